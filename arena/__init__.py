@@ -1,0 +1,21 @@
+"""Ground floor: records and formats, battles, Bradley-Terry, tournaments."""
+
+from arena.errors import ArenaError, DataError, MissingDependencyError, Problem, UsageError
+from arena.folder import Arena, read_answers, read_arena, write_arena
+from arena.records import ArenaInfo, Passage
+from arena.version import __version__
+
+__all__ = [
+    "Arena",
+    "ArenaError",
+    "ArenaInfo",
+    "DataError",
+    "MissingDependencyError",
+    "Passage",
+    "Problem",
+    "UsageError",
+    "__version__",
+    "read_answers",
+    "read_arena",
+    "write_arena",
+]

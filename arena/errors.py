@@ -1,0 +1,78 @@
+"""Errors for bad input: each problem names its file, line, field, value and mend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SHOWN_PROBLEMS = 20
+SHOWN_VALUE_CHARACTERS = 80
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fault in the input.
+
+    Attributes:
+        source: File (or table) the fault is in.
+        line: Line of the file, counted from 1; the row for Parquet; None for the whole file.
+        field: Column or key at fault; None for the whole line.
+        value: The offending value as found.
+        fault: What is wrong, as a clause.
+        mend: What to do about it, as an instruction.
+    """
+
+    source: str
+    line: int | None
+    field: str | None
+    value: object
+    fault: str
+    mend: str
+
+    def __str__(self) -> str:
+        place = self.source if self.line is None else f"{self.source}:{self.line}"
+        field = "" if self.field is None else f" {self.field} = {_shown(self.value)}:"
+        return f"{place}:{field} {self.fault}; {self.mend}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    if len(text) <= SHOWN_VALUE_CHARACTERS:
+        return text
+    return text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
+
+
+class ArenaError(Exception):
+    """Base of every error this project raises on purpose."""
+
+
+class DataError(ArenaError, ValueError):
+    """Input that cannot be used, with all its problems together.
+
+    Attributes:
+        problems: Every fault found, in file order; the message shows the first ones.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        shown = [f"  {problem}" for problem in self.problems[:SHOWN_PROBLEMS]]
+        rest = len(self.problems) - len(shown)
+        if rest:
+            shown.append(f"  … and {rest} more")
+        count = len(self.problems)
+        noun = "problem" if count == 1 else "problems"
+        super().__init__("\n".join([f"{count} {noun} in the input:", *shown]))
+
+
+class UsageError(ArenaError, ValueError):
+    """A request that cannot be met as asked; the message says what can be asked instead."""
+
+
+class MissingDependencyError(ArenaError, ImportError):
+    """An optional package is needed; the message says which extra installs it."""
+
+    def __init__(self, purpose: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package}: "
+            f"install it with  pip install 'surrogate-arena[{extra}]'"
+        )

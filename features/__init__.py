@@ -1,0 +1,1 @@
+"""Middle floor: what is measured on one answer, and the extraction engine."""

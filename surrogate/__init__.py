@@ -1,0 +1,1 @@
+"""Top floor: surrogate judges, validation, ranking new systems, the command line."""
