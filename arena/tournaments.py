@@ -1,0 +1,170 @@
+"""Bootstrapped tournaments (MIRAGE-Bench, Algorithm 1) and the arena ratings they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.battles import Battles, TieRule, components, count_battles
+from arena.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.errors import UsageError
+from arena.seeds import generator
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+DEFAULT_TOURNAMENTS = 200
+DEFAULT_QUESTIONS = 100
+INTERVAL = (2.5, 97.5)
+
+ALL_WON = "wins every battle; its rating is bounded by the prior only"
+ALL_LOST = "loses every battle; its rating is bounded by the prior only"
+NOT_CONNECTED = "no judgments connect it with the largest group of systems"
+
+
+@dataclass(frozen=True)
+class Tournaments:
+    """T tournaments of one language, each over questions drawn with replacement.
+
+    Attributes:
+        battles: Win counts per question.
+        draws: How often each tournament drew each question, shape (T, Q).
+        coefficients: Bradley-Terry coefficients (log-odds, centred on 0), shape (T, S); NaN
+            where a tournament holds no battle that connects the system with the others.
+        questions_per_tournament: Questions drawn, with replacement, for each tournament.
+        ridge: Precision of the prior in the Bradley-Terry fits.
+        seed: The user's seed.
+        notes: System to what makes its rating degenerate.
+    """
+
+    battles: Battles
+    draws: Integers
+    coefficients: Floats
+    questions_per_tournament: int
+    ridge: float
+    seed: int
+    notes: dict[str, str]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The judged systems, sorted by name."""
+        return self.battles.systems
+
+    @property
+    def signature(self) -> str:
+        """The settings that reproduce these tournaments."""
+        return (
+            f"tournaments:{len(self.draws)}|questions:{self.questions_per_tournament}"
+            f"|ties:{self.battles.ties}|ridge:{self.ridge:g}|seed:{self.seed}"
+        )
+
+    def ratings(self) -> pd.DataFrame:
+        """Rate the judged systems.
+
+        Returns:
+            Columns ``system, rating, low, high, rank, note``: the mean coefficient over
+            tournaments, its 95% percentile interval, the rank (1 the best, equal ratings share
+            the better rank) and what makes a rating degenerate; best first. A system that no
+            judgments connect has no rating.
+        """
+        rated = np.isfinite(self.coefficients).any(axis=0)
+        summary = np.full((3, len(self.systems)), np.nan)
+        held = self.coefficients[:, rated]
+        summary[:, rated] = [np.nanmean(held, axis=0), *np.nanpercentile(held, INTERVAL, axis=0)]
+        table = pd.DataFrame(
+            {
+                "system": self.systems,
+                "rating": summary[0],
+                "low": summary[1],
+                "high": summary[2],
+                "rank": pd.Series(summary[0]).rank(ascending=False, method="min").astype("Int64"),
+                "note": [self.notes.get(system, "") for system in self.systems],
+            }
+        )
+        return table.sort_values(["rank", "system"], kind="stable").reset_index(drop=True)
+
+
+def hold_tournaments(
+    judgments: pd.DataFrame,
+    tournaments: int = DEFAULT_TOURNAMENTS,
+    questions: int = DEFAULT_QUESTIONS,
+    ties: TieRule = "half",
+    ridge: float = DEFAULT_RIDGE,
+    seed: int = 0,
+) -> Tournaments:
+    """Bootstrap tournaments over questions and fit each (MIRAGE-Bench, Algorithm 1).
+
+    Args:
+        judgments: Columns ``query_id, language, system_a, system_b, winner``; of one language
+            and one judge.
+        tournaments: Number of tournaments N_t.
+        questions: Questions N_q drawn with replacement for each tournament, at most the number
+            judged (a larger sample would make intervals too narrow).
+        ties: ``half`` or ``drop``.
+        ridge: Precision of the prior on coefficients; see ``fit_bradley_terry``.
+        seed: Seed of the draws.
+
+    Raises:
+        UsageError: For a number below 1, several languages, or no judgments.
+        ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
+    """
+    if tournaments < 1 or questions < 1:
+        raise UsageError("tournaments and questions must be at least 1")
+    languages = sorted(judgments["language"].unique())
+    if len(languages) > 1:
+        raise UsageError(f"one language at a time, not {', '.join(languages)}")
+    battles = count_battles(judgments, ties)
+    drawn = min(questions, len(battles.questions))
+    draws = _draw_questions(battles, tournaments, drawn, seed, languages[0])
+    points, counts = battles.weighted(draws)
+    fit = fit_bradley_terry(
+        points, counts, battles.first, battles.second, len(battles.systems), ridge
+    )
+    connected = _connected(battles, counts)
+    return Tournaments(
+        battles=battles,
+        draws=draws,
+        coefficients=_centred(np.where(connected, fit.coefficients, np.nan)),
+        questions_per_tournament=drawn,
+        ridge=ridge,
+        seed=seed,
+        notes=_notes(battles),
+    )
+
+
+def _draw_questions(
+    battles: Battles, tournaments: int, drawn: int, seed: int, language: str
+) -> Integers:
+    random = generator(seed, "tournaments", language)
+    available = len(battles.questions)
+    return random.multinomial(drawn, np.full(available, 1.0 / available), size=tournaments)
+
+
+def _connected(battles: Battles, counts: Floats) -> npt.NDArray[np.bool_]:
+    """Tell which systems belong to the largest connected group, overall and per tournament."""
+    overall = components(battles, battles.counts.sum(axis=0)) == 0
+    connected = np.tile(overall, (len(counts), 1))
+    for tournament in np.flatnonzero((counts == 0).any(axis=1)):
+        connected[tournament] &= components(battles, counts[tournament]) == 0
+    return connected
+
+
+def _centred(coefficients: Floats) -> Floats:
+    return np.asarray(coefficients - np.nanmean(coefficients, axis=1, keepdims=True))
+
+
+def _notes(battles: Battles) -> dict[str, str]:
+    wins, losses = battles.wins_and_losses()
+    group = components(battles, battles.counts.sum(axis=0))
+    notes = {}
+    for index, system in enumerate(battles.systems):
+        if group[index] != 0:
+            notes[system] = NOT_CONNECTED
+        elif losses[index] == 0:
+            notes[system] = ALL_WON
+        elif wins[index] == 0:
+            notes[system] = ALL_LOST
+    return notes
