@@ -81,13 +81,12 @@ def count_battles(
     Raises:
         UsageError: If nothing is left to count, or a tie rule or system is unknown.
     """
-    if ties not in TIE_RULES:
-        raise UsageError(f"unknown tie rule {ties!r}; use one of {', '.join(TIE_RULES)}")
+    ties = checked_tie_rule(ties)
     is_tie = judgments["winner"] == "tie"
     kept = judgments[~is_tie] if ties == "drop" else judgments
     if kept.empty:
         raise UsageError("there are no judgments to count")
-    names = sorted({*kept["system_a"], *kept["system_b"]} if systems is None else systems)
+    names = judged_systems(kept) if systems is None else sorted(systems)
     questions = sorted(kept["query_id"].unique())
     side_a = _positions(kept["system_a"], names)
     side_b = _positions(kept["system_b"], names)
@@ -109,10 +108,27 @@ def count_battles(
     )
 
 
+def checked_tie_rule(name: str) -> TieRule:
+    """Return a tie rule by name.
+
+    Raises:
+        UsageError: If the name is unknown.
+    """
+    for rule in TIE_RULES:
+        if rule == name:
+            return rule
+    raise UsageError(f"unknown tie rule {name!r}; use one of {', '.join(TIE_RULES)}")
+
+
+def judged_systems(judgments: pd.DataFrame) -> list[str]:
+    """Return the systems that judgments name, sorted."""
+    return sorted({*judgments["system_a"].unique(), *judgments["system_b"].unique()})
+
+
 def _positions(values: pd.Series, order: Sequence[str]) -> Integers:
     positions = pd.Index(order).get_indexer(pd.Index(values))
     if (positions < 0).any():
-        unknown = sorted(set(values) - set(order))
+        unknown = sorted(set(values.unique()) - set(order))
         raise UsageError(f"judgments name unknown systems: {', '.join(unknown)}")
     return np.asarray(positions, dtype=np.intp)
 

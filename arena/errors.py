@@ -8,6 +8,9 @@ from dataclasses import dataclass
 SHOWN_PROBLEMS = 20
 SHOWN_VALUE_CHARACTERS = 80
 
+HALF_SURROGATE = "holds half a surrogate pair, which no file can store"
+HALF_SURROGATE_MEND = "replace it by U+FFFD"
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -32,7 +35,8 @@ class Problem:
     def __str__(self) -> str:
         place = self.source if self.line is None else f"{self.source}:{self.line}"
         field = "" if self.field is None else f" {self.field} = {_shown(self.value)}:"
-        return f"{place}:{field} {self.fault}; {self.mend}"
+        text = f"{place}:{field} {self.fault}; {self.mend}"
+        return text.encode(errors="backslashreplace").decode()
 
 
 def _shown(value: object) -> str:

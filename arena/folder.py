@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,12 +10,22 @@ import pandas as pd
 import pandera.pandas as pa
 from pydantic import ValidationError
 
+from arena.consistency import (
+    INFO_FILE,
+    duplicates,
+    reference_problems,
+    self_judgments,
+    undeclared,
+    unknown_questions,
+)
 from arena.errors import DataError, Problem, UsageError
-from arena.records import ArenaInfo
-from arena.rows import SUFFIXES, Rows, atomic_path, read_rows, write_rows
+from arena.records import ArenaInfo, validation_problems
+from arena.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
+from arena.streams import atomic_path
 from arena.tables import ANSWER_KEY, ANSWERS, JUDGMENTS, QUERIES, QUESTION_KEY, check_table
 
-INFO_FILE = "arena.json"
+TABLES = ("queries", "answers", "judgments")
+ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
 
 
 @dataclass(frozen=True)
@@ -74,8 +83,8 @@ def read_arena(folder: Path | str) -> Arena:
     """
     folder = Path(folder)
     info = read_info(folder)
-    queries = read_rows(_table_file(folder, "queries"))
-    answers = read_rows(_table_file(folder, "answers"))
+    queries = _read_queries(_table_file(folder, "queries"))
+    answers = _read_answers(_table_file(folder, "answers"))
     judgments_file = _find_table_file(folder, "judgments")
     judgments = read_rows(judgments_file) if judgments_file else None
     return checked_arena(info, queries, answers, judgments)
@@ -89,21 +98,23 @@ def checked_arena(
     Raises:
         DataError: With every problem of every table.
     """
-    judgments = empty_rows(JUDGMENTS) if judgments is None else judgments
+    queries = _with_columns(queries, QUERIES)
+    answers = _with_columns(answers, ANSWERS)
+    judgments = _with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
     parts = [(queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)]
     problems = [problem for rows, schema in parts for problem in _row_problems(rows, schema)]
     if not problems:
         problems = [
-            *_duplicates(queries, QUESTION_KEY, "query"),
-            *_duplicates(answers, ANSWER_KEY, "answer"),
-            *_undeclared(queries, "language", info.languages, "languages"),
-            *_undeclared(answers, "system", info.systems, "systems"),
-            *_unknown_questions(answers, queries, "answer"),
-            *_unknown_questions(judgments, queries, "judgment"),
-            *_undeclared(judgments, "system_a", info.systems, "systems"),
-            *_undeclared(judgments, "system_b", info.systems, "systems"),
-            *_self_judgments(judgments),
-            *_reference_problems(info),
+            *duplicates(queries, QUESTION_KEY, "query"),
+            *duplicates(answers, ANSWER_KEY, "answer"),
+            *undeclared(queries, "language", info.languages, "languages"),
+            *undeclared(answers, "system", info.systems, "systems"),
+            *unknown_questions(answers, queries, "answer"),
+            *unknown_questions(judgments, queries, "judgment"),
+            *undeclared(judgments, "system_a", info.systems, "systems"),
+            *undeclared(judgments, "system_b", info.systems, "systems"),
+            *self_judgments(judgments),
+            *reference_problems(info),
         ]
     if problems:
         raise DataError(problems)
@@ -131,12 +142,12 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    answers = read_rows(path)
+    answers = _with_columns(_read_answers(path), ANSWERS)
     problems = _row_problems(answers, ANSWERS)
     if not problems:
         problems = [
-            *_duplicates(answers, ANSWER_KEY, "answer"),
-            *_unknown_questions(answers, rows_of(queries, "queries"), "answer"),
+            *duplicates(answers, ANSWER_KEY, "answer"),
+            *unknown_questions(answers, rows_of(queries, "queries"), "answer"),
         ]
     if problems:
         raise DataError(problems)
@@ -151,17 +162,20 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
         folder: Created if absent; files of the same name are replaced.
         suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``,
             ``.parquet``.
+
+    Raises:
+        UsageError: If the suffix is another one, or the folder holds a table in another format
+            (which would then be there twice).
     """
     folder = Path(folder)
+    if suffix not in ARENA_SUFFIXES:
+        raise UsageError(f"cannot write an arena as {suffix}; use {', '.join(ARENA_SUFFIXES)}")
+    _refuse_other_formats(folder, suffix)
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_path(folder / INFO_FILE) as path:
         text = json.dumps(arena.info.model_dump(mode="json"), indent=2, ensure_ascii=False)
         path.write_text(text + "\n", encoding="utf-8")
-    for name, table in [
-        ("queries", arena.queries),
-        ("answers", arena.answers),
-        ("judgments", arena.judgments),
-    ]:
+    for name, table in zip(TABLES, (arena.queries, arena.answers, arena.judgments), strict=True):
         write_rows(table, folder / f"{name}{suffix}")
 
 
@@ -179,17 +193,9 @@ def read_info(folder: Path) -> ArenaInfo:
         return ArenaInfo.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise DataError(
-            [
-                Problem(
-                    INFO_FILE,
-                    None,
-                    ".".join(str(part) for part in item["loc"]) or "(file)",
-                    item["input"],
-                    item["msg"],
-                    "see the README for what arena.json holds",
-                )
-                for item in error.errors()
-            ]
+            validation_problems(
+                error, INFO_FILE, None, lambda _: "see the README for what arena.json holds"
+            )
         ) from error
 
 
@@ -203,6 +209,43 @@ def rows_of(table: pd.DataFrame, source: str) -> Rows:
 def empty_rows(schema: pa.DataFrameSchema) -> Rows:
     """Rows of a table that has none."""
     return rows_of(pd.DataFrame(columns=list(schema.columns), dtype=object), str(schema.name))
+
+
+def _with_columns(rows: Rows, schema: pa.DataFrameSchema) -> Rows:
+    """Give a file without any row or header the columns of its table."""
+    if len(rows.table.columns) or rows.problems:
+        return rows
+    return replace(empty_rows(schema), source=rows.source)
+
+
+def _read_queries(path: Path) -> Rows:
+    if path.name.endswith(CSV_SUFFIXES):
+        mend = "write them as queries.jsonl or queries.parquet"
+        raise UsageError(f"{path}: queries hold passages, which CSV cannot; {mend}")
+    return read_rows(path)
+
+
+def _read_answers(path: Path) -> Rows:
+    """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
+    rows = read_rows(path)
+    if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:
+        answer = rows.table["answer"].map(lambda text: "" if text is None else text)
+        return replace(rows, table=rows.table.assign(answer=answer.astype(object)))
+    return rows
+
+
+def _refuse_other_formats(folder: Path, suffix: str) -> None:
+    others = [
+        f"{name}{other}"
+        for name in TABLES
+        for other in SUFFIXES
+        if other != suffix and (folder / f"{name}{other}").is_file()
+    ]
+    if others:
+        raise UsageError(
+            f"{folder} holds an arena in another format ({', '.join(others)}); "
+            f"remove those files or write to a new folder"
+        )
 
 
 def _find_table_file(folder: Path, name: str) -> Path | None:
@@ -228,92 +271,7 @@ def _row_problems(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
 
 
 def _typed(table: pd.DataFrame, schema: pa.DataFrameSchema) -> pd.DataFrame:
-    texts = [column for column in schema.columns if column != "passages"]
-    return table.reset_index(drop=True).astype(dict.fromkeys(texts, "str"))
-
-
-def _duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
-    repeated = rows.table.duplicated(list(key))
-    if not repeated.any():
-        return []
-    first_lines = rows.lines.groupby([rows.table[column] for column in key]).first()
-    return [
-        Problem(
-            rows.source,
-            int(rows.lines.loc[row]),
-            "+".join(key),
-            identity,
-            f"this {noun} already stands on line {int(first_lines.loc[identity])}",
-            "keep one of the two",
-        )
-        for row, identity in _identities(rows.table[repeated], key)
-    ]
-
-
-def _identities(
-    table: pd.DataFrame, key: Sequence[str]
-) -> Iterable[tuple[object, tuple[str, ...]]]:
-    return zip(table.index, table[list(key)].itertuples(index=False, name=None), strict=True)
-
-
-def _undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
-    unknown = rows.table[~rows.table[field].isin(declared)]
-    return [
-        Problem(
-            rows.source,
-            int(rows.lines.loc[row]),
-            field,
-            value,
-            f"is not among the {key} of {INFO_FILE}",
-            f"add it to {key} there or correct the name",
-        )
-        for row, value in unknown[field].items()
-    ]
-
-
-def _unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
-    known = pd.MultiIndex.from_frame(queries.table[QUESTION_KEY].astype(object))
-    asked = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
-    return [
-        Problem(
-            rows.source,
-            int(rows.lines.loc[row]),
-            "+".join(QUESTION_KEY),
-            identity,
-            f"this {noun} is to a question that {queries.source} does not hold",
-            f"add the question there or leave the {noun} out",
-        )
-        for row, identity in _identities(rows.table[~asked.isin(known)], QUESTION_KEY)
-    ]
-
-
-def _self_judgments(judgments: Rows) -> list[Problem]:
-    table = judgments.table
-    same = table[table["system_a"] == table["system_b"]]
-    return [
-        Problem(
-            judgments.source,
-            int(judgments.lines.loc[row]),
-            "system_b",
-            value,
-            "is judged against itself",
-            "remove this judgment",
-        )
-        for row, value in same["system_b"].items()
-    ]
-
-
-def _reference_problems(info: ArenaInfo) -> list[Problem]:
-    if info.reference_system is None or info.reference_system in info.systems:
-        return []
-    fault = f"is not among the systems of {INFO_FILE}"
-    return [
-        Problem(
-            INFO_FILE,
-            None,
-            "reference_system",
-            info.reference_system,
-            fault,
-            "name one of the systems or write null",
-        )
-    ]
+    known = list(schema.columns)
+    texts = [column for column in known if column != "passages"]
+    further = [column for column in table.columns if column not in known]
+    return table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))

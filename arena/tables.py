@@ -13,7 +13,7 @@ import pandas as pd
 import pandera.pandas as pa
 from pydantic import TypeAdapter, ValidationError
 
-from arena.errors import Problem
+from arena.errors import HALF_SURROGATE, HALF_SURROGATE_MEND, Problem
 from arena.languages import LANGUAGE_CODE
 from arena.records import Passage
 
@@ -23,6 +23,9 @@ QUESTION_KEY = ["language", "query_id"]
 ANSWER_KEY = ["language", "query_id", "system"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LANGUAGE_CODE = re.compile(LANGUAGE_CODE)
+_REPLACEMENT = "\ufffd"
+_MISSING_MENDS = {"winner": "leave failed judgments out"}
 _PASSAGES = TypeAdapter(list[Passage])
 
 
@@ -30,16 +33,14 @@ def _is_text(values: pd.Series) -> pd.Series:
     return values.map(lambda value: isinstance(value, str))
 
 
-def _is_encodable(values: pd.Series) -> pd.Series:
-    return values.map(lambda value: not isinstance(value, str) or not _SURROGATE.search(value))
-
-
 def _is_filled(values: pd.Series) -> pd.Series:
     return values.map(lambda value: not isinstance(value, str) or bool(value.strip()))
 
 
 def _is_language(values: pd.Series) -> pd.Series:
-    return values.astype(str).str.fullmatch(LANGUAGE_CODE)
+    return values.map(
+        lambda value: not isinstance(value, str) or bool(_LANGUAGE_CODE.fullmatch(value))
+    )
 
 
 def passages_fault(passages: object) -> str | None:
@@ -74,9 +75,6 @@ def _check(function: Callable[[pd.Series], pd.Series], fault: str, mend: str) ->
 
 
 _TEXT = _check(_is_text, "is not a string", "write it as a JSON string")
-_ENCODABLE = _check(
-    _is_encodable, "holds half a surrogate pair, which no file can store", "replace it by U+FFFD"
-)
 _FILLED = _check(_is_filled, "is empty", "give it a value")
 _LANGUAGE = _check(
     _is_language, "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
@@ -93,7 +91,7 @@ _SOUND_PASSAGES = _check(
 
 
 def _key_column() -> pa.Column:
-    return pa.Column(object, [_TEXT, _ENCODABLE, _FILLED])
+    return pa.Column(object, [_TEXT, _FILLED])
 
 
 _LANGUAGE_COLUMN = pa.Column(object, [_TEXT, _LANGUAGE])
@@ -102,7 +100,7 @@ QUERIES = pa.DataFrameSchema(
     {
         "query_id": _key_column(),
         "language": _LANGUAGE_COLUMN,
-        "query": pa.Column(object, [_TEXT, _ENCODABLE, _FILLED]),
+        "query": pa.Column(object, [_TEXT, _FILLED]),
         "passages": pa.Column(object, [_SOUND_PASSAGES]),
     },
     name="queries",
@@ -112,7 +110,7 @@ ANSWERS = pa.DataFrameSchema(
         "query_id": _key_column(),
         "language": _LANGUAGE_COLUMN,
         "system": _key_column(),
-        "answer": pa.Column(object, [_TEXT, _ENCODABLE]),
+        "answer": pa.Column(object, [_TEXT]),
     },
     name="answers",
 )
@@ -149,11 +147,41 @@ def check_table(
             Problem(source, None, column, None, "this column is missing", "add it to every row")
             for column in absent
         ]
+    unstorable = _unstorable_problems(table, source, lines)
+    damaged = {(problem.line, problem.field) for problem in unstorable}
+    sound = table[list(schema.columns)].astype(object)
+    if unstorable:
+        sound = sound.map(_storable).astype(object)
     try:
-        schema.validate(table.astype(object), lazy=True)
+        schema.validate(sound, lazy=True)
     except pa.errors.SchemaErrors as error:
-        return _problems(error.failure_cases, table, source, lines)
-    return []
+        found = _problems(error.failure_cases, sound, source, lines)
+        others = [problem for problem in found if (problem.line, problem.field) not in damaged]
+        return sorted([*unstorable, *others], key=lambda problem: problem.line or 0)
+    return unstorable
+
+
+def _storable(value: object) -> object:
+    return _REPLACEMENT if is_unstorable(value) else value
+
+
+def is_unstorable(value: object) -> bool:
+    """Say whether a value holds half a surrogate pair, at any depth."""
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(is_unstorable(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(is_unstorable(part) for part in value)
+
+
+def _unstorable_problems(table: pd.DataFrame, source: str, lines: pd.Series) -> list[Problem]:
+    return [
+        Problem(
+            source, int(lines.loc[row]), str(column), value, HALF_SURROGATE, HALF_SURROGATE_MEND
+        )
+        for column in table.columns
+        for row, value in table.loc[table[column].map(is_unstorable).astype(bool), column].items()
+    ]
 
 
 def _problems(
@@ -170,7 +198,8 @@ def _problems(
 
 def _problem(check: str, column: str, value: object, source: str, line: int) -> Problem:
     if check == "not_nullable":
-        return Problem(source, int(line), column, None, "is missing", "give it a value")
+        mend = _MISSING_MENDS.get(column, "give it a value")
+        return Problem(source, int(line), column, None, "is missing", mend)
     fault, _, mend = check.partition(MEND)
     if column == "passages":
         fault = passages_fault(value) or fault

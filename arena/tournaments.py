@@ -54,6 +54,15 @@ class Tournaments:
         return self.battles.systems
 
     @property
+    def mean_coefficients(self) -> Floats:
+        """Mean coefficient of each system over tournaments, shape (S,); NaN if never rated."""
+        held = np.isfinite(self.coefficients)
+        totals = np.where(held, self.coefficients, 0.0).sum(axis=0)
+        times = held.sum(axis=0)
+        missing = np.full(len(times), np.nan)
+        return np.asarray(np.divide(totals, times, out=missing, where=times > 0))
+
+    @property
     def signature(self) -> str:
         """The settings that reproduce these tournaments."""
         return (
@@ -70,17 +79,17 @@ class Tournaments:
             the better rank) and what makes a rating degenerate; best first. A system that no
             judgments connect has no rating.
         """
-        rated = np.isfinite(self.coefficients).any(axis=0)
-        summary = np.full((3, len(self.systems)), np.nan)
-        held = self.coefficients[:, rated]
-        summary[:, rated] = [np.nanmean(held, axis=0), *np.nanpercentile(held, INTERVAL, axis=0)]
+        mean = self.mean_coefficients
+        rated = np.isfinite(mean)
+        bounds = np.full((2, len(self.systems)), np.nan)
+        bounds[:, rated] = np.nanpercentile(self.coefficients[:, rated], INTERVAL, axis=0)
         table = pd.DataFrame(
             {
                 "system": self.systems,
-                "rating": summary[0],
-                "low": summary[1],
-                "high": summary[2],
-                "rank": pd.Series(summary[0]).rank(ascending=False, method="min").astype("Int64"),
+                "rating": mean,
+                "low": bounds[0],
+                "high": bounds[1],
+                "rank": pd.Series(mean).rank(ascending=False, method="min").astype("Int64"),
                 "note": [self.notes.get(system, "") for system in self.systems],
             }
         )

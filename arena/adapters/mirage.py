@@ -1,0 +1,274 @@
+"""MIRAGE-Bench's published data sets as an arena and a feature table.
+
+Three data sets, a configuration (or file) a language, none with a language column:
+
+- prompts: ``query_id, prompt, positive_ids, negative_ids``;
+- outputs: ``query_id, outputs: [{model, output}]`` and one column a feature, ``{model: score}``;
+- pairwise judgments: ``query_id, judge, model_A, model_B, verdict``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from arena.adapters.foreign_rows import Adapted
+from arena.adapters.hub import load_rows
+from arena.adapters.mirage_judgments import adapt_judgments, unknown_models
+from arena.adapters.mirage_outputs import AdaptedOutputs, adapt_outputs
+from arena.adapters.mirage_prompts import adapt_prompts
+from arena.adapters.skipped import skipped_table
+from arena.errors import DataError, Problem, UsageError
+from arena.folder import Arena, checked_arena
+from arena.languages import LANGUAGE_CODE
+from arena.records import ArenaInfo
+from arena.rows import CSV_SUFFIXES, Rows, read_rows
+from arena.tables import JUDGMENTS as OUR_JUDGMENTS
+from arena.tables import check_table
+
+PROMPTS = "nthakur/mirage-bench"
+OUTPUTS = "nthakur/mirage-bench-output"
+JUDGMENTS = "nthakur/mirage-bench-pairwise-judgments"
+
+_SOURCE = "MIRAGE-Bench (Thakur et al., NAACL 2025)"
+_PUBLISHED_FIELDS = {
+    "query": "prompt",
+    "passages": "prompt",
+    "system": "outputs.model",
+    "answer": "outputs.output",
+    "system_a": "model_A",
+    "system_b": "model_B",
+}
+
+
+@dataclass(frozen=True)
+class MirageFiles:
+    """The files of one language: JSONL or Parquet, the judgments also CSV.
+
+    Attributes:
+        prompts: Questions and passages.
+        outputs: Answers and feature scores.
+        judgments: Pairwise judgments, or None.
+    """
+
+    prompts: Path | str
+    outputs: Path | str
+    judgments: Path | str | None = None
+
+
+@dataclass(frozen=True)
+class MirageBench:
+    """MIRAGE-Bench in our tables.
+
+    Attributes:
+        arena: Questions, answers and judgments of all languages.
+        features: The published scores, one row an answer, sorted: ``language, system, query_id``,
+            one float column a feature and one ``<feature>:missing`` with the reason of each NaN.
+        skipped: What was left out: ``source, item, reason, count``.
+    """
+
+    arena: Arena
+    features: pd.DataFrame
+    skipped: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class _Language:
+    code: str
+    prompts: Adapted
+    outputs: AdaptedOutputs
+    judgments: Adapted | None
+
+    @property
+    def parts(self) -> tuple[Adapted, ...]:
+        judged = () if self.judgments is None else (self.judgments,)
+        return (self.prompts, self.outputs, *judged)
+
+
+def read_mirage(
+    files: Mapping[str, MirageFiles],
+    *,
+    name: str = "mirage-bench",
+    reference_system: str | None = None,
+) -> MirageBench:
+    """Read MIRAGE-Bench from local files.
+
+    Args:
+        files: Files of each language, by language code.
+        name: Name of the arena.
+        reference_system: Model whose answers serve as reference.
+
+    Raises:
+        UsageError: For an unknown format, an absent file or an unknown reference system.
+        DataError: With the problems of all files of all languages.
+    """
+
+    def rows_of_language(code: str) -> tuple[Rows, Rows, Rows | None]:
+        paths = files[code]
+        return (
+            _read_nested(paths.prompts),
+            _read_nested(paths.outputs),
+            None if paths.judgments is None else _read(paths.judgments),
+        )
+
+    return _assemble(list(files), rows_of_language, name, reference_system)
+
+
+def load_mirage(
+    languages: Sequence[str],
+    *,
+    split: str = "dev",
+    prompts: str = PROMPTS,
+    outputs: str = OUTPUTS,
+    judgments: str | None = JUDGMENTS,
+    name: str = "mirage-bench",
+    reference_system: str | None = None,
+) -> MirageBench:
+    """Load MIRAGE-Bench by name, from the hub of the optional package ``datasets``.
+
+    Args:
+        languages: Language codes, the configurations to load.
+        split: Split of each data set.
+        prompts: Data set of prompts.
+        outputs: Data set of outputs and scores.
+        judgments: Data set of pairwise judgments, or None to load none.
+        name: Name of the arena.
+        reference_system: Model whose answers serve as reference.
+
+    Raises:
+        MissingDependencyError: If ``datasets`` is not installed.
+        UsageError: If the hub cannot be reached or lacks something, or for an unknown reference
+            system.
+        DataError: With the problems of all languages.
+    """
+
+    def rows_of_language(code: str) -> tuple[Rows, Rows, Rows | None]:
+        return (
+            load_rows(prompts, code, split),
+            load_rows(outputs, code, split),
+            None if judgments is None else load_rows(judgments, code, split),
+        )
+
+    return _assemble(languages, rows_of_language, name, reference_system)
+
+
+def _read(path: Path | str) -> Rows:
+    path = Path(path)
+    return read_rows(path, f"{path.parent.name}/{path.name}".removeprefix("/"))
+
+
+def _read_nested(path: Path | str) -> Rows:
+    if Path(path).name.endswith(CSV_SUFFIXES):
+        raise UsageError(f"{path}: CSV cannot hold the lists of this table; use .jsonl or .parquet")
+    return _read(path)
+
+
+def _assemble(
+    languages: Sequence[str],
+    rows_of_language: Callable[[str], tuple[Rows, Rows, Rows | None]],
+    name: str,
+    reference_system: str | None,
+) -> MirageBench:
+    _check_languages(languages)
+    adapted = []
+    problems: list[Problem] = []
+    for code in languages:
+        try:
+            adapted.append(_adapt(code, *rows_of_language(code)))
+        except DataError as error:
+            problems.extend(error.problems)
+    problems.extend(p for language in adapted for part in language.parts for p in part.problems)
+    systems = _systems(adapted)
+    if problems:
+        problems.extend(p for language in adapted for p in _malformed_judgments(language))
+    else:
+        problems = [p for language in adapted for p in _unknown_models(language, systems)]
+    if problems:
+        raise DataError(problems)
+    if reference_system is not None and reference_system not in systems:
+        raise UsageError(f"no model {reference_system!r} here; the models are {', '.join(systems)}")
+    info = ArenaInfo(
+        name=name,
+        languages=tuple(languages),
+        systems=tuple(systems),
+        reference_system=reference_system,
+        source=_SOURCE,
+    )
+    features = pd.concat([language.outputs.features for language in adapted], ignore_index=True)
+    return MirageBench(
+        _merged(info, _checked_arenas(info, adapted)),
+        features.sort_values(["language", "system", "query_id"], ignore_index=True),
+        skipped_table(skip for lang in adapted for part in lang.parts for skip in part.skips),
+    )
+
+
+def _check_languages(languages: Sequence[str]) -> None:
+    if not languages:
+        raise UsageError("name at least one language, such as 'en'")
+    for code in languages:
+        if not re.fullmatch(LANGUAGE_CODE, code):
+            raise UsageError(f"{code!r} is not a language code; use ISO 639-1, such as 'en'")
+    if len(set(languages)) < len(languages):
+        raise UsageError(f"a language is named twice in {', '.join(languages)}")
+
+
+def _adapt(code: str, prompts: Rows, outputs: Rows, judgments: Rows | None) -> _Language:
+    return _Language(
+        code,
+        adapt_prompts(prompts, code),
+        adapt_outputs(outputs, code),
+        None if judgments is None else adapt_judgments(judgments, code),
+    )
+
+
+def _systems(adapted: Iterable[_Language]) -> list[str]:
+    return sorted({model for lang in adapted for model in lang.outputs.rows.table["system"]})
+
+
+def _malformed_judgments(language: _Language) -> list[Problem]:
+    """List what else the check of the whole arena would find wrong with the judgments."""
+    if language.judgments is None or language.judgments.rows.table.empty:
+        return []
+    rows = language.judgments.rows
+    found = check_table(rows.table, OUR_JUDGMENTS, rows.source, rows.lines)
+    return [_as_published(problem) for problem in found]
+
+
+def _unknown_models(language: _Language, systems: list[str]) -> list[Problem]:
+    if language.judgments is None:
+        return []
+    return unknown_models(language.judgments.rows, systems, language.outputs.rows.source)
+
+
+def _checked_arenas(info: ArenaInfo, adapted: Sequence[_Language]) -> list[Arena]:
+    arenas = []
+    problems: list[Problem] = []
+    for language in adapted:
+        judgments = None if language.judgments is None else language.judgments.rows
+        try:
+            arenas.append(
+                checked_arena(info, language.prompts.rows, language.outputs.rows, judgments)
+            )
+        except DataError as error:
+            problems.extend(_as_published(problem) for problem in error.problems)
+    if problems:
+        raise DataError(problems)
+    return arenas
+
+
+def _as_published(problem: Problem) -> Problem:
+    field = problem.field or ""
+    return replace(problem, field=_PUBLISHED_FIELDS.get(field, problem.field))
+
+
+def _merged(info: ArenaInfo, arenas: Sequence[Arena]) -> Arena:
+    return Arena(
+        info,
+        pd.concat([arena.queries for arena in arenas], ignore_index=True),
+        pd.concat([arena.answers for arena in arenas], ignore_index=True),
+        pd.concat([arena.judgments for arena in arenas], ignore_index=True),
+    )

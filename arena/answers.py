@@ -1,0 +1,96 @@
+"""The raw output of a RAG system, taken apart: ``##Reason: … ##Answer: …``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+REASON_WORDS = (
+    *("reason", "reasoning", "grund", "begründung", "razón", "razonamiento", "raison", "perustelu"),
+    *("raisonnement", "alasan", "причина", "обоснование", "sababu", "السبب", "دلیل", "কারণ"),
+    *("कारण", "కారణం", "เหตุผล", "ìdí", "理由", "原因", "推理", "이유"),
+)
+"""What introduces the reason; models translate the marker along with the rest."""
+
+ANSWER_WORDS = (
+    *("answer", "antwort", "respuesta", "réponse", "vastaus", "jawaban", "ответ", "jibu", "ìdáhùn"),
+    *("الإجابة", "الجواب", "پاسخ", "جواب", "উত্তর", "उत्तर", "जवाब", "సమాధానం", "జవాబు", "คำตอบ"),
+    *("答案", "回答", "答え", "解答", "답변", "정답"),
+)
+"""What introduces the answer."""
+
+_EMPHASIS = "[*_]{0,3}"
+_GAP = r"[ \t]{0,3}"
+# Every repetition is bounded, so that no input takes more than linear time.
+_MARKER = re.compile(
+    rf"{_EMPHASIS}[#＃]{{1,6}}{_GAP}{_EMPHASIS}{_GAP}"
+    rf"(?:(?P<reason>{'|'.join(REASON_WORDS)})|(?P<answer>{'|'.join(ANSWER_WORDS)}))"
+    rf"{_GAP}{_EMPHASIS}{_GAP}(?:[:：]{_GAP}{_EMPHASIS}|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class RagAnswer:
+    """A system's output, taken apart.
+
+    Attributes:
+        reason: What stands after ``##Reason:``; None without that marker or without an answer
+            to tell it from.
+        text: The answer proper, citations included, blank lines kept.
+        output: The whole output without the markers, reason included.
+        is_marked: Whether an ``##Answer:`` marker introduces the answer.
+    """
+
+    reason: str | None
+    text: str
+    output: str
+    is_marked: bool
+
+
+@dataclass(frozen=True)
+class _Section:
+    kind: str
+    text: str
+
+
+def parse_answer(output: str) -> RagAnswer:
+    """Take the raw output of a system apart.
+
+    Markers are recognized in any case, in bold, with spaces, with a full-width colon, as a
+    heading of their own line, and translated into MIRACL's languages. Of several answers the
+    last one that says anything counts, as the last verdict of a judge does; it ends at the next
+    marker. Without an ``##Answer:`` marker the whole output is the answer: it is all a reader
+    or a judge has.
+
+    Args:
+        output: What the system wrote.
+    """
+    sections = list(_sections(output))
+    whole = "\n".join(text for section in sections if (text := section.text.strip()))
+    answers = [place for place, section in enumerate(sections) if section.kind == "answer"]
+    if not answers:
+        return RagAnswer(None, whole, whole, is_marked=False)
+    telling = [place for place in answers if sections[place].text.strip()]
+    chosen = (telling or answers)[-1]
+    return RagAnswer(
+        _reason(sections, chosen), sections[chosen].text.strip(), whole, is_marked=True
+    )
+
+
+def _sections(output: str) -> Iterator[_Section]:
+    markers = list(_MARKER.finditer(output))
+    starts = [0, *(marker.end() for marker in markers)]
+    ends = [*(marker.start() for marker in markers), len(output)]
+    kinds = ["preamble", *(str(marker.lastgroup) for marker in markers)]
+    for kind, start, end in zip(kinds, starts, ends, strict=True):
+        yield _Section(kind, output[start:end])
+
+
+def _reason(sections: list[_Section], chosen: int) -> str | None:
+    """Return the last reason before the chosen answer, else the first one after it."""
+    before = [section.text for section in sections[:chosen] if section.kind == "reason"]
+    after = [section.text for section in sections[chosen:] if section.kind == "reason"]
+    nearest = [*before[-1:], *after[:1]]
+    return nearest[0].strip() if nearest else None

@@ -1,0 +1,208 @@
+"""Citations in an answer: ``[1]``, ``[1, 2]``, ``[12#3]``, ``【１】``, ``[১–৩]`` and the like."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+WIDEST_RANGE = 20
+"""Most passages a range such as ``[1-3]`` may stand for; a wider one is an id of its own."""
+
+LONGEST_ID = 100
+"""Most characters of an id that no passage has; anything longer in brackets is prose."""
+
+LABELS = (
+    *("documents?", "docs?", r"doc\.", "passages?", "contexts?", "sources?", "references?"),
+    *("refs?", r"ref\.", "citations?", "paragraphs?", "chunks?", "snippets?", "ids?"),
+    *("dokumente?", "quellen?", "documentos?", "fuentes?", "pasajes?", "lähde", "sumber"),
+    *("dokumen", "документы?", "источники?", "المصدر", "المستند", "المقطع", "منبع", "سند"),
+    *("সূত্র", "নথি", "संदर्भ", "स्रोत", "दस्तावेज़", "మూలం", "పత్రం", "เอกสาร", "文档", "文件"),
+    *("段落", "来源", "來源", "文献", "文書", "资料", "資料", "出典", "문서", "단락", "출처"),
+)
+"""Words that may stand before a passage number, as patterns."""
+
+_OPEN = r"\[【［"
+_CLOSE = r"\]】］"
+# Content holds no bracket, so every character is looked at once however many brackets open.
+_BRACKETS = re.compile(rf"[{_OPEN}]([^{_OPEN}{_CLOSE}]++)[{_CLOSE}]")
+_LINK = re.compile(rf"\((?:https?://|#)[^()\s{_OPEN}{_CLOSE}]*+\)")
+_SEPARATOR = re.compile("[,;&、，；،؛]")
+_INVISIBLE = re.compile("[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_LABEL = re.compile(rf"(?:\^|(?:{'|'.join(LABELS)})[ \t]*+[:：.#№]?+)[ \t]*+(?=\d)", re.IGNORECASE)
+_RANGE = re.compile(r"(\d{1,3})\s?[-‐‑–—−~〜～]\s?(\d{1,3})")
+_NUMBER = re.compile(r"\d{1,20}(?:#\d{1,20})?")
+_DIGITS = re.compile(r"\d+")
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class Citations:
+    """The passages an answer cites.
+
+    Attributes:
+        ranking: Distinct ids in order of first citation, known and unknown.
+        known: Those that are passages of the query, in the same order.
+        unknown: Those that are not, in the same order.
+        mentions: How often known passages are cited, repetitions included.
+    """
+
+    ranking: tuple[str, ...]
+    known: tuple[str, ...]
+    unknown: tuple[str, ...]
+    mentions: int
+
+
+@dataclass(frozen=True)
+class CitationMarker:
+    """A bracketed citation in a text.
+
+    Attributes:
+        start: Where it starts.
+        end: Where it ends, a link target after it included.
+        ids: The ids cited, in order.
+    """
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Citable:
+    """Ids that can be cited, and their shapes: ``doc-17`` has the shape ``doc-0``."""
+
+    ids: frozenset[str]
+    shapes: frozenset[str]
+
+
+def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
+    """Resolve the citations of an answer against the passages of its query.
+
+    Args:
+        text: The answer.
+        passage_ids: Ids of the query's passages.
+
+    Returns:
+        What is cited; an id that no passage has is kept as unknown, never dropped.
+    """
+    mentioned = [cited for marker in find_citations(text, passage_ids) for cited in marker.ids]
+    ranking = tuple(dict.fromkeys(mentioned))
+    known_ids = _citable(tuple(passage_ids)).ids
+    return Citations(
+        ranking,
+        tuple(cited for cited in ranking if cited in known_ids),
+        tuple(cited for cited in ranking if cited not in known_ids),
+        sum(cited in known_ids for cited in mentioned),
+    )
+
+
+def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
+    """Take the citations out of a text, with the space before them; prose in brackets stays.
+
+    Args:
+        text: The answer.
+        passage_ids: Ids of the query's passages, needed for ids that look like words.
+    """
+    kept: list[str] = []
+    position = 0
+    for marker in find_citations(text, passage_ids):
+        kept.append(text[position : marker.start].rstrip(" \t"))
+        if _joins_words(text, marker):
+            kept.append(" ")
+        position = marker.end
+    return "".join([*kept, text[position:]]).strip()
+
+
+def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[CitationMarker]:
+    """Find the citations of a text, from left to right, in linear time.
+
+    A bracket is a citation if its content, or a part of it between separators, is a passage id
+    as it stands; or if all its parts are numbers, ranges of numbers, ids such as ``12#3``, or
+    unlike a passage id in their digits only. Digits of any script count, and so do a label
+    (``[Doc 1]``) and invisible direction marks. All else in brackets is prose.
+
+    Args:
+        text: The answer.
+        passage_ids: Ids of the query's passages.
+    """
+    citable = _citable(tuple(passage_ids))
+    previous_end = 0
+    for match in _BRACKETS.finditer(text):
+        ids = _cited_ids(match[1], citable)
+        if not ids or match.start() < previous_end:
+            continue
+        start, end = _widened(text, match.start(), match.end(), previous_end)
+        link = _LINK.match(text, end)
+        previous_end = link.end() if link else end
+        yield CitationMarker(start, previous_end, ids)
+
+
+def _widened(text: str, start: int, end: int, floor: int) -> tuple[int, int]:
+    """Take in further brackets right around: ``[[1]]``."""
+    while start > floor and end < len(text) and text[start - 1] in "[【［" and text[end] in "]】］":
+        start -= 1
+        end += 1
+    return start, end
+
+
+def _joins_words(text: str, marker: CitationMarker) -> bool:
+    if marker.start == 0 or marker.end == len(text):
+        return False
+    return text[marker.start - 1].isalnum() and text[marker.end].isalnum()
+
+
+@lru_cache(maxsize=256)
+def _citable(passage_ids: tuple[str, ...]) -> _Citable:
+    shapes = (_shape(passage_id) for passage_id in passage_ids)
+    return _Citable(frozenset(passage_ids), frozenset(shape for shape in shapes if "0" in shape))
+
+
+def _shape(passage_id: str) -> str:
+    return _DIGITS.sub("0", passage_id)
+
+
+def _cited_ids(content: str, citable: _Citable) -> tuple[str, ...]:
+    """Return the ids a bracket cites; none if it holds prose."""
+    whole = _known_id([content, content.strip(), _plain(content)], citable)
+    if whole is not None:
+        return (whole,)
+    parts = [part for part in _SEPARATOR.split(content) if part.strip()]
+    read = [_part_ids(part, citable) for part in parts]
+    ids = [cited for part_ids in read for cited in part_ids]
+    if all(read):
+        return tuple(ids)
+    return tuple(cited for cited in ids if cited in citable.ids)
+
+
+def _part_ids(part: str, citable: _Citable) -> tuple[str, ...]:
+    plain = _plain(part)
+    known = _known_id([part.strip(), plain], citable)
+    if known is not None:
+        return (known,)
+    label = _LABEL.match(plain)
+    plain = plain[label.end() :] if label else plain
+    known = _known_id([plain, plain.lstrip("0") or "0"], citable)
+    if known is not None:
+        return (known,)
+    numbers = _RANGE.fullmatch(plain)
+    if numbers and 0 < int(numbers[2]) - int(numbers[1]) < WIDEST_RANGE:
+        expanded = map(str, range(int(numbers[1]), int(numbers[2]) + 1))
+        return tuple(_known_id([number], citable) or number for number in expanded)
+    has_shape = len(plain) <= LONGEST_ID and _shape(plain) in citable.shapes
+    return (plain,) if numbers or _NUMBER.fullmatch(plain) or has_shape else ()
+
+
+def _known_id(candidates: Iterable[str], citable: _Citable) -> str | None:
+    return next((candidate for candidate in candidates if candidate in citable.ids), None)
+
+
+def _plain(part: str) -> str:
+    """Return a part with ASCII digits, without invisible marks and ``†source`` tails."""
+    visible = _INVISIBLE.sub("", part) if not part.isascii() else part
+    visible = visible.partition("†")[0].replace("＃", "#").strip()
+    if visible.isascii():
+        return visible
+    return _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), visible)

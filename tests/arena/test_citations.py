@@ -1,0 +1,208 @@
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.citations import Citations, cited_passages, find_citations, strip_citations
+
+MSMARCO = "msmarco_v2.1_doc_00_528303199#9_967565969"
+KNOWN = ("0", "1", "2", "3", "12#3", "140086#29", MSMARCO)
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("[1]", ("1",)),
+        ("[0]", ("0",)),
+        ("[1, 2]", ("1", "2")),
+        ("[2,1]", ("2", "1")),
+        ("[1][2]", ("1", "2")),
+        ("[1] and [2] and [1]", ("1", "2")),
+        ("[12#3]", ("12#3",)),
+        ("[140086#29; 12#3]", ("140086#29", "12#3")),
+        (f"text [{MSMARCO}] more", (MSMARCO,)),
+        ("[1、2]", ("1", "2")),
+        ("[1，2；3]", ("1", "2", "3")),
+        ("[١، ٢]", ("1", "2")),
+        ("[١؛ ٢]", ("1", "2")),
+        ("[۱،۲]", ("1", "2")),
+        ("[१]", ("1",)),
+        ("[২]", ("2",)),
+        ("[౩]", ("3",)),
+        ("[๓]", ("3",)),
+        ("[１２＃３]", ("12#3",)),
+        ("【1】", ("1",)),
+        ("［１，２］", ("1", "2")),
+        ("[1-3]", ("1", "2", "3")),
+        ("[1–3]", ("1", "2", "3")),
+        ("[১–৩]", ("1", "2", "3")),
+        ("[Doc 1]", ("1",)),
+        ("[document 1]", ("1",)),
+        ("[Passage 3]", ("3",)),
+        ("[Passages 1, 3]", ("1", "3")),
+        ("[Doc 140086#29]", ("140086#29",)),
+        ("[文档1]", ("1",)),
+        ("[^1]", ("1",)),
+        ("[[1]]", ("1",)),
+        ("【1†source】", ("1",)),
+        ("[01]", ("1",)),
+        ("[\u200f1\u200e]", ("1",)),
+        ("[1](http://example.org/a)", ("1",)),
+        ("[1\n, 2]", ("1", "2")),
+    ],
+)
+def test_citations_of_known_passages(text, known):
+    found = cited_passages(text, KNOWN)
+    assert found.known == known
+    assert found.unknown == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[sic]", "[citation needed]", "[...]", "[…]", "[text](http://a.b)", "[]", "[ ]", "[x]"),
+        *("[July 4]", "[0.5]", "[COVID-19]", "[in 1990, 3 people]", "[AT&T]", "1]", "[1", "(1)"),
+        *("[I don't know]", "【メリット】", "[#アシスタント]", "[1990-2000]", "[3 people]"),
+    ],
+)
+def test_prose_in_brackets_is_no_citation(text):
+    assert cited_passages(text, KNOWN) == Citations((), (), (), 0)
+    assert strip_citations(text, KNOWN) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("[7]", ("7",)),
+        ("[7, 1, 8, 7]", ("7", "8")),
+        ("[٩]", ("9",)),
+        ("[2-5]", ("4", "5")),
+        ("[1-500]", ("1-500",)),
+        ("[5-3]", ("5-3",)),
+        ("[999#1]", ("999#1",)),
+        ("[msmarco_v2.1_doc_11_5#0_0]", ("msmarco_v2.1_doc_11_5#0_0",)),
+        ("[" + "9" * 20 + "]", ("9" * 20,)),
+    ],
+)
+def test_unknown_ids_are_kept_in_order(text, unknown):
+    assert cited_passages(text, KNOWN).unknown == unknown
+
+
+def test_ranking_interleaves_known_and_unknown():
+    found = cited_passages("[3] [9] [1, 3] [8]", KNOWN)
+    assert found == Citations(("3", "9", "1", "8"), ("3", "1"), ("9", "8"), 3)
+
+
+@pytest.mark.parametrize("passage_id", ["sic", "Smith, 2020", "see text", "A", "...", "१", "5-3"])
+def test_a_bracket_equal_to_a_passage_id_is_always_a_citation(passage_id):
+    assert cited_passages(f"x [{passage_id}] y", (passage_id,)).known == (passage_id,)
+    assert strip_citations(f"x [{passage_id}] y", (passage_id,)) == "x y"
+
+
+def test_known_ids_among_other_words_count():
+    assert cited_passages("[140086#29, page 3]", KNOWN).known == ("140086#29",)
+
+
+def test_ids_of_the_query_set_the_shape_of_unknown_ids():
+    assert cited_passages("[doc-9] [tag-9]", ("doc-1",)).unknown == ("doc-9",)
+
+
+@pytest.mark.parametrize(
+    ("text", "stripped"),
+    [
+        ("Paris [1].", "Paris."),
+        ("[1] Paris", "Paris"),
+        ("Paris [1][2], Lyon [1, 2].", "Paris, Lyon."),
+        ("巴黎【1】。", "巴黎。"),
+        ("पेरिस [१]।", "पेरिस।"),
+        ("باريس [١، ٢].", "باريس."),
+        ("see [1](http://example.org/a) now", "see now"),
+        ("word[1]word", "word word"),
+        ("a [sic] [9] b", "a [sic] b"),
+        ("a [[1]] b", "a b"),
+        ("a\n\n[1] b", "a\n\n b"),
+        ("[1](http://a[2]) b", "(http://a) b"),
+        ("", ""),
+    ],
+)
+def test_citations_are_stripped(text, stripped):
+    assert strip_citations(text, KNOWN) == stripped
+
+
+CITED = st.lists(st.integers(0, 30), min_size=1, max_size=12)
+WRITTEN = {
+    "single": lambda ids: " ".join(f"x [{cited}]" for cited in ids),
+    "list": lambda ids: f"x [{', '.join(map(str, ids))}].",
+    "arabic": lambda ids: "[" + "، ".join(map(str, ids)).translate(_digits("٠")) + "]",
+    "bengali": lambda ids: "".join(f"[{cited}]" for cited in ids).translate(_digits("০")),
+    "wide": lambda ids: "".join(f"【{cited}】" for cited in ids).translate(_digits("０")),
+}
+
+
+def _digits(zero):
+    return {ord("0") + value: chr(ord(zero) + value) for value in range(10)}
+
+
+@pytest.mark.parametrize("style", WRITTEN)
+@given(ids=CITED)
+def test_order_of_first_citation_is_kept(style, ids):
+    known = tuple(map(str, range(0, 31, 2)))
+    found = cited_passages(WRITTEN[style](ids), known)
+    expected = list(dict.fromkeys(map(str, ids)))
+    assert list(found.ranking) == expected
+    assert list(found.known) == [cited for cited in expected if cited in known]
+    assert list(found.unknown) == [cited for cited in expected if cited not in known]
+
+
+@given(st.text(alphabet="[]【】() 12,#-aé١\n\u200f", max_size=60))
+def test_any_text_is_searched(text):
+    markers = list(find_citations(text, KNOWN))
+    assert all(0 <= marker.start < marker.end <= len(text) for marker in markers)
+    ends = [0, *(marker.end for marker in markers)]
+    assert all(end <= marker.start for end, marker in zip(ends, markers, strict=False))
+    assert len(strip_citations(text, KNOWN)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "]" * 100_000,
+        "[1" * 50_000,
+        "[" * 50_000 + "1" + "]" * 50_000,
+        "[1]" * 33_333,
+        "[" + "1," * 50_000 + "]",
+        "[" + "9" * 100_000 + "]",
+        "[doc" + " " * 100_000 + "x]",
+        "[1](http://" * 9_000,
+        " " * 100_000 + "[1]",
+    ],
+    ids=lambda text: f"{text[:8].strip()}…",
+)
+def test_long_degenerate_texts_take_linear_time(text):
+    strip_citations(text, KNOWN)
+    assert set(cited_passages(text, KNOWN).ranking) <= {"1"}
+
+
+def test_order_does_not_depend_on_the_hash_seed():
+    code = (
+        "from arena.citations import cited_passages;"
+        "print(cited_passages('[b] [9] [a, c] [7#1]', ('a', 'b', 'c')))"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert printed == {
+        "Citations(ranking=('b', '9', 'a', 'c', '7#1'), known=('b', 'a', 'c'), "
+        "unknown=('9', '7#1'), mentions=3)\n"
+    }

@@ -1,0 +1,382 @@
+"""The arena folder: round trips, real arenas, and what is said of bad content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena import DataError, UsageError, read_answers, read_arena, write_arena
+from arena.folder import ARENA_SUFFIXES, Arena
+from arena.rows import write_rows
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "arenas"
+
+INFO = {
+    "name": "small",
+    "languages": ["en", "ja"],
+    "systems": ["x", "y", "z"],
+    "reference_system": "x",
+    "size": 3,
+}
+QUERIES = [
+    {
+        "query_id": "q1",
+        "language": "en",
+        "query": "Why, “really”?\nTell me.",
+        "passages": [
+            {
+                "passage_id": "1#1",
+                "text": "Because, \r\n of \u2028…",
+                "title": None,
+                "relevance": 1,
+            },
+            {"passage_id": "1#2", "text": "", "title": "T", "relevance": None},
+        ],
+    },
+    {"query_id": "q1", "language": "ja", "query": "なぜ？", "passages": []},
+]
+ANSWERS = [
+    {"query_id": "q1", "language": "en", "system": "x", "answer": "So [1#1].\n\nIndeed."},
+    {"query_id": "q1", "language": "en", "system": "y", "answer": ""},
+    {"query_id": "q1", "language": "ja", "system": "x", "answer": "だから"},
+]
+JUDGMENTS = [
+    {
+        "query_id": "q1",
+        "language": "en",
+        "system_a": "x",
+        "system_b": "y",
+        "winner": winner,
+        "judge": judge,
+        "explanation": text,
+    }
+    for winner, judge, text in [("a", "gpt", "ü"), ("tie", "gpt", None), ("b", "people", "z")]
+]
+
+
+def jsonl(rows: list[dict]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "arena.json").write_text(json.dumps(INFO))
+    (folder / "queries.jsonl").write_text(jsonl(QUERIES))
+    (folder / "answers.jsonl").write_text(jsonl(ANSWERS))
+    (folder / "judgments.jsonl").write_text(jsonl(JUDGMENTS))
+    return folder
+
+
+def faults(folder: Path) -> list[str]:
+    with pytest.raises(DataError) as caught:
+        read_arena(folder)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def same(first: Arena, second: Arena) -> bool:
+    tables = [
+        (first.queries, second.queries),
+        (first.answers, second.answers),
+        (first.judgments, second.judgments),
+    ]
+    for one, other in tables:
+        pd.testing.assert_frame_equal(one, other)
+    return first.info == second.info
+
+
+@pytest.mark.parametrize("suffix", ARENA_SUFFIXES)
+def test_an_arena_comes_back_as_written(suffix: str, folder: Path, tmp_path: Path):
+    arena = read_arena(folder)
+    write_arena(arena, tmp_path / "new" / "copy", suffix)
+    assert same(arena, read_arena(tmp_path / "new" / "copy"))
+    assert read_arena(tmp_path / "new" / "copy").info.model_extra == {"size": 3}
+
+
+@pytest.mark.parametrize("suffix", ARENA_SUFFIXES)
+def test_the_same_arena_gives_the_same_bytes(suffix: str, folder: Path, tmp_path: Path):
+    arena = read_arena(folder)
+    for name in ("one", "two"):
+        write_arena(arena, tmp_path / name, suffix)
+    write_arena(arena, tmp_path / "two", suffix)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize("suffix", ARENA_SUFFIXES)
+def test_an_arena_without_judgments_or_answers(suffix: str, folder: Path, tmp_path: Path):
+    (folder / "judgments.jsonl").unlink()
+    (folder / "answers.jsonl").write_text("")
+    arena = read_arena(folder)
+    assert arena.judges == ()
+    assert list(arena.judgments) == list(JUDGMENTS[0])[:-1]
+    write_arena(arena, tmp_path / "copy", suffix)
+    assert same(arena, read_arena(tmp_path / "copy"))
+
+
+def test_columns_come_in_the_order_of_the_schema(folder: Path):
+    reversed_rows = [dict(reversed(row.items())) for row in JUDGMENTS]
+    (folder / "judgments.jsonl").write_text(jsonl(reversed_rows))
+    assert list(read_arena(folder).judgments) == list(JUDGMENTS[0])
+
+
+def test_stray_files_do_no_harm(folder: Path):
+    (folder / ".DS_Store").write_bytes(b"\x00\x00\x00\x01Bud1")
+    (folder / "._queries.jsonl").write_bytes(b"\x00\x05\x16\x07")
+    (folder / "Thumbs.db").write_bytes(b"\xd0\xcf")
+    (folder / "queries.jsonl~").write_text("old")
+    (folder / "notes").mkdir()
+    assert len(read_arena(folder).queries) == 2
+
+
+def test_answers_and_judgments_may_be_csv(folder: Path):
+    arena = read_arena(folder)
+    for name, table in [("answers", arena.answers), ("judgments", arena.judgments)]:
+        (folder / f"{name}.jsonl").unlink()
+        write_rows(table, folder / f"{name}.csv.gz")
+    assert same(arena, read_arena(folder))
+
+
+def test_queries_cannot_be_csv(folder: Path):
+    (folder / "queries.jsonl").unlink()
+    (folder / "queries.csv").write_text("query_id,language,query,passages\nq1,en,why?,[]\n")
+    with pytest.raises(UsageError, match=r"queries.csv: queries hold passages, which CSV cannot"):
+        read_arena(folder)
+
+
+def test_an_arena_is_not_written_as_csv(folder: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match=r"cannot write an arena as .csv; use .jsonl, .jsonl.gz"):
+        write_arena(read_arena(folder), tmp_path / "copy", ".csv")
+    assert not (tmp_path / "copy").exists()
+
+
+def test_an_arena_in_another_format_is_not_written_over(folder: Path):
+    arena = read_arena(folder)
+    with pytest.raises(UsageError) as caught:
+        write_arena(arena, folder, ".parquet")
+    assert "holds an arena in another format (queries.jsonl, answers.jsonl, jud" in str(
+        caught.value
+    )
+    assert not list(folder.glob("*.parquet"))
+
+
+def test_two_files_of_one_table(folder: Path):
+    (folder / "answers.csv").write_text("query_id\n")
+    with pytest.raises(UsageError) as caught:
+        read_arena(folder)
+    fault = "holds the same table several times (answers.jsonl, answers.csv); keep one"
+    assert str(caught.value) == f"{folder} {fault}"
+
+
+def test_absent_files(folder: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match=r"nowhere is not an arena folder: it has no arena.json"):
+        read_arena(tmp_path / "nowhere")
+    (folder / "queries.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"has no queries file; expected queries.jsonl or the"):
+        read_arena(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{", ["arena.json: Invalid JSON: EOF while parsing an object at line 1 column 1"]),
+        ("[]", ["arena.json: Input should be an object"]),
+        (
+            '{"name": "", "systems": [1, "x"]}',
+            [
+                "arena.json: name = '': String should have at least 1 character",
+                "arena.json: languages = None: is missing",
+                "arena.json: systems.0 = 1: Input should be a valid string",
+            ],
+        ),
+        (
+            '{"name": "n", "languages": ["en", "EN", "de", "en"], "systems": []}',
+            ["arena.json: languages.1 = 'EN': String should match pattern '^[a-z]{2,3}$'"],
+        ),
+        (
+            '{"name": "n", "languages": ["en", "en"], "systems": ["x", "y", "x", "y"]}',
+            [
+                "arena.json: languages = ['en', 'en']: names 'en' several times",
+                "arena.json: systems = ['x', 'y', 'x', 'y']: names 'x', 'y' several times",
+            ],
+        ),
+    ],
+)
+def test_malformed_arena_json(text: str, expected: list[str], folder: Path):
+    (folder / "arena.json").write_text(text)
+    mend = "see the README for what arena.json holds"
+    assert faults(folder) == [f"{fault}; {mend}" for fault in expected]
+
+
+def test_unknown_reference_system(folder: Path):
+    (folder / "arena.json").write_text(json.dumps({**INFO, "reference_system": "w"}))
+    assert faults(folder) == [
+        "arena.json: reference_system = 'w': is not among the systems of arena.json; "
+        "name one of the systems or write null"
+    ]
+
+
+def test_all_bad_rows_of_all_files_are_reported(folder: Path):
+    (folder / "queries.jsonl").write_text(
+        jsonl([{**QUERIES[0], "language": "EN"}, {**QUERIES[1], "query": " "}]) + "{\n"
+    )
+    (folder / "answers.jsonl").write_text("\n" + jsonl([{**ANSWERS[0], "answer": None}]))
+    (folder / "judgments.jsonl").write_text(
+        jsonl([{**JUDGMENTS[0], "winner": winner} for winner in ("A", "a", "Tie", None)])
+    )
+    winner = "is not a winner; write 'a', 'b' or 'tie', and leave failed judgments out"
+    found = faults(folder)
+    assert found[:2] == [
+        "queries.jsonl:1: language = 'EN': is not a language code; "
+        "use an ISO 639-1 code such as 'en' or 'zh'",
+        "queries.jsonl:2: query = ' ': is empty; give it a value",
+    ]
+    assert found[2].startswith("queries.jsonl:3: is not JSON (")
+    assert found[3:] == [
+        "answers.jsonl:2: answer = None: is missing; give it a value",
+        f"judgments.jsonl:1: winner = 'A': {winner}",
+        f"judgments.jsonl:3: winner = 'Tie': {winner}",
+        "judgments.jsonl:4: winner = None: is missing; leave failed judgments out",
+    ]
+
+
+def test_a_file_of_broken_lines_alone(folder: Path):
+    (folder / "judgments.jsonl").write_text("[]\n{]\n")
+    assert [fault[:27] for fault in faults(folder)] == [
+        "judgments.jsonl:1: holds a ",
+        "judgments.jsonl:2: is not J",
+    ]
+
+
+def test_missing_columns(folder: Path):
+    (folder / "answers.jsonl").write_text('{"query_id": "q1", "language": "en"}\n')
+    assert faults(folder) == [
+        "answers.jsonl: system = None: this column is missing; add it to every row",
+        "answers.jsonl: answer = None: this column is missing; add it to every row",
+    ]
+
+
+def test_everything_that_does_not_fit_together_is_reported(folder: Path):
+    stranger = {"query_id": "q9", "language": "en"}
+    (folder / "queries.jsonl").write_text(
+        jsonl([*QUERIES, QUERIES[0], {**QUERIES[0], "language": "fr"}])
+    )
+    (folder / "answers.jsonl").write_text(
+        jsonl(
+            [
+                *ANSWERS,
+                ANSWERS[0],
+                ANSWERS[0],
+                {**ANSWERS[0], **stranger},
+                {**ANSWERS[0], "system": "w"},
+            ]
+        )
+    )
+    (folder / "judgments.jsonl").write_text(
+        jsonl(
+            [
+                {**JUDGMENTS[0], **stranger},
+                {**JUDGMENTS[0], "system_a": "w"},
+                {**JUDGMENTS[0], "system_b": "v"},
+                {**JUDGMENTS[0], "system_b": "x"},
+            ]
+        )
+    )
+    answer = "answers.jsonl:{}: language+query_id+system = ('en', 'q1', 'x'): "
+    system = "is not among the systems of arena.json; add it to systems there or correct the name"
+    assert faults(folder) == [
+        "queries.jsonl:3: language+query_id = ('en', 'q1'): "
+        "this query already stands on line 1; keep one of the two",
+        answer.format(4) + "this answer already stands on line 1; keep one of the two",
+        answer.format(5) + "this answer already stands on line 1; keep one of the two",
+        "queries.jsonl:4: language = 'fr': is not among the languages of arena.json; "
+        "add it to languages there or correct the name",
+        f"answers.jsonl:7: system = 'w': {system}",
+        "answers.jsonl:6: language+query_id = ('en', 'q9'): this answer is to a question that "
+        "queries.jsonl does not hold; add the question there or leave the answer out",
+        "judgments.jsonl:1: language+query_id = ('en', 'q9'): this judgment is to a question that "
+        "queries.jsonl does not hold; add the question there or leave the judgment out",
+        f"judgments.jsonl:2: system_a = 'w': {system}",
+        f"judgments.jsonl:3: system_b = 'v': {system}",
+        "judgments.jsonl:4: system_b = 'x': is judged against itself; remove this judgment",
+    ]
+
+
+def test_a_question_is_known_in_its_language_alone(folder: Path):
+    (folder / "queries.jsonl").write_text(jsonl(QUERIES[:1]))
+    assert faults(folder) == [
+        "answers.jsonl:3: language+query_id = ('ja', 'q1'): this answer is to a question that "
+        "queries.jsonl does not hold; add the question there or leave the answer out"
+    ]
+
+
+def test_answers_of_new_systems(folder: Path, tmp_path: Path):
+    queries = read_arena(folder).queries
+    path = tmp_path / "new.csv"
+    path.write_text('query_id,language,system,answer\nq1,en,new,"a,\nb"\nq1,ja,new,\n')
+    answers = read_answers(path, queries)
+    assert answers.to_dict(orient="list") == {
+        "query_id": ["q1", "q1"],
+        "language": ["en", "ja"],
+        "system": ["new", "new"],
+        "answer": ["a,\nb", ""],
+    }
+
+
+def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
+    queries = read_arena(folder).queries
+    path = tmp_path / "new.jsonl"
+    row = {"query_id": "q1", "language": "en", "system": "new", "answer": "a"}
+    path.write_text(jsonl([row, row, {**row, "query_id": "q2"}]))
+    with pytest.raises(DataError) as caught:
+        read_answers(path, queries)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "new.jsonl:2: language+query_id+system = ('en', 'q1', 'new'): "
+        "this answer already stands on line 1; keep one of the two",
+        "new.jsonl:3: language+query_id = ('en', 'q2'): this answer is to a question that "
+        "queries does not hold; add the question there or leave the answer out",
+    ]
+    path.write_text(jsonl([{**row, "answer": 3}]))
+    with pytest.raises(DataError, match=r"new.jsonl:1: answer = 3: is not a string; write it as"):
+        read_answers(path, queries)
+    path.write_text("")
+    assert len(read_answers(path, queries)) == 0
+    with pytest.raises(UsageError, match="there is no file of answers at"):
+        read_answers(tmp_path / "nothing.jsonl", queries)
+
+
+def test_judgments_of_one_judge(folder: Path):
+    arena = read_arena(folder)
+    assert arena.judges == ("gpt", "people")
+    assert list(arena.judged_by("people").judgments["winner"]) == ["b"]
+    assert arena.judged_by("gpt").judged_by().judges == ("gpt",)
+    with pytest.raises(UsageError, match="several judges, choose one: gpt, people"):
+        arena.judged_by()
+    with pytest.raises(UsageError, match="no judge 'he' here; the judges are gpt, people"):
+        arena.judged_by("he")
+    (folder / "judgments.jsonl").unlink()
+    with pytest.raises(UsageError, match="arena 'small' has no judgments to learn from"):
+        read_arena(folder).judged_by()
+
+
+@pytest.mark.parametrize(
+    ("name", "queries", "answers", "judgments"),
+    [
+        ("nomiracl", 1248, 13728, 68640),
+        ("crowd-rag", 38, 228, 2263),
+        ("trec-rag25", 12, 620, 15409),
+        ("rakuda", 40, 359, 800),
+    ],
+)
+def test_real_arenas_load(name: str, queries: int, answers: int, judgments: int):
+    if not DATA.is_dir():
+        pytest.skip("the shared data are not here")
+    arena = read_arena(DATA / name)
+    assert len(arena.queries) == queries
+    assert len(arena.answers) == answers
+    assert len(arena.judgments) == judgments
+    assert set(arena.answers["system"]) <= set(arena.info.systems)

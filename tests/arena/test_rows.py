@@ -1,0 +1,374 @@
+"""Row formats: round trips, bytes, line numbers and what is said of damaged files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena.errors import DataError, UsageError
+from arena.rows import SUFFIXES, Rows, read_rows, write_rows
+
+COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".zst", ".parquet"))]
+NESTED = [suffix for suffix in SUFFIXES if ".csv" not in suffix]
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+text_tables = st.lists(
+    st.fixed_dictionaries({"query_id": texts, "system, a": texts, "answer": texts}), min_size=1
+)
+values = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | texts
+nested_tables = st.lists(
+    st.fixed_dictionaries(
+        {
+            "query_id": texts,
+            "passages": st.lists(
+                st.fixed_dictionaries({"passage_id": texts, "relevance": st.sampled_from([0, 1])})
+            ),
+        }
+    ),
+    min_size=1,
+)
+per_example = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def write_text(path: Path, text: str | bytes) -> Path:
+    data = text.encode() if isinstance(text, str) else text
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
+    elif path.suffix == ".zst":
+        data = zstandard.compress(data)
+    path.write_bytes(data)
+    return path
+
+
+def faults(rows: Rows) -> list[str]:
+    return [str(problem) for problem in rows.problems]
+
+
+def records(rows: Rows) -> list[dict[str, object]]:
+    return rows.table.to_dict(orient="records")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@per_example
+@given(rows=text_tables)
+def test_text_comes_back_as_written(suffix: str, rows: list[dict[str, str]], tmp_path: Path):
+    path = tmp_path / f"answers{suffix}"
+    write_rows(pd.DataFrame(rows), path)
+    back = read_rows(path)
+    assert back.problems == ()
+    assert back.source == path.name
+    assert records(back) == rows
+
+
+@pytest.mark.parametrize("suffix", NESTED)
+@per_example
+@given(rows=nested_tables)
+def test_nested_values_come_back_as_written(suffix: str, rows: list[dict], tmp_path: Path):
+    path = tmp_path / f"queries{suffix}"
+    write_rows(pd.DataFrame(rows), path)
+    assert records(read_rows(path)) == rows
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
+@per_example
+@given(rows=st.lists(st.fixed_dictionaries({"a": values, "b": values}), min_size=1))
+def test_jsonl_keeps_types_and_nulls(suffix: str, rows: list[dict], tmp_path: Path):
+    path = tmp_path / f"any{suffix}"
+    columns = {name: pd.Series([row[name] for row in rows], dtype=object) for name in "ab"}
+    write_rows(pd.DataFrame(columns), path)
+    back = records(read_rows(path))
+    assert [(repr(row["a"]), repr(row["b"])) for row in back] == [
+        (repr(row["a"]), repr(row["b"])) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_awkward_text_survives(suffix: str, tmp_path: Path):
+    awkward = [
+        '"quoted", twice ""',
+        "a\r\nb",
+        "a\rb",
+        "\u2028\u0085\x0b\x00|",
+        "\ufeffx",
+        "日本",
+        "𝒳",
+    ]
+    path = tmp_path / f"t{suffix}"
+    write_rows(pd.DataFrame({"x": awkward, "y": "z"}), path)
+    assert list(read_rows(path).table["x"]) == awkward
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_missing_values_come_back_as_none(suffix: str, tmp_path: Path):
+    path = tmp_path / f"t{suffix}"
+    write_rows(pd.DataFrame({"x": [0.5, float("nan")], "y": ["a", None]}), path)
+    back = read_rows(path).table
+    assert back["x"].iloc[1] is None
+    assert back["y"].iloc[1] is None
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_the_same_table_gives_the_same_bytes(suffix: str, tmp_path: Path):
+    table = pd.DataFrame({"x": ["ä", "b"], "y": [0.1, 2.0]})
+    first, second = tmp_path / f"t{suffix}", tmp_path / "elsewhere" / f"u{suffix}"
+    second.parent.mkdir()
+    write_rows(table, first)
+    write_rows(table.set_axis([7, 3]), second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_long_cell_comes_back(suffix: str, tmp_path: Path):
+    path = tmp_path / f"t{suffix}"
+    write_rows(pd.DataFrame({"x": ["a" * 200_000]}), path)
+    assert read_rows(path).table["x"].str.len().tolist() == [200_000]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_table_without_rows(suffix: str, tmp_path: Path):
+    path = tmp_path / f"t{suffix}"
+    write_rows(pd.DataFrame(columns=["x"], dtype=object), path)
+    back = read_rows(path)
+    assert len(back.table) == 0
+    assert back.problems == ()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_failing_write_leaves_the_old_file(suffix: str, tmp_path: Path):
+    path = tmp_path / f"t{suffix}"
+    write_rows(pd.DataFrame({"x": ["old"]}), path)
+    broken = pd.DataFrame({"x": pd.Series(["new", "\ud800"], dtype=object)})
+    message = f"t{suffix}: a text holds half a surrogate pair, which no file can store; replace"
+    with pytest.raises(DataError, match=message):
+        write_rows(broken, path)
+    assert list(read_rows(path).table["x"]) == ["old"]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_infinity_is_not_written_as_json(tmp_path: Path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_rows(pd.DataFrame({"x": [float("inf")]}), tmp_path / "t.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst"])
+def test_csv_refuses_nested_values(suffix: str, tmp_path: Path):
+    table = pd.DataFrame({"query_id": ["q"], "passages": [[{"passage_id": "1"}]]})
+    message = "CSV cannot hold the nested values of 'passages'; use .jsonl or .parquet"
+    with pytest.raises(UsageError, match=message):
+        write_rows(table, tmp_path / f"queries{suffix}")
+
+
+def test_plain_csv_is_quoted_no_more_than_needed(tmp_path: Path):
+    path = tmp_path / "t.csv"
+    write_rows(pd.DataFrame({"x": ["a", "b,c"], "y": [1, 2]}), path)
+    assert path.read_bytes() == b'x,y\na,1\n"b,c",2\n'
+
+
+@pytest.mark.parametrize("action", [read_rows, lambda path: write_rows(pd.DataFrame(), path)])
+def test_unknown_format(action, tmp_path: Path):
+    with pytest.raises(UsageError, match=r"answers.json: unknown format; use one of .jsonl, .jso"):
+        action(tmp_path / "answers.json")
+
+
+def test_absent_file_and_folder(tmp_path: Path):
+    with pytest.raises(UsageError, match=r"there is no file .*answers.jsonl"):
+        read_rows(tmp_path / "answers.jsonl")
+    with pytest.raises(UsageError, match=r"there is no folder .*nowhere to write answers.jsonl to"):
+        write_rows(pd.DataFrame(), tmp_path / "nowhere" / "answers.jsonl")
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.99])
+def test_a_truncated_file_is_an_error_and_not_a_shorter_table(
+    suffix: str, kept: float, tmp_path: Path
+):
+    path = tmp_path / f"answers{suffix}"
+    write_rows(pd.DataFrame({"x": [f"answer {n} " * (n % 7) for n in range(300)]}), path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * kept)])
+    with pytest.raises(DataError) as caught:
+        read_rows(path)
+    assert f"answers{suffix}: cannot be read (" in str(caught.value)
+    assert str(caught.value).endswith("; write the file anew; it is damaged")
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_a_file_with_a_wrong_byte_is_an_error(suffix: str, tmp_path: Path):
+    path = tmp_path / f"answers{suffix}"
+    write_rows(pd.DataFrame({"x": [f"answer {n * n}" for n in range(300)]}), path)
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 3
+    data[middle : middle + 4] = bytes(byte ^ 0xFF for byte in data[middle : middle + 4])
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=f"answers{suffix}: cannot be read"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst", ".parquet"])
+def test_a_file_of_another_format_is_an_error(suffix: str, tmp_path: Path):
+    path = tmp_path / f"answers{suffix}"
+    path.write_text('{"x": 1}\n')
+    with pytest.raises(DataError, match=f"answers{suffix}: cannot be read"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst"])
+def test_concatenated_compressed_files_are_read_to_the_end(suffix: str, tmp_path: Path):
+    first = write_text(tmp_path / f"a{suffix}", '{"x": 1}\n')
+    second = write_text(tmp_path / f"b{suffix}", '{"x": 2}\n')
+    both = tmp_path / f"c{suffix}"
+    both.write_bytes(first.read_bytes() + second.read_bytes())
+    assert list(read_rows(both).table["x"]) == [1, 2]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
+def test_every_bad_line_of_a_jsonl_file_is_reported(suffix: str, tmp_path: Path):
+    lines = [
+        b'{"x": 1}',
+        b'{"x": 2',
+        b"",
+        b'["x"]',
+        b'"x"',
+        b"null",
+        b"true",
+        b"3.5",
+        b'{"x": "caf\xe9"}',
+        b'{"x": NaN}',
+        b'{"x": {"y": -Infinity}}',
+        b'{"x": 1, "x": 2}',
+        b'{"x": [{"y": 1, "y": 1}]}',
+        b"[" * 100_000,
+        b'{"x": 3}',
+    ]
+    path = write_text(tmp_path / f"t{suffix}", b"\n".join(lines))
+    rows = read_rows(path)
+    source = path.name
+    assert list(rows.table["x"]) == [1, 3]
+    assert list(rows.lines) == [1, 15]
+    one_object = "write one JSON object a line"
+    expected = [
+        f"{source}:2: is not JSON (Expecting ',' delimiter at column 8); {one_object}",
+        f"{source}:4: holds a JSON array, not an object; {one_object}",
+        f"{source}:5: holds a JSON string, not an object; {one_object}",
+        f"{source}:6: holds a JSON null, not an object; {one_object}",
+        f"{source}:7: holds a JSON boolean, not an object; {one_object}",
+        f"{source}:8: holds a JSON number, not an object; {one_object}",
+        f"{source}:9: is not UTF-8 text (byte 0xe9 at character 11); save the file as UTF-8",
+        f"{source}:10: holds NaN, which is not JSON; write null for a missing number",
+        f"{source}:11: holds -Infinity, which is not JSON; write null for a missing number",
+        f"{source}:12: holds the key 'x' several times; keep one of them",
+        f"{source}:13: holds the key 'y' several times; keep one of them",
+    ]
+    assert faults(rows)[:-1] == expected
+    assert faults(rows)[-1].startswith(f"{source}:14: is not usable JSON (")
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".jsonl.gz", ".csv.zst"])
+def test_a_byte_order_mark_is_no_text(suffix: str, tmp_path: Path):
+    text = "\ufeffx\n1\n" if ".csv" in suffix else '\ufeff{"x": "1"}\n'
+    rows = read_rows(write_text(tmp_path / f"t{suffix}", text))
+    assert records(rows) == [{"x": "1"}]
+    assert rows.problems == ()
+
+
+def test_utf_16_is_told_from_the_first_line(tmp_path: Path):
+    rows = read_rows(write_text(tmp_path / "t.jsonl", '{"x": 1}\n'.encode("utf-16")))
+    assert faults(rows)[0] == (
+        "t.jsonl:1: is not UTF-8 text (byte 0xff at character 1); save the file as UTF-8"
+    )
+
+
+def test_line_numbers_of_jsonl_count_blank_lines(tmp_path: Path):
+    text = '\n{"x": 1}\r\n   \n{"y": "a\u2028b"}\n\n{"x": 3}'
+    rows = read_rows(write_text(tmp_path / "t.jsonl", text))
+    assert list(rows.lines) == [2, 4, 6]
+    assert records(rows) == [{"x": 1, "y": None}, {"x": None, "y": "a\u2028b"}, {"x": 3, "y": None}]
+
+
+def test_line_numbers_of_csv_are_those_where_rows_begin(tmp_path: Path):
+    text = '\nx,y\n1,"two\nlines"\n\n2,"three\r\nlines\n"\n3,b\n4\n5,b\n6,b,c\n'
+    rows = read_rows(write_text(tmp_path / "t.csv", text))
+    assert list(rows.table["x"]) == ["1", "2", "3", "5"]
+    assert list(rows.lines) == [3, 6, 9, 11]
+    mend = "quote cells that hold commas or line breaks"
+    assert faults(rows) == [
+        f"t.csv:10: has more or fewer cells than the header; {mend}",
+        f"t.csv:12: has more or fewer cells than the header; {mend}",
+    ]
+
+
+def test_line_numbers_of_parquet_are_row_numbers(tmp_path: Path):
+    path = tmp_path / "t.parquet"
+    write_rows(pd.DataFrame({"x": ["a", "b"]}), path)
+    assert list(read_rows(path).lines) == [1, 2]
+
+
+def test_bad_rows_of_csv(tmp_path: Path):
+    text = b'x,y\n1,a\n2,caf\xe9\n3,c\n4,"never closed\n5,d\n'
+    rows = read_rows(write_text(tmp_path / "t.csv", text))
+    assert list(rows.table["x"]) == ["1", "3"]
+    assert faults(rows) == [
+        "t.csv:3: is not UTF-8 text (byte 0xe9 at character 5); save the file as UTF-8",
+        "t.csv:5: is not CSV (unexpected end of data); nothing after it was read; "
+        "put cells that hold quotes in quotes, and double the quotes inside",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (b"x,y,x\n", "t.csv:1: x = None: stands several times in the header; keep one of the"),
+        (b"x,\xe9\n", "t.csv:1: is not UTF-8 text (byte 0xe9 at character 2); save the file"),
+    ],
+)
+def test_bad_header_of_csv(header: bytes, message: str, tmp_path: Path):
+    rows = read_rows(write_text(tmp_path / "t.csv", header + b"1,2,3\n"))
+    assert len(rows.table) == 0
+    assert [fault.startswith(message) for fault in faults(rows)] == [True]
+
+
+def test_an_empty_csv_has_neither_rows_nor_columns(tmp_path: Path):
+    rows = read_rows(write_text(tmp_path / "t.csv", ""))
+    assert rows.table.shape == (0, 0)
+    assert rows.problems == ()
+
+
+def test_problems_name_the_file_as_the_caller_does(tmp_path: Path):
+    path = write_text(tmp_path / "t.jsonl", "[]\n")
+    assert faults(read_rows(path, "en/t.jsonl"))[0].startswith("en/t.jsonl:1: holds a JSON array")
+
+
+def test_the_limit_on_csv_cells_is_put_back(tmp_path: Path):
+    import csv
+
+    before = csv.field_size_limit()
+    read_rows(write_text(tmp_path / "t.csv", "x\n1\n"))
+    assert csv.field_size_limit() == before
+
+
+def test_non_ascii_is_written_as_it_is(tmp_path: Path):
+    path = tmp_path / "t.jsonl"
+    write_rows(pd.DataFrame({"x": ["ä日"]}), path)
+    assert path.read_text(encoding="utf-8") == json.dumps({"x": "ä日"}, ensure_ascii=False) + "\n"
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*arguments: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = write_text(tmp_path / "t.jsonl", "{}\n")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(PermissionError):
+        read_rows(path)
