@@ -1,0 +1,159 @@
+"""A feature is a value: its text is its column and its command-line argument."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from arena.errors import ArenaError, UsageError
+from features.missing import Missing
+from features.sample import Sample
+
+Value = float | Missing
+Setting = int | str
+
+CUTOFF = "k"
+LARGEST_CUTOFF = 1_000_000
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a feature.
+
+    Attributes:
+        name: Its name; ``k`` is a cutoff and written ``@k``.
+        value: What it is set to.
+        default: What it is unless stated.
+        choices: What it may be; empty for a cutoff.
+    """
+
+    name: str
+    value: Setting
+    default: Setting
+    choices: tuple[str, ...] = ()
+
+    def checked(self, value: Setting) -> Parameter:
+        """Return this parameter set to a value.
+
+        Raises:
+            UsageError: If the parameter cannot take that value.
+        """
+        if self.choices:
+            if value not in self.choices:
+                raise UsageError(
+                    f"{self.name} cannot be {value!r}; {offer(str(value), self.choices)}"
+                )
+        elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
+            raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
+        return replace(self, value=value)
+
+
+def offer(name: str, names: Iterable[str]) -> str:
+    """Say which names there are, and which one may have been meant."""
+    known = list(names)
+    close = get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}known: {', '.join(known) or 'none'}"
+
+
+def cutoff(default: int) -> Parameter:
+    """Declare a cutoff, written ``@10``."""
+    return Parameter(CUTOFF, default, default)
+
+
+def choice(name: str, *choices: str) -> Parameter:
+    """Declare a parameter that takes one of some words, by default the first."""
+    return Parameter(name, choices[0], choices[0], choices)
+
+
+@dataclass(frozen=True, repr=False)
+class Feature:
+    """A number measured on one answer.
+
+    ``str(feature)`` names its column, such as ``citation_recall@10`` or
+    ``target_language(identifier=langid)``, and is read back by ``parse_features``. Cutoffs are
+    always written, other parameters where they differ from their default.
+
+    Attributes:
+        name: Its name.
+        summary: What it measures, in one line.
+        source: Where it is defined.
+        needs: What it looks at: answer, passages, relevance labels, reference answer.
+        measurement: Measures one sample; takes the parameters by name.
+        parameters: Its parameters with their present values.
+        missing: Why it may have no value; every other value is a number.
+        requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes
+            the parameters by name.
+    """
+
+    name: str
+    summary: str
+    source: str
+    needs: tuple[str, ...]
+    measurement: Callable[..., Value]
+    parameters: tuple[Parameter, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    requirement: Callable[..., None] | None = None
+
+    def __str__(self) -> str:
+        cut = "".join(f"@{item.value}" for item in self.parameters if item.name == CUTOFF)
+        stated = ",".join(
+            f"{item.name}={item.value}"
+            for item in self.parameters
+            if item.name != CUTOFF and item.value != item.default
+        )
+        return f"{self.name}{cut}({stated})" if stated else f"{self.name}{cut}"
+
+    def __repr__(self) -> str:
+        return f"Feature({str(self)!r})"
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """The parameters by name."""
+        return {item.name: item.value for item in self.parameters}
+
+    def with_settings(self, settings: Mapping[str, Setting]) -> Feature:
+        """Return the same feature with other parameters.
+
+        Args:
+            settings: Parameters to change, by name.
+
+        Raises:
+            UsageError: For a parameter this feature lacks or a value it cannot take.
+        """
+        unknown = [name for name in settings if name not in self.settings]
+        if unknown:
+            raise UsageError(
+                f"{self.name} has no parameter {unknown[0]!r}; {offer(unknown[0], self.settings)}"
+            )
+        try:
+            parameters = tuple(
+                item.checked(settings.get(item.name, item.value)) for item in self.parameters
+            )
+        except UsageError as error:
+            raise UsageError(f"{self.name}: {error}") from error
+        return replace(self, parameters=parameters)
+
+    def require(self) -> None:
+        """Check that the packages it needs are installed.
+
+        Raises:
+            MissingDependencyError: If one is not.
+        """
+        if self.requirement is not None:
+            self.requirement(**self.settings)
+
+    def measure(self, sample: Sample) -> Value:
+        """Measure one answer.
+
+        Raises:
+            ArenaError: If the feature breaks its word: a value that is no finite number, or a
+                reason it does not declare.
+        """
+        value = self.measurement(sample, **self.settings)
+        declared = value in self.missing if isinstance(value, Missing) else math.isfinite(value)
+        if not declared:
+            raise ArenaError(f"{self} gave {value!r}, which it does not declare")
+        return value

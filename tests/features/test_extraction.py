@@ -1,0 +1,195 @@
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena import DataError, MissingDependencyError, UsageError
+from features import (
+    DEFAULT_FEATURES,
+    extract,
+    extraction,
+    feature_columns,
+    language,
+    missing_counts,
+)
+
+NAMES = [str(feature) for feature in DEFAULT_FEATURES]
+
+
+def row(table, *key):
+    found = table.set_index(["language", "system", "query_id"]).loc[key]
+    return found.to_dict()
+
+
+def with_answers(arena, *outputs):
+    """Answers of new systems to the first question."""
+    return pd.DataFrame(
+        {
+            "query_id": "q1",
+            "language": "en",
+            "system": [f"new-{place}" for place in range(len(outputs))],
+            "answer": outputs,
+        }
+    )
+
+
+def test_table_has_a_row_an_answer_and_a_reason_for_every_gap(small_arena):
+    table = extract(small_arena)
+    assert table.columns.tolist() == [
+        *("language", "system", "query_id", *NAMES, *(f"{name}:missing" for name in NAMES))
+    ]
+    keys = list(table[["language", "system", "query_id"]].itertuples(index=False, name=None))
+    assert keys == sorted(keys)
+    assert len(keys) == len(small_arena.answers)
+    assert table.index.equals(pd.RangeIndex(len(keys)))
+    assert feature_columns(table) == NAMES
+    for name in NAMES:
+        assert table[name].dtype == np.float64
+        reasons = table[f"{name}:missing"].tolist()
+        assert all(
+            isinstance(reason, str) if math.isnan(value) else reason is None
+            for value, reason in zip(table[name], reasons, strict=True)
+        )
+
+
+def test_golden_values(small_arena):
+    table = extract(
+        small_arena, "citation_recall,citation_map,bleu,rouge_l,answer_length,citations"
+    )
+    reference = row(table, "en", "ref", "q1")
+    assert reference["citation_recall@10"] == 1.0
+    assert reference["bleu"] == reference["rouge_l"] == 1.0
+    assert reference["answer_length"] == 4.0
+    one = row(table, "en", "one", "q1")
+    assert one["citation_recall@10"] == 0.5
+    assert one["citation_map@10"] == pytest.approx(0.25)
+    assert one["rouge_l"] == pytest.approx(0.5)
+    hindi = row(table, "hi", "one", "q1")
+    assert hindi["answer_length"] == 3.0
+    assert hindi["citations"] == 1.0
+    assert hindi["rouge_l:missing"] == "no reference answer to this question"
+
+
+def test_an_empty_answer_keeps_its_true_zeros(small_arena):
+    empty = row(extract(small_arena), "en", "one", "q2")
+    assert empty["answer_length"] == empty["rouge_l"] == empty["bleu"] == 0.0
+    assert empty["english:missing"] == "empty answer"
+    assert empty["citations:missing"] == "query without passages"
+
+
+def test_without_reference_system_overlap_is_missing(small_arena):
+    info = small_arena.info.model_copy(update={"reference_system": None})
+    table = extract(dataclasses.replace(small_arena, info=info), "bleu,rouge_l")
+    assert set(table["bleu:missing"]) == {"arena without reference system"}
+
+
+def test_missing_counts(small_arena):
+    counts = missing_counts(extract(small_arena, "target_language,citations,rouge_l"))
+    assert list(counts.itertuples(index=False, name=None)) == [
+        ("en", "target_language", "empty answer", 1),
+        ("en", "citations", "query without passages", 2),
+        ("hi", "target_language", "no letters to tell a language by", 1),
+        ("hi", "rouge_l", "no reference answer to this question", 2),
+    ]
+
+
+def test_nothing_missing_counts_nothing(small_arena):
+    counts = missing_counts(extract(small_arena, "answer_length"))
+    assert counts.empty
+    assert counts.columns.tolist() == ["language", "feature", "reason", "answers"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
+@given(order=st.permutations(range(7)), chunk=st.integers(1, 8))
+def test_order_and_chunks_change_nothing(small_arena, order, chunk):
+    expected = extract(small_arena)
+    shuffled = small_arena.answers.iloc[order]
+    queries = small_arena.queries.iloc[::-1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extraction, "CHUNK", chunk)
+        found = extract(dataclasses.replace(small_arena, answers=shuffled, queries=queries))
+    pd.testing.assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_workers_change_nothing(small_arena, monkeypatch):
+    monkeypatch.setattr(extraction, "CHUNK", 2)
+    expected = extract(small_arena, "all")
+    pd.testing.assert_frame_equal(extract(small_arena, "all", n_jobs=2), expected, check_exact=True)
+
+
+def test_progress_counts_answers(small_arena, monkeypatch):
+    monkeypatch.setattr(extraction, "CHUNK", 3)
+    done = []
+    extract(small_arena, "answer_length", progress=done.append)
+    assert done == [3, 6, 7]
+
+
+def test_answers_of_new_systems(small_arena):
+    answers = with_answers(small_arena, "The capital is Paris [1].", "Lyon")
+    table = extract(small_arena, "rouge_l,citation_recall", answers=answers)
+    assert table["system"].tolist() == ["new-0", "new-1"]
+    assert table["rouge_l"].tolist() == [1.0, 0.0]
+    assert table["citation_recall@10"].tolist() == [0.5, 0.0]
+
+
+def test_no_answers_give_an_empty_table(small_arena):
+    table = extract(small_arena, answers=with_answers(small_arena))
+    assert len(table) == 0
+    assert feature_columns(table) == NAMES
+    assert all(table[name].dtype == np.float64 for name in NAMES)
+
+
+HARD = [
+    *("", " ", "\n\n", "\x00\x01\x1c", "\u200f\u200e", "[" * 100_000, "a" * 100_000),
+    *("क [१] " * 20_000, "##Answer:", "##Reason:", "]][[", "\ufffd", "[1]" * 30_000, "😀" * 10),
+    *("\u0301" * 5_000, "'" * 5_000, "1.1." * 5_000),
+]
+
+
+@pytest.mark.parametrize("code", ["en", "zzz"])
+def test_hard_answers_have_values_or_reasons(code, small_arena):
+    answers = with_answers(small_arena, *HARD).assign(language=code)
+    queries = small_arena.queries.assign(language=["en", "en", "hi"])
+    queries.loc[0, "language"] = code
+    table = extract(dataclasses.replace(small_arena, queries=queries), "all", answers=answers)
+    for name in feature_columns(table):
+        assert (table[name].isna() == table[f"{name}:missing"].notna()).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop(columns="answer"), "column is missing"),
+        (lambda table: table.assign(answer=None), "is missing"),
+        (lambda table: table.assign(answer=7), "is not a string"),
+        (lambda table: table.assign(answer=pd.Series(["\ud800"] * 2, dtype=object)), "surrogate"),
+        (lambda table: table.assign(system="same"), "already stands on line 1"),
+        (lambda table: table.assign(query_id="q9"), "to a question that queries does not hold"),
+        (lambda table: table.assign(language="hindi"), "is not a language code"),
+    ],
+)
+def test_bad_answers_are_refused(change, message, small_arena):
+    answers = change(with_answers(small_arena, "a", "b"))
+    with pytest.raises(DataError, match=message):
+        extract(small_arena, answers=answers)
+
+
+def test_bad_requests_are_refused(small_arena):
+    with pytest.raises(UsageError, match="n_jobs"):
+        extract(small_arena, n_jobs=0)
+    with pytest.raises(UsageError, match="did you mean 'bleu'"):
+        extract(small_arena, "bleau")
+    with pytest.raises(UsageError, match="asked for twice"):
+        extract(small_arena, [DEFAULT_FEATURES[0], DEFAULT_FEATURES[0]])
+    with pytest.raises(UsageError, match="no feature"):
+        extract(small_arena, [])
+
+
+def test_an_absent_package_is_said_before_any_work(small_arena, monkeypatch):
+    monkeypatch.setattr(language, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError):
+        extract(small_arena, "english(identifier=langid)", n_jobs=2)

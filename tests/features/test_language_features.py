@@ -1,0 +1,107 @@
+import importlib.util
+
+import pytest
+from sentences import SENTENCES
+
+from arena import MissingDependencyError
+from arena.languages import MIRACL_LANGUAGES
+from features import language, parse_features
+from features.language import identify
+from features.missing import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS
+
+TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
+    "target_language,english,target_language(identifier=langid),english(identifier=langid)"
+)
+
+
+def test_samples_cover_miracl():
+    assert set(SENTENCES) == set(MIRACL_LANGUAGES)
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_the_language_of_an_answer_is_its_most_probable_one(code, make_sample):
+    probability = TARGET.measure(make_sample(SENTENCES[code], code))
+    assert probability > 0.5
+    in_english = ENGLISH.measure(make_sample(SENTENCES[code], code))
+    assert in_english == probability if code == "en" else in_english < 0.1
+
+
+@pytest.mark.parametrize("identifier", ["py3langid", "langid"])
+@pytest.mark.parametrize("text", ["a", "Bonjour le monde", SENTENCES["zh"], "\x00", "\ud800"])
+def test_probabilities_sum_to_one(identifier, text):
+    probabilities = identify(text, identifier)
+    assert sum(probabilities.values()) == pytest.approx(1, abs=1e-5)
+    assert min(probabilities.values()) >= 0
+
+
+@pytest.mark.parametrize("code", sorted(set(SENTENCES) - {"yo"}))
+def test_langid_agrees_with_its_own_normalization(code, make_sample):
+    from langid.langid import LanguageIdentifier, model
+
+    reference = dict(_cached(LanguageIdentifier, model).rank(SENTENCES[code]))
+    sample = make_sample(SENTENCES[code], code)
+    assert LANGID.measure(sample) == pytest.approx(reference[code], abs=1e-9)
+    assert LANGID_ENGLISH.measure(sample) == pytest.approx(reference["en"], abs=1e-9)
+
+
+_LOADED = []
+
+
+def _cached(identifier_class, model):
+    if not _LOADED:
+        _LOADED.append(identifier_class.from_modelstring(model, norm_probs=True))
+    return _LOADED[0]
+
+
+@pytest.mark.parametrize("code", ["en", "sw", "yo", "zh"])
+def test_py3langid_agrees_with_its_public_ranking(code, make_sample):
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    reference = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    expected = dict(reference.rank(SENTENCES[code]))[code]
+    assert TARGET.measure(make_sample(SENTENCES[code], code)) == expected
+
+
+def test_languages_an_identifier_lacks_are_missing(make_sample):
+    assert LANGID.measure(make_sample(SENTENCES["yo"], "yo")) == LANGUAGE_NOT_COVERED
+    assert TARGET.measure(make_sample("some text", "zzz")) == LANGUAGE_NOT_COVERED
+    assert isinstance(LANGID_ENGLISH.measure(make_sample(SENTENCES["yo"], "yo")), float)
+
+
+@pytest.mark.parametrize("output", ["", " \n", "##Reason: words ##Answer:", "【1】"])
+def test_empty_answers_are_missing(output, make_sample):
+    sample = make_sample(output, passages=[("1", 1)])
+    assert TARGET.measure(sample) == ENGLISH.measure(sample) == EMPTY_ANSWER
+
+
+@pytest.mark.parametrize("output", ["2024", "42%!", "\x00\x07", "\u200f", "😀"])
+def test_answers_without_letters_are_missing(output, make_sample):
+    assert TARGET.measure(make_sample(output)) == NO_LETTERS
+
+
+def test_citations_and_reasoning_do_not_count(make_sample):
+    plain = TARGET.measure(make_sample(SENTENCES["ru"], "ru"))
+    cited = f"##Reason: in plain English words ##Answer: {SENTENCES['ru']} [Doc 1]"
+    assert TARGET.measure(make_sample(cited, "ru")) == plain
+
+
+def test_both_features_share_one_identification(make_sample, monkeypatch):
+    asked = []
+    load = language._identifier
+
+    def counting(identifier):
+        return lambda text: asked.append(text) or load(identifier)(text)
+
+    monkeypatch.setattr(language, "_identifier", counting)
+    sample = make_sample("Some text")
+    TARGET.measure(sample)
+    ENGLISH.measure(sample)
+    assert asked == ["Some text"]
+
+
+def test_langid_is_optional(monkeypatch):
+    monkeypatch.setattr(language, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[langid\]"):
+        LANGID.require()
+    monkeypatch.setattr(language, "find_spec", importlib.util.find_spec)
+    LANGID.require()
