@@ -1,0 +1,41 @@
+"""The command line: ``surrogate-arena``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from arena.errors import ArenaError
+from surrogate.commands.board import board
+from surrogate.commands.demo import demo
+from surrogate.commands.features import list_features
+from surrogate.commands.rank import rank
+
+USAGE_STATUS = 2
+
+app = typer.Typer(
+    name="surrogate-arena",
+    help="Rank RAG systems with a surrogate judge trained on pairwise LLM tournaments.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(board)
+app.command()(rank)
+app.command()(demo)
+app.command("features")(list_features)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors of input or use end with status 2 and a plain message."""
+    try:
+        app(args=None if arguments is None else list(arguments))
+    except ArenaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(USAGE_STATUS) from error
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from error

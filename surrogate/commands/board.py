@@ -1,0 +1,112 @@
+"""``surrogate-arena board``: the batch job over all languages of an arena."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surrogate.commands.options import (
+    FeaturesOption,
+    JobsOption,
+    JsonOption,
+    QuestionsOption,
+    SeedOption,
+    TournamentsOption,
+    split_names,
+)
+
+if TYPE_CHECKING:
+    from surrogate.board import Board
+
+NO_HOLDOUT = "none"
+
+
+def board(
+    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Judge to learn from, where there are several.")
+    ] = None,
+    tournaments: TournamentsOption = 200,
+    questions: QuestionsOption = 100,
+    holdout: Annotated[
+        str | None,
+        typer.Option(
+            "--holdout",
+            help="Comma-separated systems to keep out of training, or none; by default two are "
+            "drawn by the seed.",
+        ),
+    ] = None,
+    features: FeaturesOption = "default",
+    feature_table: Annotated[
+        Path | None,
+        typer.Option("--feature-table", help="Feature table to use instead of computing features."),
+    ] = None,
+    ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
+    rows: Annotated[
+        str, typer.Option("--rows", help="One training row a system or a question.")
+    ] = "system",
+    seed: SeedOption = 0,
+    jobs: JobsOption = -1,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the synthetic leaderboard of an arena, in all its languages."""
+    from arena import read_arena
+    from arena.battles import checked_tie_rule
+    from features import parse_features
+    from surrogate.board import build_board
+    from surrogate.board_folder import read_feature_table, write_board
+    from surrogate.commands.progress import progress_bar
+    from surrogate.judge import Recipe
+    from surrogate.training import checked_row_kind
+
+    recipe = Recipe(rows=checked_row_kind(rows))
+    declared = parse_features(features)
+    read = read_arena(arena)
+    with progress_bar() as progress:
+        built = build_board(
+            read,
+            judge,
+            declared,
+            feature_table=read_feature_table(feature_table) if feature_table else None,
+            tournaments=tournaments,
+            questions=questions,
+            ties=checked_tie_rule(ties),
+            holdout=_held_out(holdout),
+            recipe=recipe,
+            seed=seed,
+            n_jobs=jobs,
+            progress=progress,
+        )
+    write_board(built, out, arena)
+    print_board(built, out, as_json)
+
+
+def print_board(built: Board, out: Path, as_json: bool) -> None:
+    """Print a board and where it was written."""
+    from surrogate.commands import printing
+
+    if as_json:
+        printing.print_json(
+            {
+                "summary": built.summary.model_dump(mode="json"),
+                "overall": printing.records(built.overall),
+                "board": printing.records(built.board),
+            }
+        )
+        return
+    languages = sorted(built.board["language"].unique())
+    if len(languages) > 1:
+        printing.print_overall(built.overall)
+    else:
+        printing.print_language(built.board, languages[0])
+    printing.print_agreement(built.summary)
+    print(f"Board written to {out}")
+
+
+def _held_out(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    return [] if text.strip() == NO_HOLDOUT else split_names(text)

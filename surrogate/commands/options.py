@@ -1,0 +1,43 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON to standard output instead of tables.")
+]
+JobsOption = Annotated[
+    int,
+    typer.Option(
+        "--jobs", min=-1, help="Processes to use; -1 for all cores. The result is the same."
+    ),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
+TournamentsOption = Annotated[
+    int, typer.Option("--tournaments", min=1, help="Bootstrapped tournaments a language.")
+]
+QuestionsOption = Annotated[
+    int,
+    typer.Option(
+        "--questions",
+        min=1,
+        help="Questions drawn with replacement a tournament, at most the number judged.",
+    ),
+]
+FeaturesOption = Annotated[
+    str,
+    typer.Option(
+        "--features",
+        help="Comma-separated features, such as citation_recall@10,bleu; or a group: default, all.",
+    ),
+]
+
+
+def split_names(text: str | None) -> list[str]:
+    """Split a comma-separated list of names; spaces around commas do not count."""
+    if text is None:
+        return []
+    return [name.strip() for name in text.split(",") if name.strip()]

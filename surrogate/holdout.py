@@ -1,0 +1,157 @@
+"""Holding systems out: Algorithm 1's R² over tournaments, and ratings of unseen systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import r2_score
+
+from arena.errors import UsageError
+from arena.seeds import generator, seed_sequence
+from arena.tournaments import Tournaments
+from surrogate.judge import FEWEST_SYSTEMS, Recipe, train_language_judge
+from surrogate.learners import find_learner
+from surrogate.tensor import FeatureTensor
+
+Floats = npt.NDArray[np.float64]
+
+DEFAULT_HOLDOUT_SIZE = 2
+FEWEST_HELD_OUT = 2
+SMALLEST_SPREAD = 1e-6
+"""Held-out coefficients (log-odds) closer than this are equal: R² is not defined."""
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class TournamentFits:
+    """Surrogates trained on single tournaments, for one stretch of tournaments.
+
+    Attributes:
+        r2: R² on the held-out systems, shape (T,); NaN where fewer than two have a coefficient,
+            or where their coefficients are equal.
+        importances: Share of each feature, shape (T, F); 0 for a feature left out.
+    """
+
+    r2: Floats
+    importances: Floats
+
+
+def choose_holdout(systems: Sequence[str], seed: int) -> tuple[str, ...]:
+    """Draw the systems to hold out.
+
+    Args:
+        systems: Judged systems.
+        seed: The user's seed.
+
+    Returns:
+        Two systems, sorted; none where fewer than three would be left to train on.
+    """
+    names = sorted(systems)
+    if len(names) < DEFAULT_HOLDOUT_SIZE + FEWEST_SYSTEMS:
+        return ()
+    drawn = generator(seed, "holdout").choice(len(names), DEFAULT_HOLDOUT_SIZE, replace=False)
+    return tuple(names[index] for index in sorted(drawn))
+
+
+def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, ...]:
+    """Check the systems a user wants held out.
+
+    Raises:
+        UsageError: If one is not judged, stands twice, or too few are left to train on.
+    """
+    unknown = [system for system in holdout if system not in judged]
+    if unknown:
+        raise UsageError(
+            f"cannot hold out {', '.join(unknown)}: not judged; "
+            f"the judged systems are {', '.join(sorted(judged))}"
+        )
+    chosen = tuple(sorted(set(holdout)))
+    if len(chosen) < len(holdout):
+        raise UsageError("a held-out system is named twice")
+    if len(set(judged) - set(chosen)) < FEWEST_SYSTEMS:
+        raise UsageError(f"holding out {len(chosen)} systems leaves fewer than 3 to train on")
+    return chosen
+
+
+def fit_tournaments(
+    tensor: FeatureTensor,
+    tournaments: Tournaments,
+    holdout: Sequence[str],
+    recipe: Recipe,
+    stretch: range,
+) -> TournamentFits:
+    """Train a surrogate on each tournament and score it on the held-out systems.
+
+    Lines 1-7 of Algorithm 1 of MIRAGE-Bench.
+
+    Args:
+        tensor: Features of the judged systems on the judged questions.
+        tournaments: The tournaments of this language.
+        holdout: Held-out systems, at least one.
+        recipe: Learner and kind of rows.
+        stretch: Which tournaments to fit.
+    """
+    is_held = np.isin(tensor.systems, list(holdout))
+    train, held = _split(tensor, is_held)
+    r2 = np.full(len(stretch), np.nan)
+    importances = np.zeros((len(stretch), len(tensor.features)))
+    for row, index in enumerate(stretch):
+        draws = tournaments.draws[index]
+        coefficients = tournaments.coefficients[index]
+        state = random_state(tournaments, tensor.language, "tournament", str(index))
+        estimator = find_learner(recipe.learner).tournament(state)
+        target = coefficients[None, ~is_held]
+        judge = train_language_judge(train, draws[None], target, recipe, estimator)
+        shares = judge.importances()
+        importances[row] = [shares.get(name, 0.0) for name in tensor.features]
+        r2[row] = _r2(coefficients[is_held], judge.predict(held, draws))
+    return TournamentFits(r2, importances)
+
+
+def rate_unseen(tensor: FeatureTensor, tournaments: Tournaments, recipe: Recipe) -> Floats:
+    """Rate every system by a surrogate that was trained without it.
+
+    The systems are split into five seeded folds; each fold is rated by a surrogate trained on
+    the others.
+
+    Returns:
+        Shape (S,); NaN where too few systems are left to train on.
+    """
+    size = len(tensor.systems)
+    rated = np.isfinite(tournaments.mean_coefficients)
+    order = generator(tournaments.seed, "folds", tensor.language).permutation(size)
+    ratings = np.full(size, np.nan)
+    for number, fold in enumerate(np.array_split(order, min(FOLDS, size))):
+        is_held = np.isin(np.arange(size), fold)
+        if rated[~is_held].sum() < FEWEST_SYSTEMS:
+            continue
+        train, unseen = _split(tensor, is_held)
+        state = random_state(tournaments, tensor.language, "fold", str(number))
+        estimator = find_learner(recipe.learner).final(state)
+        target = tournaments.coefficients[:, ~is_held]
+        judge = train_language_judge(train, tournaments.draws, target, recipe, estimator)
+        ratings[is_held] = judge.predict(unseen)
+    return ratings
+
+
+def _split(
+    tensor: FeatureTensor, is_held: npt.NDArray[np.bool_]
+) -> tuple[FeatureTensor, FeatureTensor]:
+    pairs = list(zip(tensor.systems, is_held.tolist(), strict=True))
+    kept = [system for system, held in pairs if not held]
+    return tensor.take(systems=kept), tensor.take(systems=[name for name, held in pairs if held])
+
+
+def random_state(tournaments: Tournaments, *keys: str) -> int:
+    """Return the seed of a learner for one purpose, derived from the tournaments' seed."""
+    return int(seed_sequence(tournaments.seed, "surrogate", *keys).generate_state(1)[0])
+
+
+def _r2(truth: Floats, predicted: Floats) -> float:
+    both = np.isfinite(truth) & np.isfinite(predicted)
+    if both.sum() < FEWEST_HELD_OUT or np.ptp(truth[both]) < SMALLEST_SPREAD:
+        return float("nan")
+    return float(r2_score(truth[both], predicted[both]))

@@ -1,0 +1,220 @@
+"""The board of one language: arena ratings, the surrogate's ratings, and how they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.seeds import generator
+from arena.tournaments import Tournaments
+from surrogate.agreement import INTERVAL, Agreement, agreement, kendall_tau, percentile_interval
+from surrogate.holdout import TournamentFits, random_state, rate_unseen
+from surrogate.judge import LanguageJudge, Recipe, train_language_judge
+from surrogate.learners import find_learner
+from surrogate.summary import HoldoutR2
+from surrogate.tensor import FeatureTensor, feature_tensor
+
+Floats = npt.NDArray[np.float64]
+
+NO_ANSWER = "no answer in this language"
+NO_FEATURES = "no feature of its answers could be computed"
+NO_JUDGMENT = "not judged"
+NO_HOLDOUT = "no system is held out"
+NO_R2 = "fewer than two held-out systems are judged in this language"
+
+
+@dataclass(frozen=True)
+class LanguageData:
+    """What the board of one language is built from.
+
+    Attributes:
+        tournaments: The arena's tournaments.
+        judged: Features of the judged systems on the judged questions.
+        everything: Features of every system of the arena on every question.
+        holdout: Systems kept out of training.
+    """
+
+    tournaments: Tournaments
+    judged: FeatureTensor
+    everything: FeatureTensor
+    holdout: tuple[str, ...]
+
+    @property
+    def language(self) -> str:
+        """Language code."""
+        return self.judged.language
+
+
+@dataclass(frozen=True)
+class LanguageFit:
+    """Surrogates of one language trained on all its tournaments.
+
+    Attributes:
+        judge: Trained on all judged systems but the held-out ones.
+        unseen: Each judged system's rating by a surrogate trained without it, shape (S,).
+    """
+
+    judge: LanguageJudge
+    unseen: Floats
+
+
+def language_data(
+    table: pd.DataFrame,
+    features: Sequence[str],
+    systems: Sequence[str],
+    questions: Sequence[str],
+    tournaments: Tournaments,
+    language: str,
+    holdout: Sequence[str],
+) -> LanguageData:
+    """Arrange the features of one language.
+
+    Args:
+        table: Feature table.
+        features: Feature columns the surrogate may use.
+        systems: Every system of the arena.
+        questions: Every question of this language.
+        tournaments: The language's tournaments.
+        language: Language code.
+        holdout: Systems kept out of training in any language.
+    """
+    everything = feature_tensor(table, language, features, systems, questions)
+    return LanguageData(
+        tournaments=tournaments,
+        judged=everything.take(
+            systems=tournaments.systems, questions=tournaments.battles.questions
+        ),
+        everything=everything,
+        holdout=tuple(system for system in holdout if system in tournaments.systems),
+    )
+
+
+def fit_language(data: LanguageData, recipe: Recipe) -> LanguageFit:
+    """Train the final surrogate of a language, and the ones that rate unseen systems.
+
+    Raises:
+        UsageError: If too few systems can be trained on, or no feature has a value.
+    """
+    tournaments = data.tournaments
+    trained = [system for system in tournaments.systems if system not in data.holdout]
+    kept = np.isin(tournaments.systems, trained)
+    state = random_state(tournaments, data.language, "final")
+    judge = train_language_judge(
+        data.judged.take(systems=trained),
+        tournaments.draws,
+        tournaments.coefficients[:, kept],
+        recipe,
+        find_learner(recipe.learner).final(state),
+    )
+    return LanguageFit(judge, rate_unseen(data.judged, tournaments, recipe))
+
+
+def synthetic_ratings(data: LanguageData, judge: LanguageJudge | None) -> pd.DataFrame:
+    """Rate every system of the arena in one language on all questions.
+
+    Args:
+        data: The language's data.
+        judge: Its surrogate, or None where none could be trained.
+
+    Returns:
+        Columns ``language, system, rank, rating, coverage, answers, arena_rank, arena_rating,
+        arena_low, arena_high, split, note``, best first, unranked systems last. ``coverage`` is
+        the share of questions answered; ``split`` is ``train``, ``holdout`` or ``unjudged``.
+    """
+    systems = data.everything.systems
+    answers = data.everything.answered.sum(axis=1)
+    rating = np.full(len(systems), np.nan) if judge is None else judge.predict(data.everything)
+    table = pd.DataFrame(
+        {
+            "language": data.language,
+            "system": systems,
+            "rank": pd.Series(rating).rank(ascending=False, method="min").astype("Int64"),
+            "rating": rating,
+            "coverage": answers / len(data.everything.questions),
+            "answers": answers,
+        }
+    )
+    arena = data.tournaments.ratings().drop(columns="note").add_prefix("arena_")
+    table = table.merge(arena, how="left", left_on="system", right_on="arena_system")
+    judged, held = set(data.tournaments.systems), set(data.holdout)
+    table["split"] = [
+        "holdout" if system in held else "train" if system in judged else "unjudged"
+        for system in systems
+    ]
+    table["note"] = [
+        _rank_note(rated, count, judge is not None)
+        for rated, count in zip(np.isfinite(rating), answers, strict=True)
+    ]
+    columns = ["arena_rank", "arena_rating", "arena_low", "arena_high", "split", "note"]
+    ordered = table.sort_values(["rank", "system"], kind="stable")
+    return ordered[["language", "system", "rank", "rating", "coverage", "answers", *columns]]
+
+
+def _rank_note(rated: bool, answers: int, has_judge: bool) -> str:
+    if rated or not has_judge:
+        return ""
+    return NO_ANSWER if answers == 0 else NO_FEATURES
+
+
+def arena_agreement(data: LanguageData, ratings: pd.DataFrame) -> Agreement:
+    """Compare the synthetic with the arena ranking, with a bootstrap interval."""
+    tournaments = data.tournaments
+    rating = ratings.set_index("system")["rating"].reindex(tournaments.systems).to_numpy(float)
+    random = generator(tournaments.seed, "agreement", data.language)
+    return agreement(rating, tournaments.mean_coefficients, tournaments.coefficients, random)
+
+
+def unseen_agreement(data: LanguageData, unseen: Floats) -> float:
+    """Kendall tau-b between the arena ranking and that of surrogates that saw no such system."""
+    return kendall_tau(unseen, data.tournaments.mean_coefficients)
+
+
+def holdout_r2(fits: Sequence[TournamentFits]) -> HoldoutR2:
+    """Summarise R² on the held-out systems over tournaments."""
+    if not fits:
+        return HoldoutR2(reason=NO_HOLDOUT)
+    values = np.concatenate([fit.r2 for fit in fits])
+    defined = values[np.isfinite(values)]
+    if not defined.size:
+        return HoldoutR2(reason=NO_R2)
+    low, high = percentile_interval(defined)
+    return HoldoutR2(
+        mean=float(defined.mean()),
+        median=float(np.median(defined)),
+        low=low,
+        high=high,
+        tournaments=defined.size,
+    )
+
+
+def importances(
+    data: LanguageData, judge: LanguageJudge, fits: Sequence[TournamentFits]
+) -> pd.DataFrame:
+    """Feature importances of a language (MIRAGE-Bench, figure 5).
+
+    Returns:
+        Columns ``language, feature, importance, tournament_mean, tournament_low,
+        tournament_high``: the share in the final surrogate, then the mean and 95% percentile
+        interval over the surrogates of single tournaments (NaN where nothing is held out); most
+        important first. A feature that was left out has NaN.
+    """
+    final = judge.importances()
+    table = pd.DataFrame(
+        {
+            "language": data.language,
+            "feature": data.judged.features,
+            "importance": [final.get(name, np.nan) for name in data.judged.features],
+        }
+    )
+    spread = np.full((3, len(table)), np.nan)
+    if fits:
+        used = table["importance"].notna().to_numpy()
+        shares = np.concatenate([fit.importances for fit in fits])[:, used]
+        spread[:, used] = [shares.mean(axis=0), *np.percentile(shares, INTERVAL, axis=0)]
+    for name, values in zip(("mean", "low", "high"), spread, strict=True):
+        table[f"tournament_{name}"] = values
+    return table.sort_values("importance", ascending=False, kind="stable", na_position="last")

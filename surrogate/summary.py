@@ -1,0 +1,155 @@
+"""What a board says about itself: agreement, holdout scores, what was skipped and why."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+
+def _none_for_nan(value: object) -> object:
+    if isinstance(value, float | np.floating) and not np.isfinite(value):
+        return None
+    return value
+
+
+Number = Annotated[float | None, BeforeValidator(_none_for_nan)]
+"""A number, or null where it is not defined."""
+
+
+class HoldoutR2(BaseModel):
+    """R² on the held-out systems over tournaments (MIRAGE-Bench, table 5).
+
+    Attributes:
+        mean: Mean over tournaments.
+        median: Median over tournaments; with two held-out systems the mean says little.
+        low: 2.5th percentile.
+        high: 97.5th percentile.
+        tournaments: Tournaments in which R² is defined.
+        reason: Why it is not defined, where it is not.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: Number = None
+    median: Number = None
+    low: Number = None
+    high: Number = None
+    tournaments: int = 0
+    reason: str | None = None
+
+
+class Skipped(BaseModel):
+    """Counts of what did not enter a language's board, and why.
+
+    Attributes:
+        questions_without_judgments: Questions that serve the synthetic ranking only.
+        missing_answers: Answers absent (systems x questions - answers).
+        missing_feature_values: Feature to reason to number of answers.
+        features_left_out: Feature to why the surrogate could not use it.
+        systems_unranked: System to why it has no synthetic rank.
+        systems_unrated: System to why it has no arena rating.
+        dropped_ties: Ties left out by the tie rule.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    questions_without_judgments: int = 0
+    missing_answers: int = 0
+    missing_feature_values: dict[str, dict[str, int]] = {}
+    features_left_out: dict[str, str] = {}
+    systems_unranked: dict[str, str] = {}
+    systems_unrated: dict[str, str] = {}
+    dropped_ties: int = 0
+
+
+class LanguageSummary(BaseModel):
+    """One language of a board.
+
+    Attributes:
+        tau: Kendall tau-b between the synthetic and the arena ranking.
+        tau_low: Lower bound of its 95% bootstrap interval (systems and questions resampled).
+        tau_high: Upper bound.
+        tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
+            (five folds over systems).
+        holdout: Systems held out of training.
+        holdout_r2: R² on them over tournaments.
+        systems: Systems that answered.
+        systems_judged: Systems that were judged.
+        questions: Questions in this language.
+        questions_judged: Questions with judgments.
+        questions_per_tournament: Questions drawn for each tournament.
+        judgments: Judgments that entered.
+        skipped: What did not enter.
+        notes: Anything that limits how far the numbers can be trusted.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    tau: Number = None
+    tau_low: Number = None
+    tau_high: Number = None
+    tau_unseen: Number = None
+    holdout: tuple[str, ...] = ()
+    holdout_r2: HoldoutR2 = HoldoutR2()
+    systems: int
+    systems_judged: int
+    questions: int
+    questions_judged: int
+    questions_per_tournament: int = 0
+    judgments: int
+    skipped: Skipped
+    notes: tuple[str, ...] = ()
+
+
+class MacroSummary(BaseModel):
+    """Averages over languages, each with the same weight; undefined ones are left out.
+
+    Attributes:
+        languages: Languages with a defined tau.
+        tau: Mean tau.
+        tau_low: Lower bound of the 95% bootstrap interval.
+        tau_high: Upper bound.
+        tau_unseen: Mean tau on systems unseen in training.
+        holdout_r2_mean: Mean of the languages' mean R².
+        holdout_r2_median: Mean of the languages' median R².
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    languages: int
+    tau: Number
+    tau_low: Number
+    tau_high: Number
+    tau_unseen: Number
+    holdout_r2_mean: Number
+    holdout_r2_median: Number
+
+
+class BoardSummary(BaseModel):
+    """``summary.json`` of a board.
+
+    Attributes:
+        arena: Name of the arena.
+        arena_folder: Where the arena was read from, relative to the board's folder; null for a
+            board of an arena in memory.
+        fingerprint: Digest of the arena's questions and reference answers, which the features of
+            new systems are computed against.
+        judge: Judge whose judgments it learns from.
+        features: Features, as declared.
+        signature: Settings that reproduce the board.
+        macro: Averages over languages.
+        languages: Language code to its summary.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    arena: str
+    arena_folder: str | None = None
+    fingerprint: str
+    judge: str
+    features: tuple[str, ...]
+    signature: str
+    macro: MacroSummary
+    languages: dict[str, LanguageSummary]
