@@ -13,6 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from arena.errors import UsageError
+from arena.tables import WINNERS
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -79,7 +80,7 @@ def count_battles(
         systems: Systems to index, by default those judged.
 
     Raises:
-        UsageError: If nothing is left to count, or a tie rule or system is unknown.
+        UsageError: If nothing is left to count, or a tie rule, winner or system is unknown.
     """
     ties = checked_tie_rule(ties)
     is_tie = judgments["winner"] == "tie"
@@ -88,13 +89,13 @@ def count_battles(
         raise UsageError("there are no judgments to count")
     names = judged_systems(kept) if systems is None else sorted(systems)
     questions = sorted(kept["query_id"].unique())
-    side_a = _positions(kept["system_a"], names)
-    side_b = _positions(kept["system_b"], names)
+    side_a = _positions(kept["system_a"], names, "system")
+    side_b = _positions(kept["system_b"], names, "system")
     pairs = np.minimum(side_a, side_b) * len(names) + np.maximum(side_a, side_b)
     met, pair = np.unique(pairs, return_inverse=True)
-    points_a = kept["winner"].map({"a": 1.0, "tie": 0.5, "b": 0.0}).to_numpy(np.float64)
+    points_a = np.array([1.0, 0.0, 0.5])[_positions(kept["winner"], WINNERS, "winner")]
     points_first = np.where(side_a < side_b, points_a, 1.0 - points_a)
-    cell = (_positions(kept["query_id"], questions), pair)
+    cell = (_positions(kept["query_id"], questions, "question"), pair)
     shape = (len(questions), len(met))
     return Battles(
         systems=tuple(names),
@@ -125,12 +126,13 @@ def judged_systems(judgments: pd.DataFrame) -> list[str]:
     return sorted({*judgments["system_a"].unique(), *judgments["system_b"].unique()})
 
 
-def _positions(values: pd.Series, order: Sequence[str]) -> Integers:
-    positions = pd.Index(order).get_indexer(pd.Index(values))
-    if (positions < 0).any():
-        unknown = sorted(set(values.unique()) - set(order))
-        raise UsageError(f"judgments name unknown systems: {', '.join(unknown)}")
-    return np.asarray(positions, dtype=np.intp)
+def _positions(values: pd.Series, order: Sequence[str], noun: str) -> Integers:
+    codes, distinct = pd.factorize(values)
+    position_of_code = pd.Index(order).get_indexer(distinct)
+    if (position_of_code < 0).any():
+        unknown = sorted(set(distinct) - set(order))
+        raise UsageError(f"judgments hold an unknown {noun}: {', '.join(unknown)}")
+    return np.asarray(position_of_code[codes], dtype=np.intp)
 
 
 def components(battles: Battles, counts: Floats) -> Integers:

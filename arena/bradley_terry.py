@@ -182,7 +182,7 @@ def _newton(problem: _Problem, theta: Floats, tolerance: float) -> Floats:
             step = np.linalg.solve(part.hessian(current), part.gradient(current)[..., None])
         except np.linalg.LinAlgError:
             break
-        move: Floats = step[..., 0]
+        move = np.asarray(step[..., 0], dtype=np.float64)
         size = np.abs(move).max(axis=1)
         move *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))[:, None]
         theta[active] = _backtracked(part, current, move)

@@ -142,7 +142,23 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    answers = _with_columns(_read_answers(path), ANSWERS)
+    return checked_answers(_read_answers(path), queries)
+
+
+def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
+    """Check answers to the questions of an arena.
+
+    Args:
+        answers: Rows of a file, or ``rows_of`` a table in memory.
+        queries: Query table of the arena they answer.
+
+    Returns:
+        Columns ``query_id, language, system, answer``.
+
+    Raises:
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    answers = _with_columns(answers, ANSWERS)
     problems = _row_problems(answers, ANSWERS)
     if not problems:
         problems = [

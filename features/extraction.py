@@ -10,11 +10,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from arena.consistency import duplicates, unknown_questions
-from arena.errors import DataError, UsageError
-from arena.folder import Arena, rows_of
+from arena.errors import UsageError
+from arena.folder import Arena, checked_answers, rows_of
 from arena.records import Passage
-from arena.tables import ANSWER_KEY, ANSWERS, QUESTION_KEY, check_table
+from arena.tables import QUESTION_KEY
 from features.feature import Feature, Value
 from features.missing import NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM, Missing
 from features.registry import DEFAULT_FEATURES, distinct_features, parse_features
@@ -24,6 +23,7 @@ ORDER = ["language", "system", "query_id"]
 """Columns that name an answer in a table of features, and their sorting."""
 
 MISSING_SUFFIX = ":missing"
+NOT_STATED = "no reason stated"
 CHUNK = 256
 """Answers measured together; fixed, so that the number of workers changes nothing."""
 
@@ -68,8 +68,10 @@ def extract(
         raise UsageError("n_jobs is a number of workers, or -1 for all cores; not 0")
     for feature in chosen:
         feature.require()
-    answers = arena.answers if answers is None else _checked(answers, arena.queries)
-    rows = answers[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
+    given = arena.answers
+    if answers is not None:
+        given = checked_answers(rows_of(answers, "answers"), arena.queries)
+    rows = given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
     chunks = list(_chunks(rows, _questions(arena)))
     done = 0
     values: list[list[Value]] = []
@@ -84,14 +86,18 @@ def extract(
 
 def feature_columns(table: pd.DataFrame) -> list[str]:
     """Return the columns of a table of features that hold features."""
-    return [column for column in table.columns if f"{column}{MISSING_SUFFIX}" in table.columns]
+    return [
+        column
+        for column in table.columns
+        if column not in ORDER and not column.endswith(MISSING_SUFFIX)
+    ]
 
 
 def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
     """Count the answers that lack a feature, by language and reason.
 
     Args:
-        table: What ``extract`` returns.
+        table: What ``extract`` returns, or a table of features without columns of reasons.
 
     Returns:
         Columns ``language, feature, reason, answers``; nothing for what is not missing.
@@ -99,12 +105,21 @@ def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
     counts = [
         (language, feature, reason, len(rows))
         for feature in feature_columns(table)
-        for (language, reason), rows in table.groupby(["language", f"{feature}{MISSING_SUFFIX}"])
+        for (language, reason), rows in table.groupby([table["language"], _reasons(table, feature)])
     ]
     columns = ["language", "feature", "reason", "answers"]
     order = {feature: place for place, feature in enumerate(feature_columns(table))}
     counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
     return pd.DataFrame(counts, columns=columns)
+
+
+def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
+    """Return why a feature is missing, row by row; missing itself where there is a value."""
+    column = f"{feature}{MISSING_SUFFIX}"
+    if column in table:
+        return table[column]
+    stated = pd.Series(NOT_STATED, index=table.index, dtype=object)
+    return stated.where(table[feature].isna(), None)
 
 
 def _measure(chunk: _Chunk, features: Sequence[Feature]) -> list[list[Value]]:
@@ -166,15 +181,3 @@ def _table(
         )
     table = pd.DataFrame(columns).astype(dict.fromkeys(ORDER, "str"))
     return table.sort_values(ORDER, ignore_index=True)
-
-
-def _checked(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
-    """Return answers given by the caller, checked as a file of answers would be."""
-    rows = rows_of(answers, "answers")
-    problems = check_table(rows.table, ANSWERS, rows.source, rows.lines) or [
-        *duplicates(rows, ANSWER_KEY, "answer"),
-        *unknown_questions(rows, rows_of(queries, "queries"), "answer"),
-    ]
-    if problems:
-        raise DataError(problems)
-    return rows.table

@@ -174,13 +174,10 @@ def _assemble(
     fits: Sequence[LanguageFits],
     surrogate: SurrogateJudge,
 ) -> Board:
-    rated = [synthetic_ratings(item, fit.judge) for item, fit in zip(data, fits, strict=True)]
+    pairs = list(zip(data, fits, strict=True))
+    rated = [synthetic_ratings(item, fit.judge) for item, fit in pairs]
     board = pd.concat(rated, ignore_index=True)
-    shares = [
-        importances(item, fit.judge, fit.tournaments)
-        for item, fit in zip(data, fits, strict=True)
-        if fit.judge
-    ]
+    shares = [importances(item, fit.judge, fit.tournaments) for item, fit in pairs]
     return Board(
         features=table,
         arena=pd.concat([_arena_rows(item) for item in data], ignore_index=True),

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import skops.io
+from pydantic import BaseModel, ValidationError
 
 from arena.errors import UsageError
 from arena.streams import atomic_path
 from surrogate.judge import LanguageJudge, Recipe, SurrogateJudge
+from surrogate.training import RowKind
+from surrogate.trusted_forest import TRUSTED_TYPES, check_forest
 
 FORMAT = 1
+
+
+class _LanguageDescription(BaseModel):
+    features: tuple[str, ...]
+    systems: tuple[str, ...]
+    learner: str
+    rows: RowKind
+    left_out: dict[str, str]
+
+
+class _Description(BaseModel):
+    features: tuple[str, ...]
+    signature: str
+    languages: dict[str, _LanguageDescription]
 
 
 def save_judge(judge: SurrogateJudge, path: Path) -> None:
@@ -25,7 +41,7 @@ def save_judge(judge: SurrogateJudge, path: Path) -> None:
     """
     content = {
         "format": FORMAT,
-        "description": json.dumps(_description(judge), ensure_ascii=False),
+        "description": _describe(judge).model_dump_json(),
         "estimators": {language: item.estimator for language, item in judge.languages.items()},
     }
     with atomic_path(path) as temporary:
@@ -36,60 +52,63 @@ def load_judge(path: Path) -> SurrogateJudge:
     """Read a judge from a file; nothing in the file is executed.
 
     Raises:
-        UsageError: If the file is absent, no judge, of an unknown format, or holds types that
-            are not trusted.
+        UsageError: If the file is absent, no judge, of an unknown format, or holds types or
+            trees that cannot be trusted.
     """
     content = _content(path)
     if content.get("format") != FORMAT:
         raise UsageError(
             f"{path.name} is of format {content.get('format')!r}; this version reads {FORMAT}"
         )
-    description = json.loads(content["description"])
-    languages = {
-        language: LanguageJudge(
-            language=language,
-            features=tuple(item["features"]),
-            systems=tuple(item["systems"]),
-            recipe=Recipe(**item["recipe"]),
-            estimator=content["estimators"][language],
-            left_out=item["left_out"],
-        )
-        for language, item in description["languages"].items()
-    }
-    return SurrogateJudge(tuple(description["features"]), languages, description["signature"])
+    try:
+        description = _Description.model_validate_json(content["description"])
+        languages = {
+            language: _language_judge(language, item, content["estimators"][language])
+            for language, item in description.languages.items()
+        }
+    except (KeyError, TypeError, ValidationError) as error:
+        raise UsageError(f"{path.name} is not a trained judge: it is incomplete") from error
+    except UsageError as error:
+        raise UsageError(f"{path.name} is not a trained judge: {error}") from error
+    return SurrogateJudge(description.features, languages, description.signature)
 
 
 def _content(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UsageError(f"there is no trained judge at {path}")
     try:
-        untrusted = skops.io.get_untrusted_types(file=path)
-        if untrusted:
-            raise UsageError(
-                f"{path.name} holds types that are not trusted ({', '.join(untrusted)}); "
-                "use a judge written by this project"
-            )
-        content = skops.io.load(path, trusted=[])
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        if isinstance(error, UsageError):
-            raise
+        untrusted = set(skops.io.get_untrusted_types(file=path)) - set(TRUSTED_TYPES)
+        content = None if untrusted else skops.io.load(path, trusted=list(TRUSTED_TYPES))
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path.name} is not a trained judge ({error})") from error
+    if untrusted:
+        raise UsageError(
+            f"{path.name} holds types that are not trusted ({', '.join(sorted(untrusted))}); "
+            "use a judge written by this project"
+        )
     if not isinstance(content, dict):
-        raise UsageError(f"{path.name} is not a trained judge")
+        raise UsageError(f"{path.name} is not a trained judge: it holds something else")
     return content
 
 
-def _description(judge: SurrogateJudge) -> dict[str, Any]:
-    return {
-        "features": judge.features,
-        "signature": judge.signature,
-        "languages": {
-            language: {
-                "features": item.features,
-                "systems": item.systems,
-                "recipe": {"learner": item.recipe.learner, "rows": item.recipe.rows},
-                "left_out": dict(item.left_out),
-            }
+def _describe(judge: SurrogateJudge) -> _Description:
+    return _Description(
+        features=judge.features,
+        signature=judge.signature,
+        languages={
+            language: _LanguageDescription(
+                features=item.features,
+                systems=item.systems,
+                learner=item.recipe.learner,
+                rows=item.recipe.rows,
+                left_out=dict(item.left_out),
+            )
             for language, item in judge.languages.items()
         },
-    }
+    )
+
+
+def _language_judge(language: str, item: _LanguageDescription, estimator: object) -> LanguageJudge:
+    check_forest(estimator, len(item.features))
+    recipe = Recipe(item.learner, item.rows)
+    return LanguageJudge(language, item.features, item.systems, recipe, estimator, item.left_out)

@@ -192,7 +192,7 @@ def holdout_r2(fits: Sequence[TournamentFits]) -> HoldoutR2:
 
 
 def importances(
-    data: LanguageData, judge: LanguageJudge, fits: Sequence[TournamentFits]
+    data: LanguageData, judge: LanguageJudge | None, fits: Sequence[TournamentFits]
 ) -> pd.DataFrame:
     """Feature importances of a language (MIRAGE-Bench, figure 5).
 
@@ -200,9 +200,9 @@ def importances(
         Columns ``language, feature, importance, tournament_mean, tournament_low,
         tournament_high``: the share in the final surrogate, then the mean and 95% percentile
         interval over the surrogates of single tournaments (NaN where nothing is held out); most
-        important first. A feature that was left out has NaN.
+        important first. A feature that was left out has NaN, as all have without a surrogate.
     """
-    final = judge.importances()
+    final = judge.importances() if judge else {}
     table = pd.DataFrame(
         {
             "language": data.language,

@@ -11,7 +11,7 @@ import pandas as pd
 from arena import Arena, UsageError
 from arena.fingerprint import fingerprint
 from features import extract, parse_features
-from surrogate.board_folder import PublishedBoard
+from surrogate.board_folder import DECIMALS, PublishedBoard
 
 NEW = "new"
 NO_SURROGATE = "the board has no surrogate for this language"
@@ -98,6 +98,7 @@ def _row(
 ) -> dict[str, object]:
     found = (language, system) in rated.index
     rating = float(rated.loc[(language, system), "rating"]) if found else float("nan")
+    rating = round(rating, DECIMALS)
     answers = int(rated.loc[(language, system), "answers"]) if found else 0
     field = board[board["language"] == language]
     return {

@@ -31,14 +31,15 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     """Print a table; numbers to the right, missing values as a dash.
 
     Args:
-        title: Shown above the table.
+        title: Shown in a line above the table.
         header: Column names.
         rows: Cells; texts are shown as they are.
     """
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH_WHERE_PIPED)
-    table = Table(title=escape(title), title_justify="left")
+    console.print(f"\n{escape(title)}", highlight=False)
+    table = Table()
     numeric = [all(not isinstance(row[index], str) for row in rows) for index in range(len(header))]
     for name, is_numeric in zip(header, numeric, strict=True):
         table.add_column(name, justify="right" if is_numeric else "left", overflow="fold")

@@ -56,6 +56,14 @@ def test_counts_points_per_question_and_pair():
     np.testing.assert_array_equal(losses, [1.5, 2.0, 0.5])
 
 
+def test_unknown_winners_and_systems_are_refused():
+    rows = judgments([("q1", "x", "y", "c")])
+    with pytest.raises(UsageError, match="judgments hold an unknown winner: c"):
+        count_battles(rows)
+    with pytest.raises(UsageError, match="judgments hold an unknown system: y"):
+        count_battles(rows.assign(winner="a"), systems=["x", "z"])
+
+
 def test_dropped_ties_are_counted():
     rows = [("q1", "x", "y", "tie"), ("q2", "x", "y", "a")]
     battles = count_battles(judgments(rows), ties="drop")

@@ -1,0 +1,93 @@
+"""Simulated systems: how often each makes which error, in which language."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from arena.errors import UsageError
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """How often a system makes each error, from 0 to 1.
+
+    Attributes:
+        wrong_language: Answers written in another language: English, or in place of English
+            one of the others.
+        missing_citation: Stated facts without a citation.
+        wrong_citation: Stated facts that cite a passage that is not relevant, or none there is.
+        unsupported_addition: Answers with a sentence that no passage supports.
+        omission: Facts left out.
+        truncation: Answers that end in the middle of their last sentence.
+    """
+
+    wrong_language: float = 0.0
+    missing_citation: float = 0.0
+    wrong_citation: float = 0.0
+    unsupported_addition: float = 0.0
+    omission: float = 0.0
+    truncation: float = 0.0
+
+
+ERRORS = tuple(rate.name for rate in fields(ErrorRates))
+"""The names of the errors."""
+
+
+@dataclass(frozen=True)
+class SystemProfile(ErrorRates):
+    """A simulated system: its error rates in English and what becomes of them elsewhere.
+
+    Attributes:
+        name: Name of the system.
+        elsewhere: What all rates are multiplied by in languages other than English.
+        by_language: What they are multiplied by instead in the languages named here.
+        reasons: Whether ``##Reason:`` comes before ``##Answer:``.
+        is_extractive: Whether facts are stated in the words of the passages.
+
+    Raises:
+        UsageError: For a rate outside 0 to 1, rates of citations that sum to more than 1, a
+            negative factor or an empty name.
+    """
+
+    name: str = field(kw_only=True)
+    elsewhere: float = field(default=1.0, kw_only=True)
+    by_language: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    reasons: bool = field(default=True, kw_only=True)
+    is_extractive: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise UsageError("name of a system is empty; give it one such as 'sim-small'")
+        factors = {f"by_language[{code!r}]": value for code, value in self.by_language.items()}
+        for factor, value in {"elsewhere": self.elsewhere, **factors}.items():
+            if not 0 <= value < math.inf:
+                raise UsageError(f"{self.name}: {factor} = {value:g} is no factor; use 0 or more")
+        _check_rates({error: getattr(self, error) for error in ERRORS}, self.name, "the rate")
+
+    def rates(self, language: str) -> ErrorRates:
+        """Return the error rates in a language.
+
+        Raises:
+            UsageError: If the factor takes a rate above 1.
+        """
+        elsewhere = 1.0 if language == "en" else self.elsewhere
+        factor = self.by_language.get(language, elsewhere)
+        rates = {error: factor * getattr(self, error) for error in ERRORS}
+        _check_rates(rates, f"{self.name} in {language}", f"the rate or its factor {factor:g}")
+        return ErrorRates(**rates)
+
+
+def _check_rates(rates: Mapping[str, float], owner: str, lower: str) -> None:
+    for error, rate in rates.items():
+        if not 0 <= rate <= 1:
+            raise UsageError(
+                f"{owner}: {error} = {rate:g} is outside 0 to 1; change {lower} to fit"
+            )
+    citations = rates["missing_citation"] + rates["wrong_citation"]
+    if citations > 1:
+        raise UsageError(
+            f"{owner}: missing_citation + wrong_citation = {citations:g} is above 1, and no "
+            f"citation is both; change {lower} to fit"
+        )

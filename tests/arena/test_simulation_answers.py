@@ -1,0 +1,149 @@
+"""Simulated answers: clean ones, and the errors that can be seen in the others."""
+
+from __future__ import annotations
+
+import py3langid
+import pytest
+
+from arena.answers import parse_answer
+from arena.citations import cited_passages, find_citations
+from arena.simulation import (
+    LANGUAGES,
+    QUESTIONS,
+    SystemProfile,
+    simulate,
+)
+from arena.simulation.factbook import FACTS_PER_ENTITY, read_factbook
+from arena.simulation.questions import pose_questions
+
+PERFECT = SystemProfile(name="sim-perfect")
+EXTRACTIVE = SystemProfile(name="sim-extractive", is_extractive=True, reasons=False)
+WEAK = SystemProfile(0.2, 0.3, 0.2, 0.4, 0.3, 0.25, name="sim-weak")
+ANSWER_KEY = ["language", "query_id", "system"]
+
+
+@pytest.fixture(scope="module")
+def clean():
+    return simulate([PERFECT, EXTRACTIVE])
+
+
+def with_passages(simulation):
+    """Pair every answer with the passages of its question."""
+    key = ["language", "query_id"]
+    passages = simulation.arena.queries[[*key, "passages"]]
+    return simulation.arena.answers.merge(passages, on=key, validate="many_to_one")
+
+
+def ids(passages, relevance=None):
+    return [
+        passage["passage_id"]
+        for passage in passages
+        if relevance is None or passage["relevance"] == relevance
+    ]
+
+
+def test_clean_answers_are_in_the_language_of_the_question(clean):
+    found = clean.arena.answers["answer"].map(lambda answer: py3langid.classify(answer)[0])
+    right = (found == clean.arena.answers["language"]).groupby(clean.arena.answers["language"])
+    assert right.mean().min() >= 0.95
+
+
+def test_clean_answers_cite_exactly_the_relevant_passages(clean):
+    for row in with_passages(clean).itertuples():
+        answer = parse_answer(row.answer)
+        assert answer.is_marked
+        assert (answer.reason is None) == (row.system == "sim-extractive")
+        cited = cited_passages(answer.text, ids(row.passages))
+        assert set(cited.known) == set(ids(row.passages, relevance=1))
+        assert cited.unknown == ()
+        assert cited.mentions == FACTS_PER_ENTITY
+
+
+def test_clean_answers_state_all_facts():
+    clean = simulate([PERFECT, EXTRACTIVE], ["sw"])
+    answers = clean.arena.answers.set_index(["query_id", "system"])["answer"]
+    for question in pose_questions("sw", QUESTIONS, seed=0):
+        kind = read_factbook("sw").kinds[question.kind]
+        values = kind.entities[question.entity]
+        for fact in kind.facts:
+            stated = [fact.answer.format_map(values), fact.passage.format_map(values)]
+            for system, text in zip(["sim-perfect", "sim-extractive"], stated, strict=True):
+                assert text[:-1] + " [" in answers[question.query_id, system]
+
+
+def test_a_whole_output_looks_like_this():
+    simulation = simulate([PERFECT, EXTRACTIVE], ["en", "ja"], questions=1)
+    english, _, japanese, _ = simulation.arena.answers["answer"]
+    assert english == (
+        "##Reason: The question is about Talvero Lighthouse; the answer can be found in "
+        "[4821#0], [4821#2]. ##Answer: Talvero Lighthouse was first lit in 1871 [4821#0]. "
+        "The lighthouse was designed by the engineer Osmin Dareth [4821#0]. "
+        "The tower is 38 metres tall [4821#2]. The light was automated in 1986 [4821#2]."
+    )
+    assert japanese == (
+        "##Reason: 質問はタルヴェロ灯台に関するもので、答えは[6470#0]、[6470#2]にあります。 "
+        "##Answer: タルヴェロ灯台は1871年に初めて点灯されました[6470#0]。"
+        "灯台を設計したのは技師のオスミン・ダレスです[6470#0]。"
+        "塔の高さは38メートルです[6470#2]。灯火は1986年に自動化されました[6470#2]。"
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_truncated_answer_ends_in_the_middle_of_its_last_sentence(language):
+    cut = SystemProfile(truncation=1.0, name="sim-cut")
+    answers = simulate([PERFECT, cut], [language]).arena.answers.set_index(["query_id", "system"])[
+        "answer"
+    ]
+    for query_id in answers.index.unique("query_id"):
+        whole = parse_answer(answers[query_id, "sim-perfect"]).text
+        short = parse_answer(answers[query_id, "sim-cut"]).text
+        assert whole.startswith(short)
+        assert short[-1] not in ".。।]"
+        last_whole_citation = list(find_citations(whole))[-2]
+        assert last_whole_citation.end < len(short) < list(find_citations(whole))[-1].start
+
+
+def test_an_answer_without_facts_refuses():
+    mute = SystemProfile(omission=1.0, name="sim-mute")
+    answers = simulate([PERFECT, mute], ["en"], questions=1).arena.answers
+    assert answers["answer"].iloc[1] == (
+        "##Reason: The question is about Talvero Lighthouse; the passages were read to answer "
+        "it. ##Answer: The passages provided do not answer the question."
+    )
+
+
+def test_the_wrong_language_is_english_and_for_english_another():
+    lost = SystemProfile(wrong_language=1.0, name="sim-lost")
+    answers = simulate([PERFECT, lost]).arena.answers
+    answers = answers[answers["system"] == "sim-lost"]
+    found = answers["answer"].map(lambda answer: py3langid.classify(answer)[0])
+    is_english = answers["language"] == "en"
+    assert (found[~is_english] == "en").all()
+    assert set(found[is_english]) == {"ar", "es", "hi", "ja", "sw"}
+
+
+def test_wrong_citations_are_irrelevant_or_invented():
+    wrong = SystemProfile(wrong_citation=1.0, name="sim-wrong")
+    rows = with_passages(simulate([PERFECT, wrong]))
+    rows = rows[rows["system"] == "sim-wrong"]
+    known = unknown = 0
+    for row in rows.itertuples():
+        cited = cited_passages(parse_answer(row.answer).text, ids(row.passages))
+        assert not set(cited.known) & set(ids(row.passages, relevance=1))
+        known += len(cited.known) > 0
+        unknown += len(cited.unknown) > 0
+    assert known > 100
+    assert unknown > 100
+
+
+def test_errors_can_be_seen_in_the_texts():
+    simulation = simulate([PERFECT, WEAK])
+    rows = with_passages(simulation).merge(simulation.errors, on=ANSWER_KEY)
+    rows = rows[(rows["wrong_language"] == 0) & (rows["unsupported_addition"] == 0)]
+    assert len(rows) > 150
+    for row in rows.itertuples():
+        cited = cited_passages(parse_answer(row.answer).text, ids(row.passages))
+        relevant = set(ids(row.passages, relevance=1))
+        wrong = [identity for identity in cited.ranking if identity not in relevant]
+        assert (len(wrong) > 0) == (row.wrong_citation > 0)
+        assert row.answer.endswith((".", "।", "。")) == (row.truncation == 0)

@@ -1,0 +1,212 @@
+"""The main job on a simulated arena: what the board holds, and that it is reproducible."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.errors import UsageError
+from features import extract, parse_features
+from surrogate import Recipe, build_board, read_board, write_board
+from surrogate.board_folder import read_feature_table
+from surrogate.language_board import NO_ANSWER
+from surrogate.truth import compare_with_truth
+
+
+def without(arena, language, system):
+    answers = arena.answers
+    gone = (answers["language"] == language) & (answers["system"] == system)
+    return replace(arena, answers=answers[~gone].reset_index(drop=True))
+
+
+def test_every_system_is_ranked_in_every_language(small_board, small_arena):
+    for language in small_arena.info.languages:
+        rows = small_board.board[small_board.board["language"] == language]
+        assert set(rows["system"]) == set(small_arena.info.systems)
+        assert rows["rank"].notna().all()
+        assert (rows["coverage"] == 1.0).all()
+        order = rows.sort_values("rating", ascending=False)["rank"]
+        assert order.is_monotonic_increasing
+
+
+def test_the_board_is_close_to_the_known_truth(small_board, simulation):
+    compared = compare_with_truth(small_board.board, simulation.truth).set_index("language")
+    assert compared.loc["macro", "synthetic"] > 0.6
+    assert compared.loc["macro", "arena"] > 0.6
+
+
+def test_the_summary_is_complete(small_board, small_arena):
+    summary = small_board.summary
+    assert set(summary.languages) == {"en", "sw"}
+    assert summary.macro.languages == 2
+    for item in summary.languages.values():
+        assert -1 <= item.tau_low <= item.tau <= item.tau_high <= 1
+        assert -1 <= item.tau_unseen <= 1
+        assert len(item.holdout) == 2
+        assert item.holdout_r2.low <= item.holdout_r2.median <= item.holdout_r2.high
+        assert item.holdout_r2.tournaments == 30
+        assert item.questions == item.questions_judged == 10
+    assert sum(item.judgments for item in summary.languages.values()) == len(small_arena.judgments)
+    for part in ("judge:simulated-teacher", "tournaments:30", "ties:half", "seed:3", "version:"):
+        assert part in summary.signature
+
+
+def test_held_out_systems_are_ranked_but_not_trained_on(small_board):
+    held = set(small_board.summary.languages["en"].holdout)
+    split = small_board.board.groupby("split")["system"].unique()
+    assert set(split["holdout"]) == held
+    for judge in small_board.judge.languages.values():
+        assert not held & set(judge.systems)
+
+
+def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
+    system = small_arena.info.systems[0]
+    board = build_board(without(small_arena, "sw", system), tournaments=5, holdout=[])
+    row = board.board.set_index(["language", "system"]).loc[("sw", system)]
+    assert pd.isna(row["rank"])
+    assert pd.isna(row["rating"])
+    assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, NO_ANSWER)
+    assert board.summary.languages["sw"].skipped.systems_unranked == {system: NO_ANSWER}
+    assert board.summary.languages["sw"].skipped.missing_answers == 10
+    overall = board.overall.set_index("system").loc[system]
+    assert pd.isna(overall["rank"])
+    assert (overall["languages"], overall["coverage"]) == (1, 0.5)
+
+
+def test_a_system_that_answers_but_was_never_judged_is_ranked(small_arena):
+    system = small_arena.info.systems[-1]
+    judgments = small_arena.judgments
+    fewer = judgments[(judgments["system_a"] != system) & (judgments["system_b"] != system)]
+    board = build_board(replace(small_arena, judgments=fewer), tournaments=5, holdout=[])
+    rows = board.board[board.board["system"] == system]
+    assert set(rows["split"]) == {"unjudged"}
+    assert rows["rank"].notna().all()
+    assert rows["arena_rank"].isna().all()
+
+
+def test_a_language_without_judgments_is_said(small_arena):
+    judgments = small_arena.judgments
+    english = judgments[judgments["language"] == "en"].reset_index(drop=True)
+    board = build_board(replace(small_arena, judgments=english), tournaments=5)
+    assert list(board.board["language"].unique()) == ["en"]
+    silent = board.summary.languages["sw"]
+    assert silent.tau is None
+    assert silent.notes == ("no judgments in this language: nothing to learn from",)
+    assert silent.skipped.questions_without_judgments == 10
+
+
+def test_without_a_holdout_r2_is_missing_with_a_reason(small_arena):
+    board = build_board(small_arena, tournaments=5, holdout=[])
+    held = board.summary.languages["en"].holdout_r2
+    assert (held.mean, held.tournaments, held.reason) == (None, 0, "no system is held out")
+    assert "holdout:none" in board.summary.signature
+    assert board.importances["tournament_mean"].isna().all()
+
+
+def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
+    pair = list(small_arena.info.systems[:2])
+    judgments = small_arena.judgments
+    two = judgments[judgments["system_a"].isin(pair) & judgments["system_b"].isin(pair)]
+    board = build_board(replace(small_arena, judgments=two), tournaments=5)
+    assert board.board["rank"].isna().all()
+    assert "at least 3 and 1 are needed" in board.summary.languages["en"].notes[0]
+    assert board.judge.languages == {}
+
+
+def test_importances_sum_to_one_and_name_every_feature(small_board):
+    for _, rows in small_board.importances.groupby("language"):
+        assert rows["importance"].sum() == pytest.approx(1.0)
+        assert set(rows["feature"]) == set(small_board.summary.features)
+        inside = rows["tournament_low"] <= rows["tournament_mean"]
+        assert inside.all()
+
+
+def test_scores_already_at_hand_train_a_surrogate(small_arena):
+    table = extract(small_arena, parse_features("answer_length,bleu"))
+    published = table.rename(columns=lambda name: name.replace("bleu", "nli_entailment"))
+    board = build_board(small_arena, feature_table=published, tournaments=5)
+    assert board.summary.features == ("answer_length", "nli_entailment")
+    assert board.board["rank"].notna().all()
+
+
+def test_rows_a_question_train_a_surrogate_too(small_arena):
+    board = build_board(small_arena, tournaments=3, recipe=Recipe(rows="question"))
+    assert "rows:question" in board.summary.signature
+    assert board.summary.macro.tau > 0.3
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_path):
+    files = {}
+    for jobs in (1, 2):
+        board = build_board(small_arena, tournaments=30, seed=3, n_jobs=jobs)
+        write_board(board, tmp_path / str(jobs), tmp_path / "arena")
+        files[jobs] = {
+            path.name: path.read_bytes()
+            for path in (tmp_path / str(jobs)).iterdir()
+            if path.suffix in (".csv", ".json")
+        }
+    assert files[1] == files[2]
+    assert set(files[1]) == {
+        "arena.csv",
+        "board.csv",
+        "overall.csv",
+        "importances.csv",
+        "summary.json",
+    }
+
+
+def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_board):
+    shuffled = replace(
+        small_arena,
+        queries=small_arena.queries.sample(frac=1, random_state=1).reset_index(drop=True),
+        answers=small_arena.answers.sample(frac=1, random_state=2).reset_index(drop=True),
+        judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
+    )
+    board = build_board(shuffled, tournaments=30, seed=3)
+    pd.testing.assert_frame_equal(board.board, small_board.board)
+
+
+def test_a_board_reads_back_as_written(small_board, tmp_path):
+    write_board(small_board, tmp_path)
+    held = read_board(tmp_path)
+    assert held.summary == small_board.summary
+    assert json.loads((tmp_path / "summary.json").read_text())["macro"]["languages"] == 2
+    pd.testing.assert_frame_equal(
+        held.board, small_board.board.round(6), check_dtype=False, check_exact=False
+    )
+    predicted = held.judge.predict(small_board.features)
+    np.testing.assert_array_equal(
+        predicted["rating"], small_board.judge.predict(small_board.features)["rating"]
+    )
+    table = read_feature_table(tmp_path / "features.parquet")
+    pd.testing.assert_frame_equal(table, small_board.features, check_dtype=False)
+
+
+def test_a_folder_without_a_board_is_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"holds no board: board.csv, overall.csv, judge.skops"):
+        read_board(tmp_path)
+
+
+def test_feature_tables_that_cannot_be_used_are_refused(tmp_path):
+    path = tmp_path / "features.csv"
+    with pytest.raises(UsageError, match="no feature table at"):
+        read_feature_table(path)
+    path.write_text("language,system,score\nen,x,1\n")
+    with pytest.raises(UsageError, match=r"features.csv lacks the columns query_id"):
+        read_feature_table(path)
+    path.write_text("language,system,query_id\nen,x,q1\n")
+    with pytest.raises(UsageError, match="has no feature column"):
+        read_feature_table(path)
+    path.write_text("language,system,query_id,score\nen,x,q1,high\n")
+    with pytest.raises(UsageError, match="a feature that is not a number"):
+        read_feature_table(path)
+
+
+def test_unknown_judges_and_empty_arenas_are_refused(small_arena):
+    with pytest.raises(UsageError, match="no judge 'gpt-9' here; the judges are simulated-teacher"):
+        build_board(small_arena, judge="gpt-9")
+    empty = replace(small_arena, judgments=small_arena.judgments.iloc[:0])
+    with pytest.raises(UsageError, match="has no judgments to learn from"):
+        build_board(empty)

@@ -1,0 +1,165 @@
+"""The command line as a user runs it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena import read_arena, write_arena
+from arena.rows import write_rows
+from surrogate.commands import main
+
+
+@pytest.fixture(scope="module")
+def arena_folder(small_arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("arena")
+    write_arena(small_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def board_folder(arena_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board")
+    run("board", arena_folder, "--out", folder, "--tournaments", "5", "--jobs", "1")
+    return folder
+
+
+def run(*arguments):
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return stop.code
+    return 0
+
+
+def newcomer(arena_folder, path, name="newcomer"):
+    arena = read_arena(arena_folder)
+    rows = arena.answers[arena.answers["system"] == arena.info.systems[0]]
+    write_rows(rows.assign(system=name), path)
+    return path
+
+
+def test_board_writes_its_files_and_prints_the_board(arena_folder, tmp_path, capsys):
+    assert run("board", arena_folder, "--out", tmp_path, "--tournaments", 5, "--jobs", 1) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "features.parquet",
+        "arena.csv",
+        "board.csv",
+        "overall.csv",
+        "importances.csv",
+        "judge.skops",
+        "summary.json",
+    }
+    printed = capsys.readouterr().out
+    for expected in ("Synthetic leaderboard", "Kendall tau", "Skipped: 0 absent answers", "macro"):
+        assert expected in printed
+
+
+def test_board_prints_strict_json(arena_folder, tmp_path, capsys):
+    options = ["--tournaments", 3, "--jobs", 1, "--holdout", "none", "--json"]
+    assert run("board", arena_folder, "--out", tmp_path, *options) == 0
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert set(printed) == {"summary", "overall", "board"}
+    assert printed["summary"] == json.loads((tmp_path / "summary.json").read_text()) | {
+        "arena_folder": None
+    }
+
+
+def test_rank_places_new_systems_and_leaves_the_board_alone(
+    arena_folder, board_folder, tmp_path, capsys
+):
+    before = {path.name: path.read_bytes() for path in board_folder.iterdir()}
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    out = tmp_path / "extended.csv"
+    assert run("rank", answers, "--judge", board_folder, "--json", "--out", out) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["system"] for row in printed["new"]} == {"newcomer"}
+    assert all(row["rank"] for row in printed["new"])
+    assert "newcomer" in set(pd.read_csv(out)["system"])
+    assert {path.name: path.read_bytes() for path in board_folder.iterdir()} == before
+
+
+def test_rank_prints_where_new_systems_stand(arena_folder, board_folder, tmp_path, capsys):
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl.gz")
+    assert run("rank", answers, "--judge", board_folder, "--arena", arena_folder) == 0
+    printed = capsys.readouterr().out
+    assert "Board with the new systems" in printed
+    assert "newcomer" in printed
+
+
+def test_rank_says_when_the_arena_has_moved(arena_folder, tmp_path, capsys):
+    moved = tmp_path / "arena"
+    shutil.copytree(arena_folder, moved)
+    run("board", moved, "--out", tmp_path / "board", "--tournaments", 2, "--jobs", 1)
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    shutil.rmtree(moved)
+    assert run("rank", answers, "--judge", tmp_path / "board") == 2
+    assert "use --arena" in capsys.readouterr().err
+
+
+def test_features_lists_names_that_can_be_asked_for(capsys):
+    assert run("features", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert "citation_recall@10" in {row["feature"] for row in listed}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--judge", "nobody"], "no judge 'nobody' here; the judges are simulated-teacher"),
+        (["--features", "blue"], "did you mean 'bleu'?"),
+        (["--holdout", "nobody"], "cannot hold out nobody: not judged"),
+        (["--ties", "win"], "unknown tie rule 'win'; use one of half, drop"),
+        (["--rows", "pair"], "unknown rows 'pair'; use one of system, question"),
+    ],
+)
+def test_wrong_options_end_with_a_message_and_status_2(
+    arena_folder, tmp_path, capsys, options, message
+):
+    assert run("board", arena_folder, "--out", tmp_path, *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_bad_data_name_file_line_field_value_and_mend(arena_folder, tmp_path, capsys):
+    folder = tmp_path / "arena"
+    shutil.copytree(arena_folder, folder)
+    (folder / "judgments.jsonl.gz").unlink()
+    row = {"query_id": "q", "language": "en", "system_a": "x", "system_b": "y", "judge": "j"}
+    lines = [json.dumps(row | {"winner": winner}) for winner in ("A", "b", "Tie")]
+    (folder / "judgments.jsonl").write_text("\n".join(lines))
+    assert run("board", folder, "--out", tmp_path / "out") == 2
+    printed = capsys.readouterr().err
+    assert "2 problems in the input" in printed
+    assert (
+        "judgments.jsonl:1: winner = 'A': is not a winner; write 'a', 'b' or 'tie', "
+        "and leave failed judgments out" in printed
+    )
+    assert "judgments.jsonl:3: winner = 'Tie'" in printed
+
+
+def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(arena_folder, tmp_path):
+    boards = []
+    for hash_seed, jobs in (("0", "1"), ("1", "2")):
+        out = tmp_path / hash_seed
+        command = [sys.executable, "-c", "from surrogate.commands import main; main()", "board"]
+        options = ["--out", str(out), "--tournaments", "26", "--jobs", jobs]
+        subprocess.run(
+            [*command, str(arena_folder), *options],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+        )
+        boards.append({name: Path(out, name).read_bytes() for name in ("board.csv", "arena.csv")})
+    assert boards[0] == boards[1]
+
+
+def test_demo_builds_the_sample_board_and_says_how_close_it_is(tmp_path, capsys):
+    assert run("demo", "--out", tmp_path, "--tournaments", 5, "--jobs", 2) == 0
+    printed = capsys.readouterr().out
+    assert "How close to the known truth (Kendall tau)" in printed
+    assert (tmp_path / "board.csv").is_file()

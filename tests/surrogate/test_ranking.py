@@ -1,0 +1,98 @@
+"""Placing new systems on a board whose rows stay as they are."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from arena.errors import UsageError
+from surrogate import place_systems, rank_systems, read_board, write_board
+from surrogate.ranking import NO_ANSWER, NO_SURROGATE
+
+
+@pytest.fixture(scope="module")
+def published(small_board, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board")
+    write_board(small_board, folder)
+    return read_board(folder)
+
+
+def copy_of(arena, system, name):
+    rows = arena.answers[arena.answers["system"] == system]
+    return rows.assign(system=name).reset_index(drop=True)
+
+
+def test_a_copy_of_a_system_gets_its_rating_and_rank(published, small_arena):
+    for system in small_arena.info.systems[:3]:
+        placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
+        new = placed.new.set_index("language")
+        old = published.board[published.board["system"] == system].set_index("language")
+        pd.testing.assert_series_equal(new["rating"], old["rating"], atol=1e-6)
+        assert (new["rank"] <= old["rank"]).all()
+        assert (new["coverage"] == 1.0).all()
+
+
+def test_existing_rows_do_not_move(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
+    placed = rank_systems(published, answers, small_arena)
+    kept = placed.board[placed.board["split"] != "new"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        kept, published.board.sort_values(["language", "rank"], ignore_index=True, kind="stable")
+    )
+    old = placed.overall[placed.overall["system"] != "newcomer"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(old, published.overall)
+
+
+def test_the_best_and_the_worst_take_the_ends_of_the_board(published, small_arena, small_board):
+    systems = list(published.overall["system"])
+    answers = pd.concat(
+        [
+            copy_of(small_arena, systems[0], "as good as the best"),
+            copy_of(small_arena, systems[-1], "as bad as the worst"),
+        ]
+    )
+    overall = rank_systems(published, answers, small_arena).overall.set_index("system")["rank"]
+    assert overall["as good as the best"] <= 2
+    assert overall["as bad as the worst"] >= len(systems) - 1
+
+
+def test_partial_and_absent_answers_are_shown_with_their_coverage(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[0], "partial")
+    half = answers[answers["language"] == "en"].head(5)
+    placed = rank_systems(published, half, small_arena)
+    new = placed.new.set_index("language")
+    assert new.loc["en", "coverage"] == 0.5
+    assert new.loc["en", "note"] == ""
+    assert new.loc["sw", "note"] == NO_ANSWER
+    assert pd.isna(new.loc["sw", "rank"])
+    row = placed.overall.set_index("system").loc["partial"]
+    assert pd.isna(row["rank"])
+    assert row["languages"] == 1
+
+
+def test_a_language_without_a_surrogate_is_said(published, small_board, small_arena):
+    table = small_board.features
+    foreign = table[table["language"] == "en"].assign(language="fi", system="finn")
+    queries = pd.concat([small_arena.queries, small_arena.queries.head(10).assign(language="fi")])
+    new = place_systems(published, foreign, queries).new.set_index("language")
+    assert new.loc["fi", "note"] == NO_SURROGATE
+    assert pd.isna(new.loc["fi", "rank"])
+
+
+def test_a_name_already_on_the_board_is_refused(published, small_arena):
+    answers = small_arena.answers.head(3)
+    with pytest.raises(UsageError, match=r"already on the board: .*; give them other names"):
+        rank_systems(published, answers, small_arena)
+
+
+def test_another_arena_is_refused(published, small_arena):
+    queries = small_arena.queries.assign(query=lambda table: table["query"] + "?")
+    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
+    with pytest.raises(UsageError, match=r"are not those of arena .* build the board anew"):
+        rank_systems(published, answers, replace(small_arena, queries=queries))
+
+
+def test_a_feature_table_without_the_boards_features_is_refused(published, small_board):
+    table = small_board.features.drop(columns=["bleu", "english"])
+    with pytest.raises(UsageError, match="the feature table lacks english, bleu; extract them"):
+        published.judge.predict(table)
