@@ -140,7 +140,7 @@ def _overall_row(
 ) -> dict[str, object]:
     ranked = part[part["rank"].notna()]
     complete = len(ranked) == languages
-    mean_rank = float(ranked["rank"].mean()) if complete else float("nan")
+    mean_rank = round(float(ranked["rank"].mean()), DECIMALS) if complete else float("nan")
     better = int((overall["mean_rank"] < mean_rank).sum())
     return {
         "system": system,

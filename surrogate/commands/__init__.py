@@ -10,7 +10,7 @@ import typer
 from arena.errors import ArenaError
 from surrogate.commands.board import board
 from surrogate.commands.demo import demo
-from surrogate.commands.features import list_features
+from surrogate.commands.features import features
 from surrogate.commands.rank import rank
 
 USAGE_STATUS = 2
@@ -26,7 +26,7 @@ app = typer.Typer(
 app.command()(board)
 app.command()(rank)
 app.command()(demo)
-app.command("features")(list_features)
+app.add_typer(features, name="features")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

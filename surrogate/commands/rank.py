@@ -10,8 +10,6 @@ import typer
 from surrogate.commands.options import JobsOption, JsonOption
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from surrogate.ranking import Placement
 
 
@@ -55,18 +53,19 @@ def _print_placement(placed: Placement, as_json: bool) -> None:
             }
         )
         return
-    languages = sorted(placed.board["language"].unique())
-    if len(languages) > 1:
-        overall = _marked(placed.overall, new)
-        columns = ["rank", "system", "mean_rank", "languages", "coverage", "new"]
-        printing.print_columns("Board with the new systems", overall, columns)
-    for language in languages:
-        board = _marked(placed.board[placed.board["language"] == language], new)
-        columns = ["rank", "system", "rating", "coverage", "new", "note"]
-        shown = board if len(languages) == 1 else board[board["new"] != ""]
-        ranked = int(board["rank"].notna().sum())
-        printing.print_columns(f"{language}: {ranked} ranked systems", shown, columns)
-
-
-def _marked(table: pd.DataFrame, new: set[str]) -> pd.DataFrame:
-    return table.assign(new=["new" if system in new else "" for system in table["system"]])
+    languages = placed.board["language"].nunique()
+    whole, title = (
+        (placed.overall, "mean rank over languages")
+        if languages > 1
+        else (
+            placed.board,
+            "one language",
+        )
+    )
+    marked = whole.assign(new=["new" if system in new else "" for system in whole["system"]])
+    columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating", "coverage"]
+    printing.print_columns(f"Board with the new systems, {title}", marked, columns)
+    ranked = placed.board.groupby("language")["rank"].count()
+    rows = placed.new.assign(of=placed.new["language"].map(ranked))
+    columns = ["language", "system", "rank", "of", "rating", "coverage", "note"]
+    printing.print_columns("New systems, language by language", rows, columns)

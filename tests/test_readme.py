@@ -1,0 +1,61 @@
+"""What the documents show is run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arena import Arena
+from features import Feature, parse_features
+from surrogate.commands import app
+
+ROOT = Path(__file__).parents[1]
+
+
+def blocks(document, language):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    quickstart = blocks("README.md", "python")[0]
+    assert len([line for line in quickstart.splitlines() if line.strip()]) <= 10
+    held = {}
+    exec(quickstart.replace("tournaments=20", "tournaments=3"), held)
+    assert isinstance(held["arena"], Arena)
+    assert "my-system" in capsys.readouterr().out
+    assert (tmp_path / "out" / "board" / "board.csv").is_file()
+
+
+def test_commands_shown_exist():
+    known = {command.name or command.callback.__name__ for command in app.registered_commands}
+    shown = re.findall(
+        r"^surrogate-arena (\w+)", "\n".join(blocks("README.md", "sh")), re.MULTILINE
+    )
+    assert set(shown) <= known
+    assert {"board", "rank", "features", "demo"} <= set(shown)
+
+
+def test_features_shown_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.split("## Features")[1].split("## Layout")[0]
+    assert parse_features("citation_recall@5,bleu,target_language(identifier=langid)")
+    for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE):
+        for name in re.findall(r"`([^`]+)`", row):
+            assert parse_features(name), name
+
+
+def test_the_feature_of_the_guide_can_be_declared():
+    held = {}
+    exec(blocks("CONTRIBUTING.md", "python")[0], held)
+    assert isinstance(held["DIGIT_SHARE"], Feature)
+    assert str(held["DIGIT_SHARE"]) == "digit_share"
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_files_named_exist(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:arena|features|surrogate)/[\w/]+\.py)`", text):
+        assert (ROOT / name).is_file(), name
