@@ -19,7 +19,6 @@ def blocks(document, language):
 
 def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "out").mkdir()
     quickstart = blocks("README.md", "python")[0]
     assert len([line for line in quickstart.splitlines() if line.strip()]) <= 10
     held = {}
@@ -31,9 +30,9 @@ def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys):
 
 def test_commands_shown_exist():
     known = {command.name or command.callback.__name__ for command in app.registered_commands}
-    shown = re.findall(
-        r"^surrogate-arena (\w+)", "\n".join(blocks("README.md", "sh")), re.MULTILINE
-    )
+    known |= {group.name for group in app.registered_groups}
+    shell = "\n".join(blocks("README.md", "sh"))
+    shown = re.findall(r"^surrogate-arena (\w+)", shell, re.MULTILINE)
     assert set(shown) <= known
     assert {"board", "rank", "features", "demo"} <= set(shown)
 

@@ -21,4 +21,4 @@ def list_features(as_json: JsonOption = False) -> None:
     if as_json:
         printing.print_json(printing.records(table))
         return
-    printing.print_columns("Features", table, list(table.columns))
+    printing.print_columns("Features", table, ["feature", "summary", "needs", "source"])
