@@ -122,7 +122,7 @@ def test_the_gradient_vanishes_and_coefficients_are_centred(n_systems, seed):
         ([[np.nan]], [[1.0]], "must be finite"),
         ([[2.0]], [[1.0]], "between 0 and the number of battles"),
         ([[-1.0]], [[1.0]], "between 0 and the number of battles"),
-        ([[1.0, 2.0]], [[1.0]], "for the same pairs"),
+        ([[1.0, 2.0]], [[1.0]], "for the same cells"),
     ],
 )
 def test_impossible_counts_are_refused(points, counts, message):

@@ -1,0 +1,227 @@
+"""Ratings of systems from battles: estimates, intervals, ranks, tiers, and what limits them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from arena.battle_codes import BattleCodes
+from arena.bradley_terry import DEFAULT_RIDGE, BradleyTerryFit, ConvergenceError
+from arena.errors import UsageError
+from arena.outcomes import Outcomes, count_outcomes
+from arena.rating_models import RatingModel
+from arena.seeds import generator
+from arena.tied_ranks import rank_intervals, tiers
+from arena.uncertainty import Uncertainty, bootstrap, sandwich
+from arena.version import __version__
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+INTERVALS = ("bootstrap", "bca", "sandwich")
+SCALES = ("logit", "elo")
+ELO_UNIT = 400 / np.log(10)
+ELO_CENTRE = 1000.0
+DEFAULT_ROUNDS = 1000
+
+NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
+PRIOR_NEEDED = (
+    "some systems win or lose all, in the data or in a bootstrap sample: "
+    f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps their ratings finite"
+)
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Rated systems.
+
+    Attributes:
+        table: Columns ``system, rating, low, high, rank, rank_low, rank_high, tier, wins,
+            losses, ties``, best first; unrated systems last.
+        tie_parameter: Davidson's nu or Rao and Kupper's eta; None without a model of ties.
+        position_effect: Advantage of side A in log-odds; None where it is not modelled.
+        notes: Sentences on what limits the ratings.
+        signature: Settings that reproduce them.
+    """
+
+    table: pd.DataFrame
+    tie_parameter: float | None
+    position_effect: float | None
+    notes: tuple[str, ...]
+    signature: str
+
+
+def rate(
+    codes: BattleCodes,
+    ties: str = "half",
+    position: bool = False,
+    ridge: float | None = None,
+    interval: str = "bootstrap",
+    rounds: int = DEFAULT_ROUNDS,
+    scale: str = "logit",
+    seed: int = 0,
+) -> Ratings:
+    """Rate the systems of a set of battles.
+
+    Args:
+        codes: Battles of one language and one judge.
+        ties: ``half``, ``drop``, ``davidson`` or ``rao-kupper``.
+        position: Estimate the advantage of side A.
+        ridge: Precision of the Gaussian prior; by default 0 where the maximum likelihood exists
+            for the data and every bootstrap sample, and 0.1 (with a note) elsewhere.
+        interval: ``bootstrap`` over questions (percentile), ``bca`` (bias-corrected and
+            accelerated), or ``sandwich`` (clustered by question).
+        rounds: Bootstrap replicates.
+        scale: ``logit`` (log-odds, centred on 0) or ``elo`` (400 points a factor of ten in odds,
+            centred on 1000).
+        seed: Seed of the resamples.
+
+    Raises:
+        UsageError: For an unknown choice, or fewer than two connected systems.
+        ConvergenceError: With a given ``ridge`` that leaves a fit without maximum.
+    """
+    _check_choice("interval", interval, INTERVALS)
+    _check_choice("scale", scale, SCALES)
+    if rounds < 2:
+        raise UsageError("rounds must be at least 2")
+    model = RatingModel(ties, position, DEFAULT_RIDGE if ridge is None else ridge)
+    connected, left_out = _largest_group(codes)
+    outcomes = count_outcomes(connected, by_side=position)
+    notes = [f"{system}: {NOT_CONNECTED}" for system in left_out]
+    if ridge is None and _is_strongly_connected(outcomes):
+        model = replace(model, ridge=0.0)
+    try:
+        fit, found = _fit(outcomes, model, interval, rounds, seed)
+    except ConvergenceError:
+        if ridge is not None:
+            raise
+        model = replace(model, ridge=DEFAULT_RIDGE)
+        fit, found = _fit(outcomes, model, interval, rounds, seed)
+    if ridge is None and model.ridge:
+        notes.append(PRIOR_NEEDED)
+    return Ratings(
+        table=_table(codes, connected, found, scale),
+        tie_parameter=None if fit.tie_parameter is None else float(fit.tie_parameter[0]),
+        position_effect=float(fit.effects[0, 0]) if position else None,
+        notes=tuple(notes),
+        signature=_signature(model, interval, rounds, scale, seed, connected),
+    )
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UsageError(f"unknown {name} {value!r}; use one of {', '.join(choices)}")
+
+
+def _fit(
+    outcomes: Outcomes, model: RatingModel, interval: str, rounds: int, seed: int
+) -> tuple[BradleyTerryFit, Uncertainty]:
+    fit = model.fit(outcomes, outcomes.totals)
+    random = generator(seed, "ratings", interval)
+    parameters = fit.parameters[0]
+    if interval == "sandwich":
+        return fit, sandwich(outcomes, model, parameters, random)
+    return fit, bootstrap(outcomes, model, parameters, rounds, random, bca=interval == "bca")
+
+
+def _largest_group(codes: BattleCodes) -> tuple[BattleCodes, list[str]]:
+    """Keep the battles of the largest connected group of systems."""
+    size = len(codes.systems)
+    ones = np.ones(len(codes.side_a))
+    graph = coo_array((ones, (codes.side_a, codes.side_b)), shape=(size, size)).tocsr()
+    groups, label = connected_components(graph, directed=False)
+    if groups == 1:
+        return codes, []
+    kept = label == np.argmax(np.bincount(label))
+    if kept.sum() < 2:
+        raise UsageError("no two systems met: there is nothing to rate")
+    place = np.cumsum(kept) - 1
+    battles = kept[codes.side_a]
+    question = None if codes.question is None else codes.question[battles]
+    n_questions = int(battles.sum())
+    if question is not None:
+        distinct, question = np.unique(question, return_inverse=True)
+        n_questions = len(distinct)
+    systems = zip(codes.systems, kept.tolist(), strict=True)
+    inside = [name for name, is_kept in systems if is_kept]
+    return (
+        BattleCodes(
+            tuple(inside),
+            place[codes.side_a[battles]],
+            place[codes.side_b[battles]],
+            codes.winner[battles],
+            question,
+            n_questions,
+        ),
+        [name for name in codes.systems if name not in set(inside)],
+    )
+
+
+def _is_strongly_connected(outcomes: Outcomes) -> bool:
+    """Tell whether wins lead from every system to every other (ties lead both ways)."""
+    totals, size = outcomes.totals, len(outcomes.systems)
+    tied = totals.ties[0] > 0
+    won, lost = (totals.wins[0] > 0) | tied, (totals.losses[0] > 0) | tied
+    start = np.concatenate([outcomes.first[won], outcomes.second[lost]])
+    end = np.concatenate([outcomes.second[won], outcomes.first[lost]])
+    graph = coo_array((np.ones(len(start)), (start, end)), shape=(size, size)).tocsr()
+    return int(connected_components(graph, directed=True, connection="strong")[0]) == 1
+
+
+def _table(
+    codes: BattleCodes, connected: BattleCodes, found: Uncertainty, scale: str
+) -> pd.DataFrame:
+    unit, centre = (ELO_UNIT, ELO_CENTRE) if scale == "elo" else (1.0, 0.0)
+    best, worst = rank_intervals(found.coefficients, found.replicates)
+    rated = pd.DataFrame(
+        {
+            "system": connected.systems,
+            "rating": centre + unit * found.coefficients,
+            "low": centre + unit * found.low,
+            "high": centre + unit * found.high,
+            "rank": pd.Series(found.coefficients).rank(ascending=False, method="min"),
+            "rank_low": best,
+            "rank_high": worst,
+            "tier": tiers(found.coefficients, found.replicates),
+        }
+    )
+    table = _record(codes).merge(rated, how="left", on="system")
+    whole = ["rank", "rank_low", "rank_high", "tier"]
+    columns = ["system", "rating", "low", "high", *whole, "wins", "losses", "ties"]
+    ordered = table[columns].astype(dict.fromkeys(whole, "Int64"))
+    return ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
+
+
+def _record(codes: BattleCodes) -> pd.DataFrame:
+    """Count each system's wins, losses and ties."""
+    size = len(codes.systems)
+
+    def counted(side_a_outcome: int, side_b_outcome: int) -> Integers:
+        on_a = np.bincount(codes.side_a[codes.winner == side_a_outcome], minlength=size)
+        on_b = np.bincount(codes.side_b[codes.winner == side_b_outcome], minlength=size)
+        return np.asarray(on_a + on_b)
+
+    return pd.DataFrame(
+        {
+            "system": codes.systems,
+            "wins": counted(0, 1),
+            "losses": counted(1, 0),
+            "ties": counted(2, 2),
+        }
+    )
+
+
+def _signature(
+    model: RatingModel, interval: str, rounds: int, scale: str, seed: int, codes: BattleCodes
+) -> str:
+    replicates = "" if interval == "sandwich" else f"|rounds:{rounds}"
+    return (
+        f"bradley-terry|{model.signature}|interval:{interval}{replicates}|scale:{scale}"
+        f"|systems:{len(codes.systems)}|battles:{len(codes.winner)}"
+        f"|questions:{codes.n_questions}|seed:{seed}|version:{__version__}"
+    )
