@@ -17,6 +17,8 @@ from arena.tables import WINNERS
 
 Integers = npt.NDArray[np.int64]
 
+MOST_ROWS = 1_000_000
+
 _NEEDED = ("system_a", "system_b", "winner")
 _CHOICES = ("language", "judge")
 
@@ -61,6 +63,15 @@ def code_judgments(judgments: pd.DataFrame) -> BattleCodes:
         raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
     question, _ = pd.factorize(judgments["query_id"], sort=True)
     return _codes(side_a, list(names_a), side_b, list(names_b), winner, question)
+
+
+def is_large_file(path: Path) -> bool:
+    """Tell whether a path is a Parquet file of more judgments than are held as rows."""
+    return path.suffix == ".parquet" and path.is_file() and _row_count(path) > MOST_ROWS
+
+
+def _row_count(path: Path) -> int:
+    return int(pq.read_metadata(path).num_rows)
 
 
 def read_battle_codes(

@@ -37,7 +37,7 @@ class Cells:
     @property
     def size(self) -> int:
         """Number of coefficients: systems, then covariates."""
-        return self.n_systems + self.covariates.shape[1]
+        return self.n_systems + int(self.covariates.shape[1])
 
     @cached_property
     def _design(self) -> csr_array:
