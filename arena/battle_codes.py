@@ -18,6 +18,7 @@ from arena.tables import WINNERS
 Integers = npt.NDArray[np.int64]
 
 MOST_ROWS = 1_000_000
+ALL = "all"
 
 _NEEDED = ("system_a", "system_b", "winner")
 _CHOICES = ("language", "judge")
@@ -149,15 +150,33 @@ def _codes(
     )
 
 
+def choose(column: str, wanted: str | None, present: list[str]) -> str | None:
+    """Choose a language or a judge.
+
+    Args:
+        column: ``language`` or ``judge``.
+        wanted: What the user asked for; may be left out where there is one, or ``all``.
+        present: What there is.
+
+    Returns:
+        What to keep; None for everything.
+
+    Raises:
+        UsageError: If there is no such one, or a choice to be made.
+    """
+    if wanted is None and len(present) > 1:
+        raise UsageError(f"several {column}s, choose one (or all): {', '.join(present)}")
+    if wanted is not None and wanted not in present and wanted != ALL:
+        raise UsageError(f"no {column} {wanted!r} here; there is {', '.join(present)}")
+    return wanted if wanted in present else None
+
+
 def _chosen(table: pa.Table, column: str, value: str | None) -> pa.Table:
     if column not in table.column_names:
         return table
     present = sorted(str(item) for item in pc.unique(table[column]).to_pylist())
-    if value is None and len(present) > 1:
-        raise UsageError(f"several {column}s, choose one: {', '.join(present)}")
-    if value is not None and value not in present:
-        raise UsageError(f"no {column} {value!r} here; there is {', '.join(present)}")
-    return table if value is None else table.filter(pc.equal(table[column], value))
+    chosen = choose(column, value, present)
+    return table if chosen is None else table.filter(pc.equal(table[column], chosen))
 
 
 def _refuse_missing(table: pa.Table, source: str) -> None:

@@ -32,6 +32,7 @@ class Outcomes:
         n_questions: Number of questions Q.
         per_question: The same for each question, shape (Q, 3 M); None where every battle is a
             question of its own.
+        covariates: Covariates of each cell's log-odds, shape (M, C).
     """
 
     systems: tuple[str, ...]
@@ -40,6 +41,7 @@ class Outcomes:
     totals: Counts
     n_questions: int
     per_question: csr_array | None
+    covariates: Floats
 
     def resampled(self, rounds: int, random: np.random.Generator) -> Iterator[Counts]:
         """Resample questions with replacement, in blocks that bound memory.
@@ -106,6 +108,32 @@ def count_outcomes(codes: BattleCodes, by_side: bool = False) -> Outcomes:
         totals=_split(totals[None]),
         n_questions=codes.n_questions,
         per_question=per_question,
+        covariates=np.zeros((len(met), 0)),
+    )
+
+
+def outcomes_of_battles(codes: BattleCodes, covariates: Floats) -> Outcomes:
+    """Give every battle a cell of its own, as covariates of single battles need.
+
+    Args:
+        codes: Battles.
+        covariates: Covariates of each battle's log-odds, side A minus side B, shape (N, C).
+    """
+    size = len(codes.winner)
+    battle = np.arange(size)
+    totals = np.zeros((1, 3 * size))
+    totals[0, 3 * battle + codes.winner] = 1.0
+    question = battle if codes.question is None else codes.question
+    shape = (codes.n_questions, 3 * size)
+    entries = (np.ones(size), (question, 3 * battle + codes.winner))
+    return Outcomes(
+        systems=codes.systems,
+        first=codes.side_a.astype(np.intp),
+        second=codes.side_b.astype(np.intp),
+        totals=_split(totals),
+        n_questions=codes.n_questions,
+        per_question=coo_array(entries, shape=shape).tocsr(),
+        covariates=covariates,
     )
 
 

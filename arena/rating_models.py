@@ -88,5 +88,7 @@ class RatingModel:
             return RaoKupper(counts)
         return Halved(*self.points(counts))
 
-    def _covariates(self, outcomes: Outcomes) -> Floats | None:
-        return np.ones((len(outcomes.first), 1)) if self.position else None
+    def _covariates(self, outcomes: Outcomes) -> Floats:
+        if not self.position:
+            return outcomes.covariates
+        return np.hstack([np.ones((len(outcomes.first), 1)), outcomes.covariates])

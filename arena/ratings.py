@@ -9,11 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import norm
 
 from arena.battle_codes import BattleCodes
 from arena.bradley_terry import DEFAULT_RIDGE, BradleyTerryFit, ConvergenceError
+from arena.controls import Controls
 from arena.errors import UsageError
-from arena.outcomes import Outcomes, count_outcomes
+from arena.outcomes import Outcomes, count_outcomes, outcomes_of_battles
 from arena.rating_models import RatingModel
 from arena.seeds import generator
 from arena.tied_ranks import rank_intervals, tiers
@@ -22,6 +24,7 @@ from arena.version import __version__
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
+Booleans = npt.NDArray[np.bool_]
 
 INTERVALS = ("bootstrap", "bca", "sandwich")
 SCALES = ("logit", "elo")
@@ -45,6 +48,8 @@ class Ratings:
             losses, ties``, best first; unrated systems last.
         tie_parameter: Davidson's nu or Rao and Kupper's eta; None without a model of ties.
         position_effect: Advantage of side A in log-odds; None where it is not modelled.
+        controls: Columns ``control, effect, low, high``: the log-odds that one standard deviation
+            of difference in style brings; empty without controls.
         notes: Sentences on what limits the ratings.
         signature: Settings that reproduce them.
     """
@@ -52,6 +57,7 @@ class Ratings:
     table: pd.DataFrame
     tie_parameter: float | None
     position_effect: float | None
+    controls: pd.DataFrame
     notes: tuple[str, ...]
     signature: str
 
@@ -65,6 +71,7 @@ def rate(
     rounds: int = DEFAULT_ROUNDS,
     scale: str = "logit",
     seed: int = 0,
+    controls: Controls | None = None,
 ) -> Ratings:
     """Rate the systems of a set of battles.
 
@@ -80,6 +87,8 @@ def rate(
         scale: ``logit`` (log-odds, centred on 0) or ``elo`` (400 points a factor of ten in odds,
             centred on 1000).
         seed: Seed of the resamples.
+        controls: Style of each battle's answers, to rate systems at equal style; see
+            ``arena.controls``.
 
     Raises:
         UsageError: For an unknown choice, or fewer than two connected systems.
@@ -90,8 +99,11 @@ def rate(
     if rounds < 2:
         raise UsageError("rounds must be at least 2")
     model = RatingModel(ties, position, DEFAULT_RIDGE if ridge is None else ridge)
-    connected, left_out = _largest_group(codes)
-    outcomes = count_outcomes(connected, by_side=position)
+    connected, left_out, kept = _largest_group(codes)
+    if controls is None:
+        outcomes = count_outcomes(connected, by_side=position)
+    else:
+        outcomes = outcomes_of_battles(connected, controls.values[kept])
     notes = [f"{system}: {NOT_CONNECTED}" for system in left_out]
     if ridge is None and _is_strongly_connected(outcomes):
         model = replace(model, ridge=0.0)
@@ -108,8 +120,9 @@ def rate(
         table=_table(codes, connected, found, scale),
         tie_parameter=None if fit.tie_parameter is None else float(fit.tie_parameter[0]),
         position_effect=float(fit.effects[0, 0]) if position else None,
+        controls=_controls_table(controls, fit, found),
         notes=tuple(notes),
-        signature=_signature(model, interval, rounds, scale, seed, connected),
+        signature=_signature(model, interval, rounds, scale, seed, connected, controls),
     )
 
 
@@ -129,14 +142,14 @@ def _fit(
     return fit, bootstrap(outcomes, model, parameters, rounds, random, bca=interval == "bca")
 
 
-def _largest_group(codes: BattleCodes) -> tuple[BattleCodes, list[str]]:
-    """Keep the battles of the largest connected group of systems."""
+def _largest_group(codes: BattleCodes) -> tuple[BattleCodes, list[str], Booleans]:
+    """Keep the battles of the largest connected group of systems; say also which these are."""
     size = len(codes.systems)
     ones = np.ones(len(codes.side_a))
     graph = coo_array((ones, (codes.side_a, codes.side_b)), shape=(size, size)).tocsr()
     groups, label = connected_components(graph, directed=False)
     if groups == 1:
-        return codes, []
+        return codes, [], np.ones(len(codes.winner), dtype=np.bool_)
     kept = label == np.argmax(np.bincount(label))
     if kept.sum() < 2:
         raise UsageError("no two systems met: there is nothing to rate")
@@ -159,6 +172,7 @@ def _largest_group(codes: BattleCodes) -> tuple[BattleCodes, list[str]]:
             n_questions,
         ),
         [name for name in codes.systems if name not in set(inside)],
+        battles,
     )
 
 
@@ -171,6 +185,17 @@ def _is_strongly_connected(outcomes: Outcomes) -> bool:
     end = np.concatenate([outcomes.second[won], outcomes.first[lost]])
     graph = coo_array((np.ones(len(start)), (start, end)), shape=(size, size)).tocsr()
     return int(connected_components(graph, directed=True, connection="strong")[0]) == 1
+
+
+def _controls_table(
+    controls: Controls | None, fit: BradleyTerryFit, found: Uncertainty
+) -> pd.DataFrame:
+    names = controls.names if controls else ()
+    effects = fit.effects[0][fit.effects.shape[1] - len(names) :]
+    width = norm.ppf(0.975) * found.effect_errors[len(found.effect_errors) - len(names) :]
+    return pd.DataFrame(
+        {"control": names, "effect": effects, "low": effects - width, "high": effects + width}
+    )
 
 
 def _table(
@@ -217,11 +242,19 @@ def _record(codes: BattleCodes) -> pd.DataFrame:
 
 
 def _signature(
-    model: RatingModel, interval: str, rounds: int, scale: str, seed: int, codes: BattleCodes
+    model: RatingModel,
+    interval: str,
+    rounds: int,
+    scale: str,
+    seed: int,
+    codes: BattleCodes,
+    controls: Controls | None,
 ) -> str:
     replicates = "" if interval == "sandwich" else f"|rounds:{rounds}"
+    style = ",".join(controls.names) if controls else "none"
     return (
-        f"bradley-terry|{model.signature}|interval:{interval}{replicates}|scale:{scale}"
+        f"bradley-terry|{model.signature}|controls:{style}"
+        f"|interval:{interval}{replicates}|scale:{scale}"
         f"|systems:{len(codes.systems)}|battles:{len(codes.winner)}"
         f"|questions:{codes.n_questions}|seed:{seed}|version:{__version__}"
     )

@@ -29,6 +29,7 @@ class Uncertainty:
         replicates: Draws around them, shape (B, S).
         low: Lower bound of each coefficient's interval, shape (S,).
         high: Upper bound.
+        effect_errors: Standard errors of the covariates' effects, shape (C,).
         method: ``bootstrap`` (percentile), ``bca`` or ``sandwich``.
     """
 
@@ -36,6 +37,7 @@ class Uncertainty:
     replicates: Floats
     low: Floats
     high: Floats
+    effect_errors: Floats
     method: str
 
 
@@ -58,17 +60,17 @@ def bootstrap(
         bca: Correct bias and acceleration (Efron, 1987) instead of plain percentiles; the
             acceleration is that of the questions' influences.
     """
-    fitted = [
-        model.fit(outcomes, counts).coefficients for counts in outcomes.resampled(rounds, random)
-    ]
-    replicates = np.concatenate(fitted)
+    fits = [model.fit(outcomes, counts) for counts in outcomes.resampled(rounds, random)]
+    replicates = np.concatenate([fit.coefficients for fit in fits])
+    errors = np.concatenate([fit.effects for fit in fits]).std(axis=0, ddof=1)
     coefficients = parameters[: len(outcomes.systems)]
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(replicates, (tail, 1 - tail), axis=0)
     if bca:
         influences = question_influences(outcomes, model, parameters)
         low, high = _bca(replicates, coefficients, influences)
-    return Uncertainty(coefficients, replicates, low, high, "bca" if bca else "bootstrap")
+    method = "bca" if bca else "bootstrap"
+    return Uncertainty(coefficients, replicates, low, high, errors, method)
 
 
 def sandwich(
@@ -86,14 +88,17 @@ def sandwich(
         random: Generator of the draws from the normal distribution that serve as replicates.
     """
     systems = len(outcomes.systems)
-    covariance = sandwich_covariance(outcomes, model, parameters)[:systems, :systems]
+    whole = sandwich_covariance(outcomes, model, parameters)
+    covariance = whole[:systems, :systems]
+    effects = np.sqrt(np.diag(whole)[systems : model.problem(outcomes).cells.size])
     error = np.sqrt(np.diag(covariance))
     width = norm.ppf(0.5 + LEVEL / 2) * error
     estimates = parameters[:systems]
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     draws = estimates + random.normal(size=(DRAWS, systems)) @ root.T
-    return Uncertainty(estimates, draws, estimates - width, estimates + width, "sandwich")
+    low, high = estimates - width, estimates + width
+    return Uncertainty(estimates, draws, low, high, effects, "sandwich")
 
 
 def sandwich_covariance(outcomes: Outcomes, model: RatingModel, parameters: Floats) -> Floats:

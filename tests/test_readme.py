@@ -34,7 +34,7 @@ def test_commands_shown_exist():
     shell = "\n".join(blocks("README.md", "sh"))
     shown = re.findall(r"^surrogate-arena (\w+)", shell, re.MULTILINE)
     assert set(shown) <= known
-    assert {"board", "rank", "features", "demo"} <= set(shown)
+    assert {"board", "rank", "fit", "diagnose", "features", "demo"} <= set(shown)
 
 
 def test_features_shown_exist():

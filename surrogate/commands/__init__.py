@@ -10,7 +10,9 @@ import typer
 from arena.errors import ArenaError
 from surrogate.commands.board import board
 from surrogate.commands.demo import demo
+from surrogate.commands.diagnose import diagnose
 from surrogate.commands.features import features
+from surrogate.commands.fit import fit
 from surrogate.commands.rank import rank
 
 USAGE_STATUS = 2
@@ -26,6 +28,8 @@ app = typer.Typer(
 app.command()(board)
 app.command()(rank)
 app.command()(demo)
+app.command()(fit)
+app.command()(diagnose)
 app.add_typer(features, name="features")
 
 

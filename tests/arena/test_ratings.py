@@ -245,7 +245,7 @@ def test_one_seed_gives_one_result():
     one, same, other = (rate(codes, rounds=50, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one.table, same.table)
     assert not one.table["low"].equals(other.table["low"])
-    assert one.signature.startswith("bradley-terry|ties:half|position:no|ridge:0|interval:boot")
+    assert one.signature.startswith("bradley-terry|ties:half|position:no|ridge:0|controls:none|")
 
 
 @pytest.mark.parametrize(

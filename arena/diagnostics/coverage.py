@@ -1,0 +1,137 @@
+"""How much was judged: judgments, questions, pairs that met and pairs that did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from arena.diagnostics.finding import Finding, counted, listed, subject_of
+from arena.diagnostics.systems import NEVER_JUDGED
+from arena.diagnostics.verdicts import GROUP, groups_of, share, sums, won_by_a
+
+FEW_QUESTIONS = 10
+"""With fewer questions, a bootstrap over questions says little."""
+
+FEW_BATTLES = 10
+"""With fewer battles a system, a single verdict can move its rank."""
+
+MANY_TIES = 0.5
+
+
+def overview_table(
+    table: pd.DataFrame, systems: pd.DataFrame, queries: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Count judgments, questions and systems.
+
+    Args:
+        table: As ``verdicts`` returns it.
+        systems: As ``systems_table`` returns it.
+        queries: Query table of the arena, if there is one.
+
+    Returns:
+        Columns ``language, judge, judgments, wins_a, wins_b, ties, tie_share, systems,
+        never_judged, questions, questions_asked`` (missing without queries) and, over judged
+        systems, ``questions_min, questions_median, questions_max, battles_median``.
+    """
+    groups = groups_of(table)
+    side = won_by_a(table)
+    marks = {"judgments": 1, "wins_a": side == 1, "wins_b": side == -1, "ties": side == 0}
+    counts = sums(table, groups, marks)
+    judged = systems[systems["judgments"] > 0]
+    questions = table[[*GROUP, "query_id"]].drop_duplicates()
+    per_system = judged.groupby(GROUP).agg(
+        questions_min=("questions", "min"),
+        questions_median=("questions", "median"),
+        questions_max=("questions", "max"),
+        battles_median=("judgments", "median"),
+    )
+    return counts.assign(
+        tie_share=share(counts["ties"], counts["judgments"]),
+        systems=sums(judged, groups, {"n": 1})["n"],
+        never_judged=sums(systems, groups, {"n": systems["judgments"] == 0})["n"],
+        questions=sums(questions, groups, {"n": 1})["n"],
+        questions_asked=_asked(groups, queries),
+    ).merge(per_system.reset_index(), on=GROUP)
+
+
+def _asked(groups: pd.DataFrame, queries: pd.DataFrame | None) -> pd.Series:
+    if queries is None:
+        return pd.Series(pd.NA, index=groups.index, dtype="Int64")
+    return groups["language"].map(queries["language"].value_counts()).fillna(0).astype("Int64")
+
+
+def coverage_table(pairs: pd.DataFrame, systems: pd.DataFrame) -> pd.DataFrame:
+    """Count how often the pairs of judged systems met.
+
+    Args:
+        pairs: As ``pairs_table`` returns it.
+        systems: As ``systems_table`` returns it.
+
+    Returns:
+        Columns ``language, judge, pairs, met, never_met`` and, over pairs that met,
+        ``battles_min, battles_median, battles_max``.
+    """
+    groups = groups_of(pairs)
+    judged = sums(systems[systems["judgments"] > 0], groups, {"n": 1})["n"]
+    met = pairs.groupby(GROUP).agg(
+        met=("battles", "size"),
+        battles_min=("battles", "min"),
+        battles_median=("battles", "median"),
+        battles_max=("battles", "max"),
+    )
+    table = groups.assign(pairs=judged * (judged - 1) // 2).merge(met.reset_index(), on=GROUP)
+    table.insert(4, "never_met", table["pairs"] - table["met"])
+    return table
+
+
+def overview_findings(overview: pd.DataFrame, systems: pd.DataFrame) -> Iterator[Finding]:
+    """Say where there is little to rank by."""
+    unjudged = systems[systems["note"] == NEVER_JUDGED].groupby(GROUP)["system"].agg(list)
+    for row in overview.itertuples():
+        subject = subject_of(row.language, row.judge)
+        yield Finding("info", "amount", subject, _amount(row))
+        if row.questions < FEW_QUESTIONS:
+            sentence = f"only {counted(row.questions, 'question')} judged; intervals will be rough"
+            yield Finding("warning", "questions", subject, sentence)
+        if row.battles_median < FEW_BATTLES:
+            yield Finding("warning", "battles", subject, _thin(row.battles_median))
+        if row.tie_share >= MANY_TIES:
+            sentence = (
+                f"{row.tie_share:.0%} of the judgments are ties; few verdicts tell systems apart"
+            )
+            yield Finding("warning", "ties", subject, sentence)
+        if row.never_judged:
+            names = listed(unjudged[(row.language, row.judge)])
+            sentence = f"{counted(row.never_judged, 'declared system')} never judged: {names}"
+            yield Finding("warning", "never judged", subject, sentence)
+
+
+def _amount(row: object) -> str:
+    judgments = counted(row.judgments, "judgment")  # type: ignore[attr-defined]
+    systems = counted(row.systems, "system")  # type: ignore[attr-defined]
+    questions = counted(row.questions, "question")  # type: ignore[attr-defined]
+    return f"{judgments} of {systems} on {questions}"
+
+
+def _thin(battles: float) -> str:
+    return f"half of the systems have at most {battles:g} battles; one verdict can move a rank"
+
+
+def coverage_findings(coverage: pd.DataFrame) -> Iterator[Finding]:
+    """Say where pairs of systems never met."""
+    for row in coverage[coverage["never_met"] > 0].itertuples():
+        sentence = (
+            f"{row.never_met:,} of {row.pairs:,} pairs of systems never met; "
+            "their order rests on the others"
+        )
+        yield Finding("info", "pairs", subject_of(row.language, row.judge), sentence)
+
+
+def unjudged_languages(declared: Sequence[str], overview: pd.DataFrame) -> Iterator[Finding]:
+    """Say which declared languages hold no judgment at all."""
+    judged = np.unique(overview["language"].astype(str))
+    for language in sorted(set(declared) - set(judged)):
+        sentence = "declared, but without judgments; no system can be ranked there"
+        yield Finding("error", "no judgments", language, sentence)

@@ -1,0 +1,207 @@
+"""Diagnosis of an arena before a board is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import pandas as pd
+
+from arena.diagnostics.absent_answers import answer_findings, answers_table
+from arena.diagnostics.connections import connection_findings, connections_table
+from arena.diagnostics.contradictions import contradiction_findings, contradictions_table
+from arena.diagnostics.coverage import (
+    coverage_findings,
+    coverage_table,
+    overview_findings,
+    overview_table,
+    unjudged_languages,
+)
+from arena.diagnostics.finding import Finding, Severity, by_severity
+from arena.diagnostics.judge_agreement import (
+    agreement_findings,
+    agreement_table,
+    judges_left_out,
+)
+from arena.diagnostics.length_preference import length_findings, length_table
+from arena.diagnostics.position import position_findings, position_table
+from arena.diagnostics.selection import chosen_judgments
+from arena.diagnostics.systems import pairs_table, systems_table
+from arena.diagnostics.verdicts import verdicts
+from arena.folder import Arena
+from arena.judgment_file import checked_judgments
+
+TABLES = (
+    *("overview", "connections", "coverage", "systems", "pairs", "position"),
+    *("contradictions", "agreement", "lengths", "absent"),
+)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is known of an arena before it is ranked; one row a language and judge in each table.
+
+    Attributes:
+        findings: Plain sentences, the gravest first.
+        overview: Judgments, questions, systems; see ``overview_table``.
+        connections: Groups of systems that judgments connect; see ``connections_table``.
+        coverage: Pairs that met and did not; see ``coverage_table``.
+        systems: Record, groups and note of every system; see ``systems_table``.
+        pairs: Battles of every pair that met; see ``pairs_table``.
+        position: How often side A wins; see ``position_table``.
+        contradictions: Verdicts that flip with the order; see ``contradictions_table``.
+        agreement: Kappa of every two judges; see ``agreement_table``.
+        lengths: How often the longer answer wins; see ``length_table``. None without answers.
+        absent: Answers and judgments that do not meet; see ``answers_table``. None without
+            answers.
+        seed: Seed of the bootstrap.
+    """
+
+    findings: tuple[Finding, ...]
+    overview: pd.DataFrame
+    connections: pd.DataFrame
+    coverage: pd.DataFrame
+    systems: pd.DataFrame
+    pairs: pd.DataFrame
+    position: pd.DataFrame
+    contradictions: pd.DataFrame
+    agreement: pd.DataFrame
+    lengths: pd.DataFrame | None
+    absent: pd.DataFrame | None
+    seed: int
+
+    @property
+    def worst(self) -> Severity:
+        """The gravest severity found; ``info`` if nothing was."""
+        return self.findings[0].severity if self.findings else "info"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return findings and tables as plain lists and dictionaries, missing values as None."""
+        tables = {name: _records(getattr(self, name)) for name in TABLES}
+        said = [
+            {
+                "severity": finding.severity,
+                "check": finding.check,
+                "subject": finding.subject,
+                "sentence": finding.sentence,
+            }
+            for finding in self.findings
+        ]
+        return {"seed": self.seed, "worst": self.worst, "findings": said, **tables}
+
+
+def diagnose(
+    arena: Arena,
+    seed: int = 0,
+    *,
+    judge: str | None = None,
+    language: str | None = None,
+    pool: bool = False,
+) -> Diagnosis:
+    """Diagnose an arena.
+
+    Args:
+        arena: Arena with judgments by any number of judges.
+        seed: Seed of the bootstrap.
+        judge: The only judge to look at.
+        language: The only language to look at.
+        pool: Take all judges as one, as for crowd workers; agreement is still between them, and
+            no worker is held against another's verdict when contradictions are counted.
+
+    Raises:
+        UsageError: If there is no judgment, or none of that judge or in that language.
+        DataError: If judgments are at fault.
+    """
+    return diagnose_judgments(
+        arena.judgments,
+        arena.answers if len(arena.answers) else None,
+        arena.queries,
+        systems=arena.info.systems,
+        languages=arena.info.languages,
+        judge=judge,
+        language=language,
+        seed=seed,
+        pool=pool,
+    )
+
+
+def diagnose_judgments(
+    judgments: pd.DataFrame,
+    answers: pd.DataFrame | None = None,
+    queries: pd.DataFrame | None = None,
+    *,
+    systems: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    judge: str | None = None,
+    language: str | None = None,
+    seed: int = 0,
+    pool: bool = False,
+) -> Diagnosis:
+    """Diagnose a table of judgments, with whatever else is known.
+
+    Args:
+        judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
+            it every judgment is a question of its own), ``language`` and ``judge``.
+        answers: Columns ``query_id, language, system, answer``.
+        queries: Columns ``query_id, language``.
+        systems: Systems that should have been judged.
+        languages: Languages that should have been judged.
+        judge: The only judge to look at.
+        language: The only language to look at.
+        seed: Seed of the bootstrap.
+        pool: Take all judges as one.
+
+    Raises:
+        UsageError: If there is no judgment, or none of that judge or in that language.
+        DataError: With every unknown winner, missing value and system against itself.
+    """
+    chosen = chosen_judgments(checked_judgments(judgments), judge, language)
+    table = verdicts(chosen, pool)
+    records, pairs = systems_table(table, systems), pairs_table(table)
+    overview = overview_table(table, records, queries)
+    connections, coverage = connections_table(records), coverage_table(pairs, records)
+    position, contradictions = position_table(table, pairs), contradictions_table(table)
+    agreement = agreement_table(table, seed)
+    lengths = None if answers is None else length_table(table, answers)
+    absent = None if answers is None else answers_table(table, answers)
+    findings = chain(
+        unjudged_languages(languages if language is None else (), overview),
+        connection_findings(connections, records),
+        overview_findings(overview, records),
+        coverage_findings(coverage),
+        _unless_none(absent, answer_findings),
+        position_findings(position),
+        contradiction_findings(contradictions),
+        agreement_findings(agreement, judges_left_out(table)),
+        _unless_none(lengths, length_findings),
+    )
+    return Diagnosis(
+        by_severity(list(findings)),
+        overview=overview,
+        connections=connections,
+        coverage=coverage,
+        systems=records,
+        pairs=pairs,
+        position=position,
+        contradictions=contradictions,
+        agreement=agreement,
+        lengths=lengths,
+        absent=absent,
+        seed=seed,
+    )
+
+
+def _unless_none(
+    table: pd.DataFrame | None, findings: Callable[[pd.DataFrame], Iterator[Finding]]
+) -> Iterator[Finding]:
+    if table is not None:
+        yield from findings(table)
+
+
+def _records(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
+    if table is None:
+        return None
+    plain = table.astype(object).where(table.notna(), None)
+    return list(plain.to_dict(orient="records"))

@@ -1,0 +1,167 @@
+"""How far judges agree on the same items, beyond chance: Cohen's kappa."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.diagnostics.finding import Finding, Severity, counted, subject_of
+from arena.diagnostics.verdicts import ITEM, PAIR, majorities
+from arena.seeds import generator
+
+Floats = npt.NDArray[np.float64]
+
+RESAMPLES = 1000
+INTERVAL = (2.5, 97.5)
+
+LOW_KAPPA = 0.4
+"""Below it, agreement is fair at best (Landis and Koch, 1977)."""
+
+MANY_JUDGES = 50
+"""Pairs grow with the square of the judges; those with the most judgments are compared."""
+
+SAID_ONE_BY_ONE = 6
+
+_QUESTION = ["language", "query_id", *PAIR]
+_PAIR_OF_JUDGES = ["language", "rater", "rater_other"]
+_COUNTS = ["items", "agreed", "ties", "ties_other"]
+
+
+def cohen_kappa(counts: npt.ArrayLike) -> Floats:
+    """Return Cohen's kappa of two judges whose categories are win, tie and loss.
+
+    Which system of a pair is called the first is arbitrary, so every item is taken in both
+    orientations: wins and losses have the same share for each judge, and relabelling systems
+    changes nothing.
+
+    Args:
+        counts: Items, items agreed upon, ties of one judge, ties of the other, shape (..., 4).
+
+    Returns:
+        Shape (...); NaN without items, or where both judges only ever tie.
+
+    Source: Cohen, 1960, "A coefficient of agreement for nominal scales".
+    """
+    items, agreed, ties, ties_other = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    safe = np.where(items > 0, items, np.nan)
+    tie, tie_other = ties / safe, ties_other / safe
+    by_chance = tie * tie_other + (1 - tie) * (1 - tie_other) / 2
+    beyond = np.where(by_chance < 1, 1 - by_chance, np.nan)
+    return np.asarray((agreed / safe - by_chance) / beyond)
+
+
+def agreement_table(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Compare every two judges on the items both judged.
+
+    Several judgments of an item by one judge count as their majority (see ``majorities``). Of
+    more than ``MANY_JUDGES`` judges, those with the most judgments are compared.
+
+    Args:
+        table: As ``verdicts`` returns it.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        Columns ``language, judge, other_judge, items, questions, agreement`` (share of items),
+        ``kappa`` and its 95% bootstrap interval over questions, ``low, high`` (NaN with one
+        question); sorted.
+    """
+    shared = _shared_items(_most_active(table))
+    by_question = shared.groupby([*_PAIR_OF_JUDGES, "query_id"])[_COUNTS].sum()
+    rows = [
+        _compared(key, part.to_numpy(np.float64), seed)
+        for key, part in by_question.groupby(_PAIR_OF_JUDGES)
+        if isinstance(key, tuple)
+    ]
+    columns = ["language", "judge", "other_judge", "items", "questions"]
+    return pd.DataFrame(rows, columns=[*columns, "agreement", "kappa", "low", "high"])
+
+
+def judges_left_out(table: pd.DataFrame) -> int:
+    """Count the judges that are too many to be compared pair by pair."""
+    return max(0, int(table["rater"].nunique()) - MANY_JUDGES)
+
+
+def _most_active(table: pd.DataFrame) -> pd.DataFrame:
+    if not judges_left_out(table):
+        return table
+    counts = table["rater"].value_counts().reset_index()
+    ordered = counts.sort_values(["count", "rater"], ascending=[False, True])
+    return table[table["rater"].isin(ordered["rater"].head(MANY_JUDGES))]
+
+
+def _shared_items(table: pd.DataFrame) -> pd.DataFrame:
+    items = majorities(table, ITEM)[[*_QUESTION, "rater", "outcome"]]
+    if items["rater"].nunique() > 1:
+        items = items[items.duplicated(_QUESTION, keep=False)]
+    else:
+        items = items.head(0)
+    both = items.merge(items, on=_QUESTION, suffixes=("", "_other"))
+    once = both[both["rater"] < both["rater_other"]]
+    return once.assign(
+        items=1,
+        agreed=(once["outcome"] == once["outcome_other"]).astype(int),
+        ties=(once["outcome"] == 0).astype(int),
+        ties_other=(once["outcome_other"] == 0).astype(int),
+    )
+
+
+def _compared(key: tuple[str, ...], questions: Floats, seed: int) -> list[object]:
+    totals = questions.sum(axis=0)
+    kappa = float(cohen_kappa(totals))
+    random = generator(seed, "diagnostics", "agreement", *key)
+    low, high = _interval(questions, random)
+    items, agreed = int(totals[0]), float(totals[1])
+    return [*key, items, len(questions), agreed / items, kappa, low, high]
+
+
+def _interval(questions: Floats, random: np.random.Generator) -> tuple[float, float]:
+    """Resample questions; those with the same counts are drawn together, which is the same."""
+    if len(questions) < 2:
+        return float("nan"), float("nan")
+    kinds, times = np.unique(questions, axis=0, return_counts=True)
+    draws = random.multinomial(len(questions), times / len(questions), size=RESAMPLES)
+    kappas = cohen_kappa(draws @ kinds)
+    defined = kappas[np.isfinite(kappas)]
+    if not defined.size:
+        return float("nan"), float("nan")
+    low, high = np.percentile(defined, INTERVAL)
+    return float(low), float(high)
+
+
+def agreement_findings(agreement: pd.DataFrame, left_out: int = 0) -> Iterator[Finding]:
+    """Say how far judges agree; many pairs of judges together."""
+    for language, part in agreement.groupby("language"):
+        if len(part) <= SAID_ONE_BY_ONE:
+            yield from map(_pair_finding, part.itertuples())
+        else:
+            yield _summary_finding(str(language), part)
+    if left_out:
+        sentence = f"the {MANY_JUDGES} most active are compared, {left_out:,} are not"
+        yield Finding("info", "agreement", "judges", sentence)
+
+
+def _pair_finding(row: object) -> Finding:
+    language, judge, other, items, _, agreed, kappa, low, high = tuple(row)[1:]  # type: ignore[arg-type, var-annotated]
+    subject = subject_of(language, f"{judge} and {other}")
+    share = f"agree on {agreed:.1%} of {counted(items, 'item')}"
+    if np.isnan(kappa):
+        sentence = f"{share}; kappa is not defined, for both only tie"
+        return Finding("info", "agreement", subject, sentence)
+    interval = "" if np.isnan(low) else f", 95% interval {low:.2f} to {high:.2f}"
+    severity: Severity = "warning" if kappa < LOW_KAPPA else "info"
+    return Finding(severity, "agreement", subject, f"{share}; kappa {kappa:.2f}{interval}")
+
+
+def _summary_finding(language: str, part: pd.DataFrame) -> Finding:
+    weighted = part.dropna(subset="kappa").sort_values("kappa")
+    low = int((weighted["kappa"] < LOW_KAPPA).sum())
+    median = weighted["kappa"].median()
+    sentence = (
+        f"{len(part):,} pairs of judges share items; median kappa {median:.2f}, "
+        f"below {LOW_KAPPA} for {low:,} of {len(weighted):,} pairs"
+    )
+    severity: Severity = "warning" if median < LOW_KAPPA else "info"
+    return Finding(severity, "agreement", language, sentence)

@@ -1,0 +1,131 @@
+"""Every system's record for a language and a judge, and the groups that judgments connect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from arena.diagnostics.verdicts import GROUP, PAIR, groups_of
+
+Integers = npt.NDArray[np.intp]
+
+WINS_ALL = "wins every battle"
+LOSES_ALL = "loses every battle"
+NEVER_JUDGED = "is declared but was never judged"
+
+_NODE = [*GROUP, "system"]
+_COUNTS = ["judgments", "wins", "losses", "ties", "on_side_a"]
+
+
+def systems_table(table: pd.DataFrame, declared: Sequence[str] = ()) -> pd.DataFrame:
+    """Count what every system did, and number the groups of systems that judgments connect.
+
+    ``group`` numbers the weakly connected components of the win graph: systems that any chain
+    of battles links. ``strong_group`` numbers its strongly connected components, an edge from
+    winner to loser and a tie counting both ways: where there is one alone, and only there, the
+    ratings have a finite maximum likelihood (Ford, 1957, "Solution of a ranking problem from
+    binary comparisons"). Both count from 1, the largest first, equal ones by first name.
+
+    Args:
+        table: As ``verdicts`` returns it.
+        declared: Systems that should have been judged.
+
+    Returns:
+        Columns ``language, judge, system, judgments, wins, losses, ties, on_side_a, questions,
+        group, strong_group, note``, sorted; no group for a system that was never judged.
+    """
+    records = _records(table)
+    first, second = _positions(records, table, "first"), _positions(records, table, "second")
+    outcome = table["outcome"].to_numpy()
+    won, lost = outcome >= 0, outcome <= 0
+    size = len(records)
+    weak = _components(first, second, size, "weak")
+    strong = _components(
+        np.concatenate([first[won], second[lost]]),
+        np.concatenate([second[won], first[lost]]),
+        size,
+        "strong",
+    )
+    judged = records.assign(
+        group=_numbered(records, weak), strong_group=_numbered(records, strong), note=""
+    )
+    judged.loc[judged["wins"] == judged["judgments"], "note"] = WINS_ALL
+    judged.loc[judged["losses"] == judged["judgments"], "note"] = LOSES_ALL
+    return _with_unjudged(judged, declared)
+
+
+def _records(table: pd.DataFrame) -> pd.DataFrame:
+    rows = pd.concat([_side(table, "first", 1), _side(table, "second", -1)], ignore_index=True)
+    counts = rows.groupby(_NODE)[_COUNTS].sum()
+    questions = rows[[*_NODE, "query_id"]].drop_duplicates().groupby(_NODE).size()
+    return counts.astype(int).assign(questions=questions).reset_index()
+
+
+def _side(table: pd.DataFrame, side: str, sign: int) -> pd.DataFrame:
+    outcome = table["outcome"] * sign
+    return table[[*GROUP, "query_id"]].assign(
+        system=table[side],
+        judgments=1,
+        wins=outcome == 1,
+        losses=outcome == -1,
+        ties=outcome == 0,
+        on_side_a=table["first_on_a"] == (sign == 1),
+    )
+
+
+def _positions(records: pd.DataFrame, table: pd.DataFrame, side: str) -> Integers:
+    nodes = pd.MultiIndex.from_frame(records[_NODE])
+    wanted = pd.MultiIndex.from_frame(table[[*GROUP, side]], names=_NODE)
+    return np.asarray(nodes.get_indexer(wanted), dtype=np.intp)
+
+
+def _components(sources: Integers, targets: Integers, size: int, connection: str) -> Integers:
+    graph = coo_array((np.ones(len(sources)), (sources, targets)), shape=(size, size))
+    _, labels = connected_components(graph.tocsr(), directed=True, connection=connection)
+    return np.asarray(labels, dtype=np.intp)
+
+
+def _numbered(records: pd.DataFrame, labels: Integers) -> Integers:
+    """Number components within each language and judge from 1, the largest first."""
+    members = records[_NODE].assign(label=labels).groupby("label")
+    components = members.first().assign(size=members.size())
+    order = [*GROUP, "size", "system"]
+    ordered = components.sort_values(order, ascending=[True, True, False, True])
+    numbers = ordered.groupby(GROUP).cumcount() + 1
+    return np.asarray(numbers.sort_index().to_numpy()[labels], dtype=np.intp)
+
+
+def _with_unjudged(judged: pd.DataFrame, declared: Sequence[str]) -> pd.DataFrame:
+    numbered = judged.astype({"group": "Int64", "strong_group": "Int64"})
+    wanted = groups_of(judged).merge(
+        pd.DataFrame({"system": sorted(declared)}, dtype="str"), "cross"
+    )
+    known = pd.MultiIndex.from_frame(judged[_NODE])
+    absent = wanted[~pd.MultiIndex.from_frame(wanted[_NODE]).isin(known)]
+    if absent.empty:
+        return numbered
+    zeros = dict.fromkeys([*_COUNTS, "questions"], 0)
+    added = absent.assign(**zeros, group=pd.NA, strong_group=pd.NA, note=NEVER_JUDGED)
+    full = pd.concat([numbered, added.astype(numbered.dtypes)], ignore_index=True)
+    return full.sort_values(_NODE, ignore_index=True)
+
+
+def pairs_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Count the battles of every pair of systems that met.
+
+    Returns:
+        Columns ``language, judge, first, second, battles, wins, losses, ties`` (of the first
+        system, the first by name) and ``first_on_a`` (battles with it on side A), sorted.
+    """
+    outcome = table["outcome"]
+    marked = table[[*GROUP, *PAIR, "first_on_a"]].assign(
+        battles=1, wins=outcome == 1, losses=outcome == -1, ties=outcome == 0
+    )
+    columns = ["battles", "wins", "losses", "ties", "first_on_a"]
+    counts = marked.groupby([*GROUP, *PAIR])[columns].sum()
+    return counts.astype(int).reset_index()
