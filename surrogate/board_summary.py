@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena import Arena
+from arena.diagnostics import diagnose_judgments
 from arena.fingerprint import fingerprint
 from features import missing_counts
 from surrogate.agreement import Agreement, macro_agreement
@@ -44,10 +45,13 @@ def summarise(
         ratings: Synthetic ratings, one a judged language.
         surrogate: The surrogate judge.
     """
+    limits = _limits(judged)
     agreements = [arena_agreement(item, rated) for item, rated in zip(data, ratings, strict=True)]
     missing = missing_counts(table)
     languages = {
-        item.language: _language(item, fit, rated, agreed, judged, missing)
+        item.language: _language(
+            item, fit, rated, agreed, judged, missing, limits.get(item.language, ())
+        )
         for item, fit, rated, agreed in zip(data, fits, ratings, agreements, strict=True)
     }
     for language in sorted(set(arena.queries["language"]) - set(languages)):
@@ -70,6 +74,7 @@ def _language(
     agreed: Agreement,
     judged: Arena,
     missing: pd.DataFrame,
+    limits: Sequence[str],
 ) -> LanguageSummary:
     low, high = agreed.interval
     unseen = unseen_agreement(data, fits.final.unseen) if fits.final else None
@@ -88,7 +93,7 @@ def _language(
         questions_per_tournament=data.tournaments.questions_per_tournament,
         judgments=int((judged.judgments["language"] == data.language).sum()),
         skipped=_skipped(data, fits, ratings, missing),
-        notes=_notes(data, fits),
+        notes=(*([fits.failure] if fits.failure else []), *limits),
     )
 
 
@@ -121,9 +126,14 @@ def _missing_values(missing: pd.DataFrame) -> dict[str, dict[str, int]]:
     }
 
 
-def _notes(data: LanguageData, fits: LanguageFits) -> tuple[str, ...]:
-    degenerate = [f"{system}: {note}" for system, note in data.tournaments.notes.items()]
-    return (*([fits.failure] if fits.failure else []), *degenerate)
+def _limits(judged: Arena) -> dict[str, list[str]]:
+    """Return what a diagnosis finds wrong with each language's judgments."""
+    sentences: dict[str, list[str]] = {}
+    for language, judgments in judged.judgments.groupby("language"):
+        answers = judged.answers[judged.answers["language"] == language]
+        findings = diagnose_judgments(judgments, answers).findings
+        sentences[str(language)] = [item.sentence for item in findings if item.severity != "info"]
+    return sentences
 
 
 def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:

@@ -14,6 +14,7 @@ from rich.table import Table
 from surrogate.summary import BoardSummary, LanguageSummary
 
 WIDTH_WHERE_PIPED = 120
+SHOWN_NOTES = 10
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -120,7 +121,12 @@ def _print_skipped(summary: BoardSummary) -> None:
         f"Skipped: {answers} absent answers, {values} feature values that could not be computed, "
         f"{questions} questions without judgments (reasons in summary.json)"
     )
-    for language, item in summary.languages.items():
-        for note in item.notes:
-            print(f"Note ({language}): {note}")
+    notes = [
+        f"Note ({language}): {note}"
+        for language, item in summary.languages.items()
+        for note in item.notes
+    ]
+    print("\n".join(notes[:SHOWN_NOTES]))
+    if len(notes) > SHOWN_NOTES:
+        print(f"… and {len(notes) - SHOWN_NOTES} more notes in summary.json")
     print(f"Signature: {summary.signature}")
