@@ -139,6 +139,7 @@ def fit_bradley_terry(
     ridge: float = DEFAULT_RIDGE,
     tolerance: float = TOLERANCE,
     covariates: npt.ArrayLike | None = None,
+    centre: Floats | None = None,
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients to R replicates of aggregated counts.
 
@@ -153,6 +154,7 @@ def fit_bradley_terry(
             with every other both ways.
         tolerance: Largest last step, in log-odds.
         covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
+        centre: Parameters close to all replicates, where known; see ``solve``.
 
     Returns:
         The fit; systems without a battle get 0 (with ``ridge`` > 0).
@@ -170,7 +172,7 @@ def fit_bradley_terry(
         raise UsageError("points and counts must be finite numbers")
     if (won < 0).any() or (won > met).any():
         raise UsageError("points must lie between 0 and the number of battles of the cell")
-    return solve(Problem(Halved(won, met), cells, _checked_ridge(ridge)), tolerance)
+    return solve(Problem(Halved(won, met), cells, _checked_ridge(ridge)), tolerance, centre)
 
 
 def fit_with_ties(
@@ -182,6 +184,7 @@ def fit_with_ties(
     ridge: float = DEFAULT_RIDGE,
     tolerance: float = TOLERANCE,
     covariates: npt.ArrayLike | None = None,
+    centre: Floats | None = None,
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients and a tie parameter to R replicates of counts.
 
@@ -194,6 +197,7 @@ def fit_with_ties(
         ridge: Precision of the Gaussian prior on coefficients and tau, at least 0.
         tolerance: Largest last step, in log-odds.
         covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
+        centre: Parameters close to all replicates, where known; see ``solve``.
 
     Raises:
         UsageError: For arrays of the wrong shape, negative counts, or an unknown model.
@@ -208,7 +212,8 @@ def fit_with_ties(
         if not np.isfinite(part).all() or (part < 0).any():
             raise UsageError("counts must be finite and at least 0")
     cells = make_cells(first, second, n_systems, covariates)
-    return solve(Problem(models[model](counts), cells, _checked_ridge(ridge)), tolerance)
+    problem = Problem(models[model](counts), cells, _checked_ridge(ridge))
+    return solve(problem, tolerance, centre)
 
 
 def make_cells(
@@ -235,19 +240,30 @@ def _checked_ridge(ridge: float) -> float:
     return ridge
 
 
-def solve(problem: Problem, tolerance: float = TOLERANCE) -> BradleyTerryFit:
+def solve(
+    problem: Problem, tolerance: float = TOLERANCE, centre: Floats | None = None
+) -> BradleyTerryFit:
     """Fit all replicates of a problem.
+
+    Args:
+        problem: The replicates.
+        tolerance: Largest last step, in log-odds.
+        centre: Parameters close to all replicates, shape (K,), such as those of the data they
+            were resampled from; by default the fit of their mean.
 
     Raises:
         ConvergenceError: If a replicate has no maximum or did not converge.
     """
     pooled = Problem(problem.likelihood.pooled(), problem.cells, problem.ridge)
-    centre = _newton(pooled, np.zeros((1, problem.size)), tolerance)
-    if problem.replicates == 1:
-        return _fit(problem, centre, tolerance, 0, 0)
-    parameters, steps, open_rows = _chord(problem, pooled.solver(centre), centre, tolerance)
+    if centre is None:
+        start = _newton(pooled, np.zeros((1, problem.size)), tolerance)
+        if problem.replicates == 1:
+            return _fit(problem, start, tolerance, 0, 0)
+    else:
+        start = centre[None]
+    parameters, steps, open_rows = _chord(problem, pooled.solver(start), start, tolerance)
     for row in open_rows:
-        parameters[row] = _newton(problem.take(np.array([row])), centre, tolerance)[0]
+        parameters[row] = _newton(problem.take(np.array([row])), start, tolerance)[0]
     return _fit(problem, parameters, tolerance, steps, int(open_rows.size))
 
 

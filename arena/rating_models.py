@@ -49,12 +49,15 @@ class RatingModel:
         side = "yes" if self.position else "no"
         return f"ties:{self.ties}|position:{side}|ridge:{self.ridge:g}"
 
-    def fit(self, outcomes: Outcomes, counts: Counts) -> BradleyTerryFit:
+    def fit(
+        self, outcomes: Outcomes, counts: Counts, centre: Floats | None = None
+    ) -> BradleyTerryFit:
         """Fit R replicates of the outcomes' counts.
 
         Args:
             outcomes: Which systems meet in which cell; by side where ``position`` is set.
             counts: Wins, losses and ties, each of shape (R, M).
+            centre: Parameters of the data the counts were resampled from, shape (K,).
 
         Raises:
             ConvergenceError: If a replicate has no maximum (with ``ridge`` 0).
@@ -63,9 +66,11 @@ class RatingModel:
         cells = (outcomes.first, outcomes.second, size)
         sides = self._covariates(outcomes)
         if self.ties in ("davidson", "rao-kupper"):
-            return fit_with_ties(counts, *cells, self.ties, self.ridge, covariates=sides)
+            return fit_with_ties(
+                counts, *cells, self.ties, self.ridge, covariates=sides, centre=centre
+            )
         points, met = self.points(counts)
-        return fit_bradley_terry(points, met, *cells, self.ridge, covariates=sides)
+        return fit_bradley_terry(points, met, *cells, self.ridge, covariates=sides, centre=centre)
 
     def points(self, counts: Counts) -> tuple[Floats, Floats]:
         """Return points of the first system and battles that count, each of shape (R, M)."""

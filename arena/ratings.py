@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import norm
+from threadpoolctl import threadpool_limits
 
 from arena.battle_codes import BattleCodes
 from arena.bradley_terry import DEFAULT_RIDGE, BradleyTerryFit, ConvergenceError
@@ -107,13 +108,14 @@ def rate(
     notes = [f"{system}: {NOT_CONNECTED}" for system in left_out]
     if ridge is None and _is_strongly_connected(outcomes):
         model = replace(model, ridge=0.0)
-    try:
-        fit, found = _fit(outcomes, model, interval, rounds, seed)
-    except ConvergenceError:
-        if ridge is not None:
-            raise
-        model = replace(model, ridge=DEFAULT_RIDGE)
-        fit, found = _fit(outcomes, model, interval, rounds, seed)
+    with threadpool_limits(1):  # small matrices: threads cost more than they bring
+        try:
+            fit, found = _fit(outcomes, model, interval, rounds, seed)
+        except ConvergenceError:
+            if ridge is not None:
+                raise
+            model = replace(model, ridge=DEFAULT_RIDGE)
+            fit, found = _fit(outcomes, model, interval, rounds, seed)
     if ridge is None and model.ridge:
         notes.append(PRIOR_NEEDED)
     return Ratings(
