@@ -3,6 +3,7 @@
 import itertools
 from pathlib import Path
 
+import evalica
 import numpy as np
 import pandas as pd
 import pytest
@@ -289,3 +290,20 @@ def test_elo_and_win_rate_rank_as_bradley_terry_on_plenty_of_data():
     assert list(elo(codes, orders=20)["system"]) == expected
     with pytest.raises(UsageError, match="K must be above 0"):
         elo(codes, k=0)
+
+
+def test_ratings_equal_evalicas_on_battles_with_ties():
+    table = arena_of([0.9, 0.4, 0.0, -0.4, -0.9], 40, seed=8, tie=0.5)
+    winners = table["winner"].map(
+        {"a": evalica.Winner.X, "b": evalica.Winner.Y, "tie": evalica.Winner.Draw}
+    )
+    scores = evalica.bradley_terry(
+        list(table["system_a"]),
+        list(table["system_b"]),
+        list(winners),
+        tolerance=1e-12,
+        limit=10_000,
+    ).scores
+    expected = np.log(scores) - np.log(scores).mean()
+    ours = by_system(rated(table, ridge=0.0, interval="sandwich"))
+    np.testing.assert_allclose(ours, expected.reindex(ours.index), atol=1e-6)
