@@ -14,6 +14,7 @@ from surrogate.commands.diagnose import diagnose
 from surrogate.commands.features import features
 from surrogate.commands.fit import fit
 from surrogate.commands.rank import rank
+from surrogate.commands.sampling import sampling
 
 USAGE_STATUS = 2
 
@@ -30,6 +31,7 @@ app.command()(rank)
 app.command()(demo)
 app.command()(fit)
 app.command()(diagnose)
+app.command()(sampling)
 app.add_typer(features, name="features")
 
 
