@@ -11,6 +11,7 @@ not contract (separable or thin ones) are finished by damped Newton steps with t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +31,22 @@ NEWTON_STEPS = 200
 HALVINGS = 40
 LONGEST_STEP = 5.0
 SMALLEST_STEP_CHECKED = 1e-6
+LARGEST_EXPONENT = 300.0
+"""Coefficients up to this size have strengths exp(theta) within the range of floats."""
+EVEN = 0.01
+"""Draws a first guess towards even odds."""
+PIECE_ENTRIES = 1_000_000
+"""Counts (replicates x cells) fitted at a time, so that they stay in the cache."""
 SAFE_STEP = 0.5
 """Newton steps this short (log-odds) always lower the loss: it is self-concordant (Bach, 2010)."""
+LARGEST_REUSED = 0.5
+"""After Newton steps this short the same matrix serves for the next one."""
+REUSED_SHRINKS = 0.3
+"""A step with an old matrix must be shorter than the last one by this factor."""
+FASTEST = 0.1
+"""Steps are not trusted to shrink by more than this factor."""
+SLOWEST = 0.5
+"""Where steps shrink by less than this factor, the last one stands for the error."""
 QUADRATIC = 1e-6
 """Newton steps this short leave an error of about their square."""
 
@@ -101,8 +116,21 @@ class Problem:
         tie = parameters[:, -1] if self.likelihood.has_tie_parameter else None
         return self.cells.odds(linear), tie
 
+    @cached_property
+    def _work(self) -> Floats:
+        return np.empty((2, len(self.cells.first), self.replicates))
+
     def gradient(self, parameters: Floats) -> Floats:
         """Gradient of the loss, shape (R, size)."""
+        held = self.likelihood
+        if (
+            isinstance(held, Halved)
+            and not self.cells.covariates.shape[1]
+            and np.abs(parameters).max() <= LARGEST_EXPONENT
+        ):
+            strengths = np.exp(np.ascontiguousarray(parameters.T))
+            surplus = self.cells.surplus(strengths, held.points.T, held.counts.T, self._work)
+            return np.asarray(self.ridge * parameters - surplus.T)
         by_odds, by_tie = self.likelihood.score(*self.parts(parameters))
         gradient = -self.cells.collect(by_odds)
         systems = self.cells.n_systems
@@ -110,6 +138,18 @@ class Problem:
         if by_tie is None:
             return gradient
         return np.hstack([gradient, self.ridge * parameters[:, -1:] - by_tie.sum(1, keepdims=True)])
+
+    def start(self) -> Floats:
+        """Guess the parameters of one replicate: log-odds of the systems' shares of points."""
+        held = self.likelihood
+        if not isinstance(held, Halved) or self.cells.covariates.shape[1]:
+            return np.zeros((1, self.size))
+        won = self.cells.points_won(held.points.T, held.counts.T)
+        met = self.cells.battles(held.counts.T)
+        share = (won + EVEN * met) / np.where(met > 0, (1 + 2 * EVEN) * met, 1.0)
+        share = np.where(met > 0, share, 0.5)
+        guess = np.log(share / (1 - share)).T
+        return np.asarray(guess - guess.mean())
 
     def loss(self, parameters: Floats) -> Floats:
         """Penalised negative log-likelihood, shape (R,)."""
@@ -130,6 +170,31 @@ class Problem:
         return factorise(self.cells, found, self.ridge)
 
 
+@dataclass(frozen=True)
+class Centre:
+    """A fit that replicates lie around, and the solver of its information.
+
+    Attributes:
+        parameters: Shape (1, size).
+        solver: Of the information there.
+        cells: Which systems meet in which cell.
+    """
+
+    parameters: Floats
+    solver: Solver
+    cells: Cells
+
+
+def centre_at(problem: Problem, parameters: Floats) -> Centre:
+    """Return the centre of replicates of a problem.
+
+    Args:
+        problem: Of one replicate, all battles.
+        parameters: Its fit, shape (1, size).
+    """
+    return Centre(parameters, problem.solver(parameters), problem.cells)
+
+
 def fit_bradley_terry(
     points: npt.ArrayLike,
     counts: npt.ArrayLike,
@@ -139,7 +204,7 @@ def fit_bradley_terry(
     ridge: float = DEFAULT_RIDGE,
     tolerance: float = TOLERANCE,
     covariates: npt.ArrayLike | None = None,
-    centre: Floats | None = None,
+    centre: Centre | None = None,
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients to R replicates of aggregated counts.
 
@@ -154,7 +219,7 @@ def fit_bradley_terry(
             with every other both ways.
         tolerance: Largest last step, in log-odds.
         covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
-        centre: Parameters close to all replicates, where known; see ``solve``.
+        centre: What the replicates lie around, where known; its covariates are taken.
 
     Returns:
         The fit; systems without a battle get 0 (with ``ridge`` > 0).
@@ -165,7 +230,7 @@ def fit_bradley_terry(
     """
     won = np.atleast_2d(np.asarray(points, dtype=np.float64))
     met = np.atleast_2d(np.asarray(counts, dtype=np.float64))
-    cells = make_cells(first, second, n_systems, covariates)
+    cells = make_cells(first, second, n_systems, covariates) if centre is None else centre.cells
     if won.shape != met.shape or won.shape[1] != len(first):
         raise UsageError("points and counts must be (replicates, cells) for the same cells")
     if not (np.isfinite(won).all() and np.isfinite(met).all()):
@@ -184,7 +249,7 @@ def fit_with_ties(
     ridge: float = DEFAULT_RIDGE,
     tolerance: float = TOLERANCE,
     covariates: npt.ArrayLike | None = None,
-    centre: Floats | None = None,
+    centre: Centre | None = None,
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients and a tie parameter to R replicates of counts.
 
@@ -197,7 +262,7 @@ def fit_with_ties(
         ridge: Precision of the Gaussian prior on coefficients and tau, at least 0.
         tolerance: Largest last step, in log-odds.
         covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
-        centre: Parameters close to all replicates, where known; see ``solve``.
+        centre: What the replicates lie around, where known; its covariates are taken.
 
     Raises:
         UsageError: For arrays of the wrong shape, negative counts, or an unknown model.
@@ -211,7 +276,7 @@ def fit_with_ties(
             raise UsageError("counts must be (replicates, cells) for the same cells")
         if not np.isfinite(part).all() or (part < 0).any():
             raise UsageError("counts must be finite and at least 0")
-    cells = make_cells(first, second, n_systems, covariates)
+    cells = make_cells(first, second, n_systems, covariates) if centre is None else centre.cells
     problem = Problem(models[model](counts), cells, _checked_ridge(ridge))
     return solve(problem, tolerance, centre)
 
@@ -241,30 +306,37 @@ def _checked_ridge(ridge: float) -> float:
 
 
 def solve(
-    problem: Problem, tolerance: float = TOLERANCE, centre: Floats | None = None
+    problem: Problem, tolerance: float = TOLERANCE, centre: Centre | None = None
 ) -> BradleyTerryFit:
     """Fit all replicates of a problem.
 
     Args:
-        problem: The replicates.
+        problem: Replicates.
         tolerance: Largest last step, in log-odds.
-        centre: Parameters close to all replicates, shape (K,), such as those of the data they
-            were resampled from; by default the fit of their mean.
+        centre: What the replicates lie around; by default the fit of their mean.
 
     Raises:
         ConvergenceError: If a replicate has no maximum or did not converge.
     """
-    pooled = Problem(problem.likelihood.pooled(), problem.cells, problem.ridge)
     if centre is None:
-        start = _newton(pooled, np.zeros((1, problem.size)), tolerance)
+        pooled = Problem(problem.likelihood.pooled(), problem.cells, problem.ridge)
+        parameters = _newton(pooled, pooled.start(), tolerance)
         if problem.replicates == 1:
-            return _fit(problem, start, tolerance, 0, 0)
-    else:
-        start = centre[None]
-    parameters, steps, open_rows = _chord(problem, pooled.solver(start), start, tolerance)
-    for row in open_rows:
-        parameters[row] = _newton(problem.take(np.array([row])), start, tolerance)[0]
-    return _fit(problem, parameters, tolerance, steps, int(open_rows.size))
+            return _fit(problem, parameters, tolerance, 0, 0)
+        centre = centre_at(pooled, parameters)
+    size = max(1, PIECE_ENTRIES // max(len(problem.cells.first), 1))
+    fits, most, by_newton = [], 0, 0
+    for start in range(0, problem.replicates, size):
+        piece = problem
+        if size < problem.replicates:
+            piece = problem.take(np.arange(start, min(start + size, problem.replicates)))
+        parameters, steps, open_rows = _chord(piece, centre.solver, centre.parameters, tolerance)
+        for row in open_rows:
+            alone = piece.take(np.array([row]))
+            parameters[row] = _newton(alone, centre.parameters, tolerance)[0]
+        fits.append(parameters)
+        most, by_newton = max(most, steps), by_newton + int(open_rows.size)
+    return _fit(problem, np.concatenate(fits), tolerance, most, by_newton)
 
 
 def _fit(
@@ -291,40 +363,60 @@ def _chord(
     move = solver(problem.gradient(centre))
     parameters = centre - move
     size = np.abs(move).max(axis=1)
+    error = size
     steps = 1
     growing = False
-    while steps < CHORD_STEPS and not growing and (size > tolerance).any():
+    while steps < CHORD_STEPS and not growing and (error > tolerance).any():
         move = solver(problem.gradient(parameters))
         parameters = parameters - move
         last, size = size, np.abs(move).max(axis=1)
+        error = _remaining(size, last)
         growing = not bool(np.isfinite(size).all()) or bool(
             ((size > last) & (size > SMALLEST_STEP_CHECKED)).any()
         )
         steps += 1
-    return parameters, steps, np.flatnonzero(~(size <= tolerance))
+    return parameters, steps, np.flatnonzero(~(error <= tolerance))
+
+
+def _remaining(size: Floats, last: Floats) -> Floats:
+    """Estimate the error after a step of a linearly converging iteration by the last two."""
+    rate = np.clip(size / np.maximum(last, np.finfo(float).tiny), FASTEST, SLOWEST)
+    return np.asarray(size * rate / (1 - rate))
 
 
 def _newton(problem: Problem, start: Floats, tolerance: float) -> Floats:
     """Take damped Newton steps of one replicate until it converges.
 
-    Without a tie parameter the expected information is the Hessian, and convergence quadratic.
+    Without a tie parameter the expected information is the Hessian, convergence is quadratic, and
+    a factorised matrix serves for further steps while these shrink fast.
     """
-    parameters = start
+    has_tie = problem.likelihood.has_tie_parameter
+    parameters, solver, last = start, None, np.inf
     for _ in range(NEWTON_STEPS):
+        fresh = solver is None
         try:
-            move = problem.solver(parameters)(problem.gradient(parameters))
+            solver = solver or problem.solver(parameters)
+            move = solver(problem.gradient(parameters))
         except np.linalg.LinAlgError:
             break
         size = float(np.abs(move).max())
         if not np.isfinite(size):
             break
+        if not fresh and size > REUSED_SHRINKS * last:
+            solver = None
+            continue
         if size <= SAFE_STEP:
             parameters = parameters - move
         else:
             shrink = LONGEST_STEP / max(size, LONGEST_STEP)
             parameters = _backtracked(problem, parameters, move * shrink)
-        if size <= (tolerance if problem.likelihood.has_tie_parameter else QUADRATIC):
+        if size <= (QUADRATIC if fresh and not has_tie else tolerance):
             return parameters
+        if not fresh and size * max(size / last, FASTEST) <= tolerance:
+            return parameters
+        if has_tie or size > LARGEST_REUSED:
+            solver = None
+        last = size
     raise ConvergenceError(
         "the fit did not converge: some systems only win, only lose, or do not meet the others "
         "(or there are no ties to model), so the likelihood has no maximum; use ridge > 0"

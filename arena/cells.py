@@ -57,6 +57,47 @@ class Cells:
     def _transposed(self) -> csr_array:
         return self._design.T.tocsr()
 
+    @cached_property
+    def _incidence(self) -> csr_array:
+        return abs(self._transposed)
+
+    @cached_property
+    def _on_side_b(self) -> csr_array:
+        return (self._incidence - self._transposed) / 2
+
+    def surplus(self, strengths: Floats, points: Floats, counts: Floats, work: Floats) -> Floats:
+        """Return each system's points beyond those expected; for cells without covariates.
+
+        Args:
+            strengths: exp(theta), shape (S, R), or (S, 1) for all replicates.
+            points: Points of the first system of each cell, shape (M, R).
+            counts: Battles of each cell, shape (M, R).
+            work: Memory to use, shape (2, M, R).
+
+        Returns:
+            Shape (S, R).
+        """
+        chance, other = work
+        if strengths.shape[1] < work.shape[2]:
+            of_first, of_second = strengths[self.first], strengths[self.second]
+            np.multiply(counts, of_first / (of_first + of_second), out=chance)
+        else:
+            np.take(strengths, self.first, axis=0, out=chance, mode="clip")
+            np.take(strengths, self.second, axis=0, out=other, mode="clip")
+            other += chance
+            chance /= other
+            chance *= counts
+        np.subtract(points, chance, out=chance)
+        return np.asarray(self._transposed @ chance)
+
+    def points_won(self, points: Floats, counts: Floats) -> Floats:
+        """Return the points each system won, shape (S, R), of cells' of shape (M, R)."""
+        return np.asarray(self._transposed @ points + self._on_side_b @ counts)
+
+    def battles(self, counts: Floats) -> Floats:
+        """Return the battles of each system, shape (S, R), of cells' of shape (M, R)."""
+        return np.asarray(self._incidence @ counts)
+
     def odds(self, coefficients: Floats) -> Floats:
         """Log-odds of every cell.
 

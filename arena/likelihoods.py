@@ -118,9 +118,9 @@ class Halved:
         """Number of replicates R."""
         return len(self.points)
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Halved:
-        """Keep some replicates."""
-        return Halved(self.points[rows], self.counts[rows])
+    def take(self, rows: npt.NDArray[np.intp] | slice) -> Halved:
+        """Keep some replicates, those of a cell beside each other in memory."""
+        return Halved(np.asfortranarray(self.points[rows]), np.asfortranarray(self.counts[rows]))
 
     def pooled(self) -> Halved:
         """Average over replicates."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,12 @@ from scipy.sparse import coo_array, csr_array
 
 from arena.battle_codes import BattleCodes
 from arena.likelihoods import Counts
+from arena.poisson_draws import PoissonDraws
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
-BLOCK_ENTRIES = 4_000_000
+BLOCK_ENTRIES = 3_000_000
 """Counts (replicates x cells x outcomes) held at a time while resampling."""
 
 
@@ -64,15 +66,13 @@ class Outcomes:
             else:
                 yield self._multinomial(size, random)
 
+    @cached_property
+    def _samplers(self) -> tuple[PoissonDraws, ...]:
+        parts = (self.totals.wins, self.totals.losses, self.totals.ties)
+        return tuple(PoissonDraws(part[0]) for part in parts)
+
     def _poisson(self, size: int, random: np.random.Generator) -> Counts:
-        shape = (size, len(self.first))
-        parts = (
-            random.poisson(part[0], size=shape).astype(np.float64)
-            if part.any()
-            else np.zeros(shape)
-            for part in (self.totals.wins, self.totals.losses, self.totals.ties)
-        )
-        return Counts(*parts)
+        return Counts(*(sampler.draw(size, random) for sampler in self._samplers))
 
     def _multinomial(self, size: int, random: np.random.Generator) -> Counts:
         chances = np.full(self.n_questions, 1.0 / self.n_questions)
@@ -88,28 +88,56 @@ def count_outcomes(codes: BattleCodes, by_side: bool = False) -> Outcomes:
         by_side: Keep apart which system stood on side A.
     """
     size = len(codes.systems)
+    if codes.question is None and size * size <= 4 * len(codes.winner):
+        met, totals = _pair_totals(codes, by_side)
+        per_question = None
+    else:
+        met, totals, per_question = _question_totals(codes, by_side)
+    return Outcomes(
+        systems=codes.systems,
+        first=(met // size).astype(np.intp),
+        second=(met % size).astype(np.intp),
+        totals=_split(totals.reshape(1, -1)),
+        n_questions=codes.n_questions,
+        per_question=per_question,
+        covariates=np.zeros((len(met), 0)),
+    )
+
+
+def _pair_totals(codes: BattleCodes, by_side: bool) -> tuple[Integers, Integers]:
+    """Return the distinct pairs, sorted, and the outcomes of each, shape (M, 3)."""
+    size = len(codes.systems)
+    entry = codes.side_a * size
+    entry += codes.side_b
+    entry *= 3
+    entry += codes.winner
+    table = np.bincount(entry, minlength=3 * size * size).reshape(size, size, 3)
+    if not by_side:
+        table = table + table.transpose(1, 0, 2)[:, :, [1, 0, 2]]
+        table[np.tril_indices(size)] = 0
+    outcomes = table.reshape(-1, 3)
+    met = np.flatnonzero(outcomes.any(axis=1))
+    return met, outcomes[met]
+
+
+def _question_totals(
+    codes: BattleCodes, by_side: bool
+) -> tuple[Integers, Integers, csr_array | None]:
+    """Return the distinct pairs, sorted, the outcomes of each, and those of each question."""
+    size = len(codes.systems)
     swapped = np.zeros(len(codes.winner), bool) if by_side else codes.side_a > codes.side_b
     first = np.where(swapped, codes.side_b, codes.side_a)
     second = np.where(swapped, codes.side_a, codes.side_b)
     outcome = np.where(swapped & (codes.winner < 2), 1 - codes.winner, codes.winner)
     met, cell = _cells(first * size + second, size)
     entry = cell * 3 + outcome
-    width = 3 * len(met)
-    totals = np.bincount(entry, minlength=width).astype(np.float64)
-    per_question = None
-    if codes.question is not None:
-        shape = (codes.n_questions, width)
-        ones = np.ones(len(entry))
-        per_question = coo_array((ones, (codes.question, entry)), shape=shape).tocsr()
-    return Outcomes(
-        systems=codes.systems,
-        first=(met // size).astype(np.intp),
-        second=(met % size).astype(np.intp),
-        totals=_split(totals[None]),
-        n_questions=codes.n_questions,
-        per_question=per_question,
-        covariates=np.zeros((len(met), 0)),
-    )
+    totals = np.bincount(entry, minlength=3 * len(met))
+    if codes.question is None:
+        return met, totals, None
+    shape = (codes.n_questions, 3 * len(met))
+    ones = np.ones(len(entry))
+    per_question = coo_array((ones, (codes.question, entry)), shape=shape).tocsr()
+    return met, totals, per_question
 
 
 def outcomes_of_battles(codes: BattleCodes, covariates: Floats) -> Outcomes:

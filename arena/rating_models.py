@@ -10,7 +10,9 @@ import numpy.typing as npt
 from arena.bradley_terry import (
     DEFAULT_RIDGE,
     BradleyTerryFit,
+    Centre,
     Problem,
+    centre_at,
     fit_bradley_terry,
     fit_with_ties,
     make_cells,
@@ -50,14 +52,14 @@ class RatingModel:
         return f"ties:{self.ties}|position:{side}|ridge:{self.ridge:g}"
 
     def fit(
-        self, outcomes: Outcomes, counts: Counts, centre: Floats | None = None
+        self, outcomes: Outcomes, counts: Counts, centre: Centre | None = None
     ) -> BradleyTerryFit:
         """Fit R replicates of the outcomes' counts.
 
         Args:
             outcomes: Which systems meet in which cell; by side where ``position`` is set.
             counts: Wins, losses and ties, each of shape (R, M).
-            centre: Parameters of the data the counts were resampled from, shape (K,).
+            centre: Of the data the counts were resampled from.
 
         Raises:
             ConvergenceError: If a replicate has no maximum (with ``ridge`` 0).
@@ -78,6 +80,10 @@ class RatingModel:
             return counts.wins, counts.wins + counts.losses
         half = 0.5 * counts.ties
         return counts.wins + half, counts.wins + counts.losses + counts.ties
+
+    def centre(self, outcomes: Outcomes, parameters: Floats) -> Centre:
+        """Return the centre of the outcomes' resamples; their fit's parameters have shape (K,)."""
+        return centre_at(self.problem(outcomes), parameters[None])
 
     def problem(self, outcomes: Outcomes) -> Problem:
         """Return the likelihood of all battles, for its derivatives."""
