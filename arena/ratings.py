@@ -33,6 +33,8 @@ ELO_UNIT = 400 / np.log(10)
 ELO_CENTRE = 1000.0
 DEFAULT_ROUNDS = 1000
 
+MOST_COMPARED = 1_500
+TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems"
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
 PRIOR_NEEDED = (
     "some systems win or lose all, in the data or in a bootstrap sample: "
@@ -118,6 +120,8 @@ def rate(
             fit, found = _fit(outcomes, model, interval, rounds, seed)
     if ridge is None and model.ridge:
         notes.append(PRIOR_NEEDED)
+    if len(connected.systems) > MOST_COMPARED:
+        notes.append(TOO_MANY)
     return Ratings(
         table=_table(codes, connected, found, scale),
         tie_parameter=None if fit.tie_parameter is None else float(fit.tie_parameter[0]),
@@ -204,7 +208,7 @@ def _table(
     codes: BattleCodes, connected: BattleCodes, found: Uncertainty, scale: str
 ) -> pd.DataFrame:
     unit, centre = (ELO_UNIT, ELO_CENTRE) if scale == "elo" else (1.0, 0.0)
-    best, worst = rank_intervals(found.coefficients, found.replicates)
+    best, worst, tier = _told_apart(found)
     rated = pd.DataFrame(
         {
             "system": connected.systems,
@@ -214,7 +218,7 @@ def _table(
             "rank": pd.Series(found.coefficients).rank(ascending=False, method="min"),
             "rank_low": best,
             "rank_high": worst,
-            "tier": tiers(found.coefficients, found.replicates),
+            "tier": tier,
         }
     )
     table = _record(codes).merge(rated, how="left", on="system")
@@ -222,6 +226,16 @@ def _table(
     columns = ["system", "rating", "low", "high", *whole, "wins", "losses", "ties"]
     ordered = table[columns].astype(dict.fromkeys(whole, "Int64"))
     return ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
+
+
+def _told_apart(found: Uncertainty) -> tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]:
+    """Return best rank, worst rank and tier of each system; missing for too many systems."""
+    size = len(found.coefficients)
+    if size > MOST_COMPARED:
+        missing = np.full(size, np.nan)
+        return missing, missing, missing
+    best, worst = rank_intervals(found.coefficients, found.replicates)
+    return best, worst, tiers(found.coefficients, found.replicates)
 
 
 def _record(codes: BattleCodes) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from arena.sampling.belief import Pairs, believe
+from arena.sampling.belief import Belief, Pairs, believe
 from arena.sampling.usefulness import after_battle, doubts, trusted_information, usefulness
 
 Floats = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ class Planner:
         self.state = np.where(available, OPEN, ABSENT).astype(np.int8)
         self.points = np.zeros(len(pairs.first))
         self.battles = np.zeros(len(pairs.first))
-        self._ridge = ridge
+        self.ridge = ridge
         self._pair_order = 1.0 + TIE_BREAK * random.random(len(pairs.first))
         self._question_order = 0.5 * random.random(available.shape)
 
@@ -77,10 +77,14 @@ class Planner:
         self.state[questions, pairs] = PLANNED
         return questions, pairs
 
+    def believe(self) -> Belief:
+        """Return what the outcomes so far say about the strengths."""
+        return believe(self.pairs, self.points, self.battles, self.ridge)
+
     def _weights(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the covariance of strengths, and each pair's doubt and two informations."""
         pairs = self.pairs
-        belief = believe(pairs, self.points, self.battles, self._ridge)
+        belief = self.believe()
         planned = (self.state == PLANNED).sum(axis=0)
         possible = (self.state == OPEN).sum(axis=0)
         now = belief.covariance(pairs, self.battles + planned)

@@ -78,9 +78,21 @@ def adaptive_items(
         Points and counts of each pair, each of shape (shares, P).
     """
     pairs = Pairs(battles.first, battles.second, len(battles.systems))
-    available = battles.counts > 0
-    planner = Planner(pairs, available, random, ridge)
-    total, done = int(available.sum()), 0
+    return replay(Planner(pairs, battles.counts > 0, random, ridge), battles, shares)
+
+
+def replay(planner: Planner, battles: Battles, shares: Sequence[float]) -> Counts:
+    """Answer a planner from the outcomes of an arena, up to each share of its items.
+
+    Args:
+        planner: Plans over the arena; nothing is judged yet.
+        battles: The whole arena.
+        shares: Shares of the items, each in (0, 1].
+
+    Returns:
+        Points and counts of each pair, each of shape (shares, P).
+    """
+    total, done = int((battles.counts > 0).sum()), 0
     reached: dict[int, Counts] = {}
     for budget in sorted({part(share, total) for share in shares}):
         while done < budget:

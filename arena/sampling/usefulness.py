@@ -75,7 +75,7 @@ def usefulness(
     """
     target = covariance @ pairs.laplacian(doubt) @ covariance
     shrink = 1.0 + information * pairs.spreads(covariance)
-    return np.asarray(trusted * pairs.spreads(target) / shrink)
+    return np.asarray(trusted * np.maximum(pairs.spreads(target), 0.0) / shrink)
 
 
 def after_battle(covariance: Floats, one: int, other: int, information: float) -> Floats:

@@ -18,7 +18,7 @@ from arena.baselines import elo, win_rate
 from arena.battle_codes import BattleCodes, code_judgments
 from arena.bradley_terry import ConvergenceError, fit_bradley_terry
 from arena.errors import UsageError
-from arena.ratings import NOT_CONNECTED, PRIOR_NEEDED, rate
+from arena.ratings import MOST_COMPARED, NOT_CONNECTED, PRIOR_NEEDED, TOO_MANY, rate
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
@@ -214,6 +214,15 @@ def test_ten_thousand_systems_with_one_battle_each_are_rated_as_far_as_they_conn
     ratings = rated(judgments(rows), interval="sandwich")
     assert ratings.table["rating"].notna().sum() == 2
     assert len(ratings.notes) == 10_000 - 2 + 1
+
+
+def test_too_many_systems_to_compare_all_pairs_are_rated_without_rank_intervals():
+    size = MOST_COMPARED + 1
+    rows = [(f"q{i}", f"s{i:05}", f"s{(i + 1) % size:05}", "tie") for i in range(size)]
+    ratings = rated(judgments(rows), rounds=2, ridge=0.1)
+    assert ratings.table["rating"].notna().all()
+    assert ratings.table[["rank_low", "rank_high", "tier"]].isna().all(axis=None)
+    assert TOO_MANY in ratings.notes
 
 
 def test_thousands_of_systems_are_solved_sparsely():

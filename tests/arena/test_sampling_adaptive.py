@@ -5,11 +5,17 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import expit
 from test_sampling import round_robin
 
 from arena.battles import count_battles
 from arena.errors import UsageError
 from arena.sampling import AdaptivePairing, connected_battles, sample_taus
+from arena.sampling.belief import Belief, Pairs
+from arena.sampling.usefulness import trusted_information, usefulness
 
 COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 SYSTEMS = [f"s{index:02}" for index in range(6)]
@@ -206,3 +212,18 @@ def test_chosen_items_rank_better_than_random_ones():
     adaptive = sample_taus(battles, "en", "adaptive", shares, 6).taus.mean(axis=0)
     random = sample_taus(battles, "en", "pairs", shares, 6).taus.mean(axis=0)
     assert (adaptive > random + 0.01).all()
+
+
+@given(
+    strengths=arrays(np.float64, 6, elements=st.floats(-20, 20)),
+    battles=arrays(np.float64, 15, elements=st.integers(0, 10**6).map(float)),
+    doubt=arrays(np.float64, 15, elements=st.sampled_from([0.0, 1e-300, 1e-12, 1.0, 1e9])),
+)
+def test_no_battle_is_worth_less_than_nothing(strengths, battles, doubt):
+    first, second = np.triu_indices(6, k=1)
+    pairs = Pairs(first, second, 6)
+    chance = expit(pairs.differences(strengths))
+    information = chance * (1.0 - chance)
+    covariance = Belief(strengths, information, ridge=0.1).covariance(pairs, battles)
+    worth = usefulness(pairs, covariance, doubt, information, trusted_information(information, 0.5))
+    assert (worth >= 0).all()

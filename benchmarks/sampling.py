@@ -1,0 +1,225 @@
+"""Adaptive pairing against random sampling: judgments each needs for the same ranking.
+
+For levels of Kendall tau with the ranking of the whole arena: how many judgments a random sample
+of all items (a pair of systems on a question) needs, how many adaptive pairing needs, and the
+ratio. Both are fitted in the same way. Curves are means over seeds; the interval of the ratio
+resamples seeds, each with all of its curves. A seed draws the samples and, where the arena is
+synthetic or simulated, the arena too.
+
+The oracle is the same planner, told the ratings of the whole arena from the start: whether it is
+learning the ranking that costs the judgments. It is no bound on what can be saved.
+
+Run:  python benchmarks/sampling.py [--seeds 20] [--arenas trec-rag25] [--shared FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from arena import read_arena
+from arena.battles import Battles
+from arena.sampling import DESIGNS, connected_battles, sample_taus
+from arena.sampling.belief import Belief, Pairs, believe
+from arena.sampling.planner import Planner
+from arena.sampling.subsets import replay
+from arena.simulation import DEFAULT_SYSTEMS, SystemProfile, simulate
+from arena.simulation.systems import ERRORS
+
+Floats = npt.NDArray[np.float64]
+ArenaOfSeed = Callable[[int], Battles]
+
+SHARED = Path(__file__).parents[2] / "shared" / "data" / "arenas"
+LEVELS = (0.80, 0.85, 0.90, 0.925, 0.95, 0.965, 0.98)
+SMALL_SHARES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15)
+SHARES = (*SMALL_SHARES, *(twentieth / 20 for twentieth in range(4, 21)))
+RESAMPLES = 2000
+INTERVAL = (2.5, 97.5)
+
+
+def synthetic(systems: int, questions: int, spread: float, question_noise: float) -> ArenaOfSeed:
+    """Bradley-Terry arenas; an answer's strength varies about its system's by question."""
+
+    def build(seed: int) -> Battles:
+        random = np.random.default_rng([seed, systems, questions])
+        strength = spread * random.normal(size=systems)
+        answers = strength + question_noise * random.normal(size=(questions, systems))
+        first, second = np.triu_indices(systems, k=1)
+        better = answers[:, first] - answers[:, second]
+        wins = (better + random.logistic(size=better.shape) > 0).astype(np.float64)
+        return Battles(
+            systems=tuple(f"s{index:02}" for index in range(systems)),
+            questions=tuple(f"q{index:03}" for index in range(questions)),
+            first=first,
+            second=second,
+            points=wins,
+            counts=np.ones_like(wins),
+            ties="half",
+            dropped_ties=0,
+        )
+
+    return build
+
+
+def simulated(profiles: int) -> ArenaOfSeed:
+    """Arenas of ``arena.simulation`` between neighbours of its default systems, 24 questions."""
+
+    def build(seed: int) -> Battles:
+        simulation = simulate(_profiles(profiles, seed), languages=("en",), seed=seed)
+        return connected_battles(simulation.arena.judgments, "en")
+
+    return build
+
+
+def shared(name: str, language: str, folder: Path) -> ArenaOfSeed:
+    """A real arena, the same for every seed."""
+
+    @lru_cache(maxsize=1)
+    def judgments() -> pd.DataFrame:
+        whole = read_arena(folder / name).judgments
+        return whole[whole["language"] == language]
+
+    return lambda _: connected_battles(judgments(), language)
+
+
+def _profiles(count: int, seed: int) -> list[SystemProfile]:
+    """Mix the error rates of two default systems for each profile."""
+    random = np.random.default_rng([seed, count])
+    mixed = []
+    for index in range(count):
+        one, other = random.choice(len(DEFAULT_SYSTEMS), size=2, replace=False)
+        part = random.random()
+        rates = {
+            error: part * getattr(DEFAULT_SYSTEMS[one], error)
+            + (1.0 - part) * getattr(DEFAULT_SYSTEMS[other], error)
+            for error in ERRORS
+        }
+        mixed.append(SystemProfile(name=f"mixed-{index:02}", **rates))
+    return mixed
+
+
+class Oracle(Planner):
+    """A planner that knows the ratings of the whole arena."""
+
+    known: Belief
+
+    def believe(self) -> Belief:
+        """Return what is known, whatever the outcomes."""
+        return self.known
+
+
+def oracle_items(
+    battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
+) -> tuple[Floats, Floats]:
+    pairs = Pairs(battles.first, battles.second, len(battles.systems))
+    planner = Oracle(pairs, battles.counts > 0, random, ridge)
+    planner.known = believe(pairs, battles.points.sum(axis=0), battles.counts.sum(axis=0), ridge)
+    return replay(planner, battles, shares)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Agreement of both designs.
+
+    Attributes:
+        items: Number of items of the whole arena.
+        random: Tau of random samples, shape (seeds, shares).
+        adaptive: Tau of adaptive pairing, shape (seeds, shares).
+        oracle: Tau of adaptive pairing that knows the ratings, shape (seeds, shares).
+    """
+
+    items: float
+    random: Floats
+    adaptive: Floats
+    oracle: Floats
+
+
+def draw_curves(arena: ArenaOfSeed, seeds: int) -> Curves:
+    drawn = [arena(seed) for seed in range(seeds)]
+    items = [(battles.counts > 0).sum() for battles in drawn]
+    random, adaptive, oracle = (
+        np.array(
+            [
+                sample_taus(battles, "en", design, SHARES, repeats=1, seed=seed).taus[0]
+                for seed, battles in enumerate(drawn)
+            ]
+        )
+        for design in ("pairs", "adaptive", "oracle")
+    )
+    return Curves(float(np.mean(items)), random, adaptive, oracle)
+
+
+def share_needed(curve: Floats, level: float) -> float:
+    """Share at which a mean curve, made monotone, first reaches a level."""
+    rising = np.maximum.accumulate(curve)
+    if level < rising[0]:
+        return float("nan")
+    at = int(np.argmax(rising >= level))
+    if at == 0:
+        return SHARES[0]
+    part = (level - rising[at - 1]) / (rising[at] - rising[at - 1])
+    return float(SHARES[at - 1] + part * (SHARES[at] - SHARES[at - 1]))
+
+
+def shares_needed(curves: Curves, seeds: npt.NDArray[np.intp], level: float) -> Floats:
+    """Shares that random, adaptive and oracle need, on the mean over some seeds, shape (3,)."""
+    tables = (curves.random, curves.adaptive, curves.oracle)
+    return np.array([share_needed(table[seeds].mean(axis=0), level) for table in tables])
+
+
+def report(name: str, curves: Curves, seconds: float) -> None:
+    seeds = np.arange(len(curves.random))
+    generator = np.random.default_rng(0)
+    resamples = [generator.choice(seeds, len(seeds)) for _ in range(RESAMPLES)]
+    print(f"\n{name}: {curves.items:,.0f} items, {len(seeds)} seeds, {seconds:.0f} s")
+    print("    tau     random   adaptive   ratio   95% over seeds   oracle's ratio")
+    for level in LEVELS:
+        random, adaptive, oracle = shares_needed(curves, seeds, level)
+        if np.isnan(random) or np.isnan(adaptive):
+            continue
+        drawn = np.array([shares_needed(curves, resample, level) for resample in resamples])
+        low, high = np.nanpercentile(drawn[:, 1] / drawn[:, 0], INTERVAL)
+        print(
+            f"  {level:.3f} {curves.items * random:10,.0f} {curves.items * adaptive:10,.0f} "
+            f"{adaptive / random:7.2f}   [{low:.2f}, {high:.2f}] {oracle / random:15.2f}"
+        )
+    chosen = [SHARES.index(share) for share in (0.05, 0.1, 0.2, 0.3, 0.5)]
+    print("  tau at the share  " + "".join(f"{SHARES[at]:8.2f}" for at in chosen))
+    for label, table in (("random", curves.random), ("adaptive", curves.adaptive)):
+        print(f"  {label:18}" + "".join(f"{table[:, at].mean():8.3f}" for at in chosen))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--arenas", help="comma-separated names; by default all")
+    parser.add_argument("--shared", type=Path, default=SHARED, help="folder of real arenas")
+    arguments = parser.parse_args()
+    arenas = {
+        "trec-rag25": shared("trec-rag25", "en", arguments.shared),
+        "nomiracl-sw": shared("nomiracl", "sw", arguments.shared),
+        "simulated-30": simulated(30),
+        "synthetic-30x60": synthetic(30, 60, spread=1.0, question_noise=0.0),
+        "synthetic-20x100-questions": synthetic(20, 100, spread=1.0, question_noise=1.0),
+        "synthetic-50x50-questions": synthetic(50, 50, spread=1.0, question_noise=1.0),
+    }
+    DESIGNS["oracle"] = oracle_items
+    chosen = arguments.arenas.split(",") if arguments.arenas else list(arenas)
+    for name in chosen:
+        start = time.perf_counter()
+        with threadpool_limits(1):
+            curves = draw_curves(arenas[name], arguments.seeds)
+        report(name, curves, time.perf_counter() - start)
+
+
+if __name__ == "__main__":
+    main()
