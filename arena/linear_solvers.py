@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import eye_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import csc_array, diags_array, eye_array
+from scipy.sparse.linalg import cg, splu
 
 from arena.cells import Cells
 from arena.likelihoods import Derivatives
@@ -20,6 +20,11 @@ Solver = Callable[[Floats], Floats]
 
 LARGEST_DENSE = 3_000
 SINGULAR = 1e-12
+TREE_LIKE = 5
+"""Entries of the matrix a system, up to which its factors are sparse; a tree has 3."""
+ACCURACY = 1e-8
+"""Of conjugate gradients, relative: enough, as steps are repeated until they vanish."""
+MOST_STEPS = 2_000
 
 
 def factorise(cells: Cells, found: Derivatives, ridge: float) -> Solver:
@@ -82,12 +87,26 @@ def _dense(matrix: Floats) -> Solver:
 
 
 def _sparse(cells: Cells, found: Derivatives, ridge: float) -> Solver:
-    matrix = cells.sparse_information(found.odds_information[0])
-    precision = max(ridge, SINGULAR)
-    factor = splu((matrix + precision * eye_array(cells.n_systems)).tocsc())
+    """Solve with many systems: by factors where few pairs met, else by conjugate gradients.
 
-    def solve(right: Floats) -> Floats:
-        solution = factor.solve(np.ascontiguousarray(right.T)).T
-        return np.asarray(solution - solution.mean(axis=1, keepdims=True))
+    Factors of a graph of pairs that is hardly more than a tree stay sparse; where it is dense
+    conjugate gradients converge in few steps.
+    """
+    precision = max(ridge, SINGULAR) * eye_array(cells.n_systems)
+    matrix = (cells.sparse_information(found.odds_information[0]) + precision).tocsc()
+    if matrix.nnz <= TREE_LIKE * cells.n_systems:
+        factor = splu(matrix)
+        return lambda right: _centred(factor.solve(np.ascontiguousarray(right.T)).T)
+    return lambda right: _centred(np.array([_conjugate_gradients(matrix, row) for row in right]))
 
-    return solve
+
+def _conjugate_gradients(matrix: csc_array, right: Floats) -> Floats:
+    scaled = diags_array(1.0 / matrix.diagonal())
+    solution, failure = cg(matrix, right, rtol=ACCURACY, atol=0.0, maxiter=MOST_STEPS, M=scaled)
+    if failure:
+        raise np.linalg.LinAlgError("conjugate gradients did not converge")
+    return np.asarray(solution)
+
+
+def _centred(solution: Floats) -> Floats:
+    return np.asarray(solution - solution.mean(axis=1, keepdims=True))

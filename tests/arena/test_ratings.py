@@ -216,6 +216,21 @@ def test_ten_thousand_systems_with_one_battle_each_are_rated_as_far_as_they_conn
     assert len(ratings.notes) == 10_000 - 2 + 1
 
 
+def test_thousands_of_systems_that_meet_at_random_are_solved_to_the_optimum():
+    random = np.random.default_rng(0)
+    size, battles = 3_100, 40_000
+    first = random.integers(size, size=battles)
+    second = (first + 1 + random.integers(size - 1, size=battles)) % size
+    won = random.integers(2, size=(1, battles)).astype(float)
+    fit = fit_bradley_terry(won, np.ones_like(won), first, second, size, ridge=0.1)
+    theta = fit.coefficients[0]
+    residual = expit(theta[first] - theta[second]) - won[0]
+    gradient = (
+        0.1 * theta + np.bincount(first, residual, size) - np.bincount(second, residual, size)
+    )
+    assert np.abs(gradient).max() < 1e-7
+
+
 def test_too_many_systems_to_compare_all_pairs_are_rated_without_rank_intervals():
     size = MOST_COMPARED + 1
     rows = [(f"q{i}", f"s{i:05}", f"s{(i + 1) % size:05}", "tie") for i in range(size)]
