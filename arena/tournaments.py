@@ -19,6 +19,8 @@ Integers = npt.NDArray[np.intp]
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
 INTERVAL = (2.5, 97.5)
+DECIMALS = 8
+"""Kept of coefficients (log-odds), so that what is learned from them rests on no rounding error."""
 
 ALL_WON = "wins every battle; its rating is bounded by the prior only"
 ALL_LOST = "loses every battle; its rating is bounded by the prior only"
@@ -162,7 +164,9 @@ def _connected(battles: Battles, counts: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _centred(coefficients: Floats) -> Floats:
-    return np.asarray(coefficients - np.nanmean(coefficients, axis=1, keepdims=True))
+    """Centre each tournament's coefficients, without the digits that differ between machines."""
+    centred = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
+    return np.asarray(np.round(centred, DECIMALS))
 
 
 def _notes(battles: Battles) -> dict[str, str]:
