@@ -9,10 +9,6 @@ import numpy.typing as npt
 
 from arena.bradley_terry import (
     DEFAULT_RIDGE,
-    BradleyTerryFit,
-    Centre,
-    Problem,
-    centre_at,
     fit_bradley_terry,
     fit_with_ties,
     make_cells,
@@ -20,6 +16,7 @@ from arena.bradley_terry import (
 from arena.errors import UsageError
 from arena.likelihoods import Counts, Davidson, Halved, Likelihood, RaoKupper
 from arena.outcomes import Outcomes
+from arena.replicate_fits import BradleyTerryFit, Centre, Problem, centre_at
 
 Floats = npt.NDArray[np.float64]
 

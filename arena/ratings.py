@@ -13,11 +13,12 @@ from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from arena.battle_codes import BattleCodes
-from arena.bradley_terry import DEFAULT_RIDGE, BradleyTerryFit, ConvergenceError
+from arena.bradley_terry import DEFAULT_RIDGE
 from arena.controls import Controls
 from arena.errors import UsageError
 from arena.outcomes import Outcomes, count_outcomes, outcomes_of_battles
 from arena.rating_models import RatingModel
+from arena.replicate_fits import BradleyTerryFit, ConvergenceError
 from arena.seeds import generator
 from arena.tied_ranks import rank_intervals, tiers
 from arena.uncertainty import Uncertainty, bootstrap, sandwich
