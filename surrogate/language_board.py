@@ -22,7 +22,6 @@ Floats = npt.NDArray[np.float64]
 
 NO_ANSWER = "no answer in this language"
 NO_FEATURES = "no feature of its answers could be computed"
-NO_JUDGMENT = "not judged"
 NO_HOLDOUT = "no system is held out"
 NO_R2 = "fewer than two held-out systems are judged in this language"
 

@@ -10,31 +10,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena import read_arena, write_arena
+from arena import read_arena
 from arena.rows import write_rows
-from surrogate.commands import main
 
 
 @pytest.fixture(scope="module")
-def arena_folder(small_arena, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("arena")
-    write_arena(small_arena, folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def board_folder(arena_folder, tmp_path_factory):
+def board_folder(run, arena_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("board")
     run("board", arena_folder, "--out", folder, "--tournaments", "5", "--jobs", "1")
     return folder
-
-
-def run(*arguments):
-    try:
-        main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return stop.code
-    return 0
 
 
 def newcomer(arena_folder, path, name="newcomer"):
@@ -44,7 +28,7 @@ def newcomer(arena_folder, path, name="newcomer"):
     return path
 
 
-def test_board_writes_its_files_and_prints_the_board(arena_folder, tmp_path, capsys):
+def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path, capsys):
     assert run("board", arena_folder, "--out", tmp_path, "--tournaments", 5, "--jobs", 1) == 0
     assert {path.name for path in tmp_path.iterdir()} == {
         "features.parquet",
@@ -60,7 +44,7 @@ def test_board_writes_its_files_and_prints_the_board(arena_folder, tmp_path, cap
         assert expected in printed
 
 
-def test_board_prints_strict_json(arena_folder, tmp_path, capsys):
+def test_board_prints_strict_json(run, arena_folder, tmp_path, capsys):
     options = ["--tournaments", 3, "--jobs", 1, "--holdout", "none", "--json"]
     assert run("board", arena_folder, "--out", tmp_path, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
@@ -71,7 +55,7 @@ def test_board_prints_strict_json(arena_folder, tmp_path, capsys):
 
 
 def test_rank_places_new_systems_and_leaves_the_board_alone(
-    arena_folder, board_folder, tmp_path, capsys
+    run, arena_folder, board_folder, tmp_path, capsys
 ):
     before = {path.name: path.read_bytes() for path in board_folder.iterdir()}
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
@@ -84,7 +68,7 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     assert {path.name: path.read_bytes() for path in board_folder.iterdir()} == before
 
 
-def test_rank_prints_where_new_systems_stand(arena_folder, board_folder, tmp_path, capsys):
+def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tmp_path, capsys):
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl.gz")
     assert run("rank", answers, "--judge", board_folder, "--arena", arena_folder) == 0
     printed = capsys.readouterr().out
@@ -92,7 +76,7 @@ def test_rank_prints_where_new_systems_stand(arena_folder, board_folder, tmp_pat
     assert "newcomer" in printed
 
 
-def test_rank_says_when_the_arena_has_moved(arena_folder, tmp_path, capsys):
+def test_rank_says_when_the_arena_has_moved(run, arena_folder, tmp_path, capsys):
     moved = tmp_path / "arena"
     shutil.copytree(arena_folder, moved)
     run("board", moved, "--out", tmp_path / "board", "--tournaments", 2, "--jobs", 1)
@@ -102,7 +86,7 @@ def test_rank_says_when_the_arena_has_moved(arena_folder, tmp_path, capsys):
     assert "use --arena" in capsys.readouterr().err
 
 
-def test_features_lists_names_that_can_be_asked_for(capsys):
+def test_features_lists_names_that_can_be_asked_for(run, capsys):
     assert run("features", "list", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert "citation_recall@10" in {row["feature"] for row in listed}
@@ -119,13 +103,13 @@ def test_features_lists_names_that_can_be_asked_for(capsys):
     ],
 )
 def test_wrong_options_end_with_a_message_and_status_2(
-    arena_folder, tmp_path, capsys, options, message
+    run, arena_folder, tmp_path, capsys, options, message
 ):
     assert run("board", arena_folder, "--out", tmp_path, *options) == 2
     assert message in capsys.readouterr().err
 
 
-def test_bad_data_name_file_line_field_value_and_mend(arena_folder, tmp_path, capsys):
+def test_bad_data_name_file_line_field_value_and_mend(run, arena_folder, tmp_path, capsys):
     folder = tmp_path / "arena"
     shutil.copytree(arena_folder, folder)
     (folder / "judgments.jsonl.gz").unlink()
@@ -158,7 +142,7 @@ def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(aren
     assert boards[0] == boards[1]
 
 
-def test_demo_builds_the_sample_board_and_says_how_close_it_is(tmp_path, capsys):
+def test_demo_builds_the_sample_board_and_says_how_close_it_is(run, tmp_path, capsys):
     assert run("demo", "--out", tmp_path, "--tournaments", 5, "--jobs", 2) == 0
     printed = capsys.readouterr().out
     assert "How close to the known truth (Kendall tau)" in printed

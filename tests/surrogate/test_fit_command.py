@@ -6,29 +6,11 @@ import json
 import pandas as pd
 import pytest
 
-from arena import write_arena
-from surrogate.commands import main
-
 KEYS = {"ratings", "tie_parameter", "position_effect", "controls", "diagnostics", "signature"}
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 
 
-@pytest.fixture(scope="module")
-def arena_folder(small_arena, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("arena")
-    write_arena(small_arena, folder)
-    return folder
-
-
-def run(*arguments):
-    try:
-        main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return stop.code
-    return 0
-
-
-def test_fit_prints_strict_json(arena_folder, capsys):
+def test_fit_prints_strict_json(run, arena_folder, capsys):
     options = ["--language", "en", "--rounds", 50, "--position", "--ties", "davidson", "--json"]
     assert run("fit", arena_folder, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
@@ -41,7 +23,7 @@ def test_fit_prints_strict_json(arena_folder, capsys):
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet", ".jsonl.zst"])
-def test_every_file_format_gives_the_same_ratings(small_arena, tmp_path, capsys, suffix):
+def test_every_file_format_gives_the_same_ratings(run, small_arena, tmp_path, capsys, suffix):
     from arena.rows import write_rows
 
     english = small_arena.judgments[small_arena.judgments["language"] == "en"]
@@ -52,14 +34,14 @@ def test_every_file_format_gives_the_same_ratings(small_arena, tmp_path, capsys,
     assert table["rating"].sum() == pytest.approx(0, abs=1e-4)
 
 
-def test_fit_prints_a_table_and_its_signature(arena_folder, capsys):
+def test_fit_prints_a_table_and_its_signature(run, arena_folder, capsys):
     assert run("fit", arena_folder, "--language", "sw", "--interval", "sandwich") == 0
     printed = capsys.readouterr().out
     assert "Ratings" in printed
     assert "Signature: bradley-terry|ties:half" in printed
 
 
-def test_fit_rates_at_equal_style(arena_folder, capsys):
+def test_fit_rates_at_equal_style(run, arena_folder, capsys):
     options = ["--language", "en", "--interval", "sandwich", "--control", "length,citations"]
     assert run("fit", arena_folder, *options, "--json") == 0
     printed = json.loads(capsys.readouterr().out)
@@ -77,12 +59,12 @@ def test_fit_rates_at_equal_style(arena_folder, capsys):
         (["--language", "en", "--control", "tone"], "unknown control tone"),
     ],
 )
-def test_wrong_options_end_with_a_message(arena_folder, capsys, options, message):
+def test_wrong_options_end_with_a_message(run, arena_folder, capsys, options, message):
     assert run("fit", arena_folder, *options) == 2
     assert message in capsys.readouterr().err
 
 
-def test_control_of_style_needs_answers(small_arena, tmp_path, capsys):
+def test_control_of_style_needs_answers(run, small_arena, tmp_path, capsys):
     path = tmp_path / "judgments.csv"
     small_arena.judgments.to_csv(path, index=False)
     assert run("fit", path, "--language", "en", "--control", "length") == 2
