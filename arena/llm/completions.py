@@ -1,0 +1,154 @@
+"""A model's answer, read from what an endpoint sent."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.llm.failures import CONTENT_FILTER, EMPTY, REFUSAL
+
+LEAST_LOGPROB = -9999.0
+"""Stands for a probability of 0, since JSON has no minus infinity."""
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+Alternatives = tuple[tuple[str, float], ...]
+
+
+class MalformedAnswerError(ValueError):
+    """What came is no chat completion; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprobs:
+    """One token of an answer.
+
+    Attributes:
+        token: The token that was chosen.
+        logprob: Its log-probability (natural logarithm).
+        alternatives: The likeliest tokens at its place, with their log-probabilities.
+    """
+
+    token: str
+    logprob: float
+    alternatives: Alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the model answered.
+
+    Attributes:
+        text: The answer; None where there is none.
+        finish_reason: Why the model stopped, in the endpoint's words.
+        refusal: The model's refusal, where the endpoint tells it from an answer.
+        failure: Why there is no answer (see ``arena.llm.failures``), or None.
+        served_model: The model that answered, in the endpoint's words.
+        tokens_in: Tokens of the prompt; None where the endpoint does not say.
+        tokens_out: Tokens of the answer; None where the endpoint does not say.
+        latency_s: Seconds from sending to the whole answer, without waits and earlier tries.
+        logprobs: Tokens with their log-probabilities, where asked for and given.
+    """
+
+    text: str | None
+    finish_reason: str | None = None
+    refusal: str | None = None
+    failure: str | None = None
+    served_model: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    latency_s: float = 0.0
+    logprobs: tuple[TokenLogprobs, ...] | None = None
+
+
+def read_completion(payload: object, latency_s: float) -> Completion:
+    """Read the JSON of a chat completion.
+
+    Texts are made storable everywhere: NUL and half surrogate pairs become U+FFFD.
+
+    Raises:
+        MalformedAnswerError: If the payload is no chat completion with an answer in it.
+    """
+    answer = _mapping(payload, "the answer")
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise MalformedAnswerError(f"there are no choices{_stated_error(answer)}")
+    choice = _mapping(choices[0], "a choice")
+    message = _mapping(choice.get("message"), "a message")
+    text = _text(message.get("content"))
+    refusal = _text(message.get("refusal"))
+    finish_reason = _text(choice.get("finish_reason"))
+    tokens_in, tokens_out = _usage(answer.get("usage"))
+    return Completion(
+        text=text,
+        finish_reason=finish_reason,
+        refusal=refusal,
+        failure=_failure(text, refusal, finish_reason),
+        served_model=_text(answer.get("model")),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        latency_s=latency_s,
+        logprobs=_logprobs(choice.get("logprobs")),
+    )
+
+
+def _failure(text: str | None, refusal: str | None, finish_reason: str | None) -> str | None:
+    if finish_reason == "content_filter":
+        return CONTENT_FILTER
+    if refusal:
+        return REFUSAL
+    if text is None or not text.strip():
+        return EMPTY
+    return None
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MalformedAnswerError(f"{name} is not a JSON object")
+    return value
+
+
+def _stated_error(answer: Mapping[str, Any]) -> str:
+    error = answer.get("error")
+    return "" if error is None else f", but an error: {error}"
+
+
+def _text(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    return _UNSTORABLE.sub("\ufffd", value)
+
+
+def _usage(value: object) -> tuple[int | None, int | None]:
+    if not isinstance(value, Mapping):
+        return None, None
+    return _count(value.get("prompt_tokens")), _count(value.get("completion_tokens"))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
+    content = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(content, list):
+        return None
+    return tuple(_token(_mapping(entry, "a token")) for entry in content)
+
+
+def _token(entry: Mapping[str, Any]) -> TokenLogprobs:
+    token, logprob = _pair(entry)
+    listed = entry.get("top_logprobs")
+    alternatives: Sequence[object] = listed if isinstance(listed, list) else ()
+    pairs = tuple(_pair(_mapping(each, "an alternative")) for each in alternatives)
+    return TokenLogprobs(token, logprob, pairs)
+
+
+def _pair(entry: Mapping[str, Any]) -> tuple[str, float]:
+    token, logprob = _text(entry.get("token")), entry.get("logprob")
+    if token is None or not isinstance(logprob, int | float) or not logprob < math.inf:
+        raise MalformedAnswerError("a token has no log-probability")
+    return token, max(float(logprob), LEAST_LOGPROB)

@@ -1,0 +1,220 @@
+"""Workers on an event loop in a thread of its own, so that Jupyter's loop does not matter."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from arena.llm.asking import Asker
+from arena.llm.completions import Completion
+from arena.llm.failures import FINAL
+from arena.llm.faults import Fault
+from arena.llm.owners import LEASE_S
+from arena.llm.parsing import parsed
+from arena.llm.prompts import Request
+from arena.llm.settings import Endpoint
+from arena.llm.store_rows import Result
+from arena.llm.transport import open_caller
+from arena.llm.usage import Usage
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+T = TypeVar("T")
+
+ANNOUNCED_EVERY_S = 0.01
+
+
+@dataclass(slots=True)
+class Answered(Generic[T]):
+    """A result that is in the store by now, with the value read from it."""
+
+    result: Result
+    value: T | None
+
+
+class _Batch(Generic[T]):
+    """Results that are written together."""
+
+    def __init__(self) -> None:
+        self.answered: list[Answered[T]] = []
+        self.written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+
+class Crew(Generic[T]):
+    """Answers requests in the background, and writes each result before it takes the next.
+
+    Attributes:
+        finished: What is written, in batches; or the error that stopped the crew.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        store: Store,
+        owner: str,
+        parse: Callable[[Completion], T],
+        usage: Usage,
+        proven: bool,
+    ) -> None:
+        self.finished: SimpleQueue[list[Answered[T]] | BaseException] = SimpleQueue()
+        self._endpoint = endpoint
+        self._api_key = endpoint.api_key()
+        self._store = store
+        self._owner = owner
+        self._parse = parse
+        self._usage = usage
+        self._proven = proven
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="arena-llm", daemon=True)
+        self._thread.start()
+        self._started.wait()
+
+    def submit(self, requests: Sequence[Request]) -> None:
+        """Take on requests that the store has given to this run."""
+        self._on_loop(partial(self._take_on, requests))
+
+    def stop(self) -> None:
+        """Send no further call, wait for those under way, and write what they bring.
+
+        An interrupt (Ctrl-C) while waiting drops the calls under way.
+        """
+        self._on_loop(self._stop)
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            self._on_loop(self._drop)
+            self._thread.join()
+            raise
+
+    def _on_loop(self, action: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended; `finished` says why
+            self._loop.call_soon_threadsafe(action)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except asyncio.CancelledError:
+            return
+        except BaseException as error:  # for the thread that waits for results
+            self.finished.put(error)
+        finally:
+            self._started.set()
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._waiting: asyncio.Queue[Request | None] = asyncio.Queue()
+        self._stopping = asyncio.Event()
+        self._filled = asyncio.Event()
+        self._batch: _Batch[T] = _Batch()
+        self._written: list[Answered[T]] = []
+        self._workers: list[asyncio.Task[None]] = []
+        async with open_caller(self._endpoint, self._api_key) as caller:
+            asker = Asker(caller, self._usage, self._stopping, self._proven)
+            self._workers = [
+                asyncio.create_task(self._work(asker)) for _ in range(self._endpoint.concurrency)
+            ]
+            background = [
+                asyncio.create_task(self._write_batches()),
+                asyncio.create_task(self._stay_alive()),
+            ]
+            self._started.set()
+            await asyncio.gather(*self._workers, return_exceptions=True)
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
+
+    def _take_on(self, requests: Sequence[Request]) -> None:
+        for request in requests:
+            self._waiting.put_nowait(request)
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        for _ in self._workers:
+            self._waiting.put_nowait(None)  # wakes those who wait for work
+
+    def _drop(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
+
+    def _fail(self, error: BaseException) -> None:
+        if not self._stopping.is_set():
+            self.finished.put(error)
+            self._stop()
+
+    async def _work(self, asker: Asker) -> None:
+        while (request := await self._waiting.get()) is not None and not self._stopping.is_set():
+            try:
+                await self._answer(asker, request)
+            except Exception as error:
+                self._fail(error)
+
+    async def _answer(self, asker: Asker, request: Request) -> None:
+        asked = await asker.ask(request.body())
+        if asked is None:
+            return
+        result = _result(request, *asked)
+        try:
+            result, value = parsed(result, self._parse)
+        except Exception:
+            await self._write(Answered(result, None))  # it is paid for
+            raise
+        await self._write(Answered(result, value))
+
+    async def _write(self, answered: Answered[T]) -> None:
+        batch = self._batch
+        batch.answered.append(answered)
+        self._filled.set()
+        await asyncio.shield(batch.written)
+
+    async def _write_batches(self) -> None:
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            batch, self._batch = self._batch, _Batch()
+            results = [each.result for each in batch.answered]
+            try:
+                await self._save(results)
+            except Exception as error:
+                batch.written.set_exception(error)
+            else:
+                batch.written.set_result(None)
+                self._announce(batch.answered)
+
+    async def _save(self, results: Sequence[Result]) -> None:
+        if self._store.is_local:  # quicker than waking another thread for it
+            self._store.save(self._owner, results)
+        else:
+            await asyncio.to_thread(self._store.save, self._owner, results)
+
+    def _announce(self, answered: Sequence[Answered[T]]) -> None:
+        """Hand results over, many at once: each time, two threads change places."""
+        if not self._written:
+            self._loop.call_later(ANNOUNCED_EVERY_S, self._hand_over)
+        self._written += answered
+
+    def _hand_over(self) -> None:
+        self.finished.put(self._written)
+        self._written = []
+
+    async def _stay_alive(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_S / 3)
+            try:
+                await asyncio.to_thread(self._store.renew, self._owner)
+            except Exception as error:
+                self._fail(error)
+
+
+def _result(request: Request, answer: Completion | Fault, tries: int) -> Result:
+    if isinstance(answer, Fault):
+        final = answer.reason in FINAL
+        completion = Completion(text=None, failure=answer.reason) if final else None
+        return Result(request.key, completion, answer.reason, answer.detail, tries=tries)
+    return Result(request.key, answer, answer.failure, tries=tries)

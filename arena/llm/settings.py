@@ -1,0 +1,152 @@
+"""What is asked of which model (part of an answer's key), and where (not part of it)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from arena.errors import UsageError
+
+OPENAI_URL = "https://api.openai.com/v1"
+MOST_CONNECTIONS = 1000
+
+_OWN_FIELDS = frozenset(
+    {
+        "model",
+        "messages",
+        "temperature",
+        "max_tokens",
+        "seed",
+        "logprobs",
+        "top_logprobs",
+        "response_format",
+        "stop",
+    }
+)
+_UNUSABLE_FIELDS = frozenset({"stream", "n"})
+_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """The model and everything that may change its answer; all of it is part of the store's key.
+
+    Attributes:
+        model: Name of the model at the endpoint.
+        temperature: Sampling temperature; None leaves it out (some models take none).
+        max_tokens: Most tokens of an answer; None leaves it out. Models that want another
+            field get it by ``extra_body``, such as ``{"max_completion_tokens": 500}``.
+        seed: Seed of the model's sampling, where the endpoint knows one.
+        logprobs: Number of alternatives whose log-probability is returned for each token.
+        response_format: Such as ``{"type": "json_object"}``.
+        stop: Texts that end an answer.
+        extra_body: Further fields of the request, such as ``top_p`` or a grammar.
+    """
+
+    model: str
+    temperature: float | None = 0.0
+    max_tokens: int | None = 1024
+    seed: int | None = None
+    logprobs: int | None = None
+    response_format: Mapping[str, object] | None = None
+    stop: tuple[str, ...] = ()
+    extra_body: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise UsageError("model is empty; name the model as the endpoint does")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise UsageError(f"max_tokens is {self.max_tokens}; ask for 1 at least, or None")
+        if self.logprobs is not None and self.logprobs < 0:
+            raise UsageError(f"logprobs is {self.logprobs}; ask for 0 alternatives at least")
+        doubled = sorted(_OWN_FIELDS & set(self.extra_body))
+        if doubled:
+            raise UsageError(f"extra_body holds {', '.join(doubled)}; use the fields of that name")
+        unusable = sorted(_UNUSABLE_FIELDS & set(self.extra_body))
+        if unusable:
+            raise UsageError(
+                f"extra_body holds {', '.join(unusable)}; one whole answer is read for a prompt; "
+                "tell repetitions apart by the prompt's purpose"
+            )
+
+    def fields(self) -> dict[str, object]:
+        """Return the fields of the request, without messages; what is None is left out."""
+        fields: dict[str, object] = {"model": self.model}
+        for name in ("temperature", "max_tokens", "seed"):
+            value = getattr(self, name)
+            if value is not None:
+                fields[name] = value
+        if self.logprobs is not None:
+            fields |= {"logprobs": True, "top_logprobs": self.logprobs}
+        if self.response_format is not None:
+            fields["response_format"] = self.response_format
+        if self.stop:
+            fields["stop"] = list(self.stop)
+        return fields | dict(self.extra_body)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible server and how hard to press it; no part of an answer's key.
+
+    Attributes:
+        base_url: Up to where ``/chat/completions`` begins, usually ending in ``/v1``.
+        api_key_env: Environment variable that holds the key; None for a server without keys.
+        concurrency: Most calls under way at the same time.
+        timeout_s: Seconds until a call counts as lost.
+        retries: Most further tries after a call that failed in passing.
+        backoff_s: Wait before the first retry in seconds, doubled each time, with jitter.
+        longest_wait_s: Longest wait before a retry. A server that asks for more is not asked
+            again in this run: the item is a counted failure, which a later run tries again.
+    """
+
+    base_url: str = OPENAI_URL
+    api_key_env: str | None = "OPENAI_API_KEY"
+    concurrency: int = 8
+    timeout_s: float = 60.0
+    retries: int = 5
+    backoff_s: float = 0.5
+    longest_wait_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        address = urlsplit(self.base_url)
+        if "@" in address.netloc or address.query:
+            raise UsageError(
+                "base_url holds credentials or a query; give the plain address, and the key by "
+                "the environment variable that api_key_env names"
+            )
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise UsageError(
+                f"base_url is {self.base_url!r}; give an address such as {OPENAI_URL} or "
+                "http://localhost:8000/v1"
+            )
+        if not 1 <= self.concurrency <= MOST_CONNECTIONS:
+            raise UsageError(
+                f"concurrency is {self.concurrency}; ask for 1 to {MOST_CONNECTIONS} calls at once"
+            )
+        if self.timeout_s <= 0 or self.retries < 0 or self.backoff_s < 0 or self.longest_wait_s < 0:
+            raise UsageError("timeout_s must be above 0; retries and waits must not be below 0")
+
+    def api_key(self) -> str:
+        """Read the key from the environment.
+
+        Returns:
+            The key, or a stand-in for a server without keys.
+
+        Raises:
+            UsageError: If the variable is not set and the server is not on this machine.
+        """
+        if self.api_key_env is None:
+            return "none"
+        key = os.environ.get(self.api_key_env, "").strip()
+        if key:
+            return key
+        if urlsplit(self.base_url).hostname in _LOCAL_HOSTS:
+            return "none"
+        raise UsageError(
+            f"there is no key for {self.base_url}: set the environment variable "
+            f"{self.api_key_env}, name another one by api_key_env, or give api_key_env=None for a "
+            "server without keys"
+        )
