@@ -22,9 +22,11 @@ ANSWER_WORDS = (
 
 _EMPHASIS = "[*_]{0,3}"
 _GAP = r"[ \t]{0,3}"
-# Every repetition is bounded, so that no input takes more than linear time.
+# Emphasis and hashes, written so that it opens with one of a few characters: ``re`` then skips
+# to the next of them. Every repetition is bounded, so that no input takes more than linear time.
+_HASHES = "[*_#＃](?:(?<=[*_])[*_]{0,2}[#＃]{1,6}|(?<=[#＃])[#＃]{0,5})"
 _MARKER = re.compile(
-    rf"{_EMPHASIS}[#＃]{{1,6}}{_GAP}{_EMPHASIS}{_GAP}"
+    rf"{_HASHES}{_GAP}{_EMPHASIS}{_GAP}"
     rf"(?:(?P<reason>{'|'.join(REASON_WORDS)})|(?P<answer>{'|'.join(ANSWER_WORDS)}))"
     rf"{_GAP}{_EMPHASIS}{_GAP}(?:[:：]{_GAP}{_EMPHASIS}|$)",
     re.IGNORECASE | re.MULTILINE,
@@ -67,6 +69,8 @@ def parse_answer(output: str) -> RagAnswer:
     Args:
         output: What the system wrote.
     """
+    if _MARKER.search(output) is None:
+        return RagAnswer(None, output.strip(), output.strip(), is_marked=False)
     sections = list(_sections(output))
     whole = "\n".join(text for section in sections if (text := section.text.strip()))
     answers = [place for place, section in enumerate(sections) if section.kind == "answer"]

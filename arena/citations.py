@@ -55,6 +55,9 @@ class Citations:
     mentions: int
 
 
+_NOTHING = Citations((), (), (), 0)
+
+
 @dataclass(frozen=True)
 class CitationMarker:
     """A bracketed citation in a text.
@@ -89,6 +92,8 @@ def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
         What is cited; an id that no passage has is kept as unknown, never dropped.
     """
     mentioned = [cited for marker in find_citations(text, passage_ids) for cited in marker.ids]
+    if not mentioned:
+        return _NOTHING
     ranking = tuple(dict.fromkeys(mentioned))
     known_ids = _citable(tuple(passage_ids)).ids
     return Citations(
@@ -128,6 +133,8 @@ def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[Cit
         text: The answer.
         passage_ids: Ids of the query's passages.
     """
+    if _BRACKETS.search(text) is None:
+        return
     citable = _citable(tuple(passage_ids))
     previous_end = 0
     for match in _BRACKETS.finditer(text):

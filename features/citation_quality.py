@@ -7,12 +7,14 @@ reasoning; ``part=answer`` reads those after ``##Answer:`` only.
 from __future__ import annotations
 
 from arena.citations import strip_citations
-from features.feature import Feature, Value, choice, cutoff
+from features.feature import SENTENCES, Feature, Value, choice, cutoff
 from features.missing import (
     EMPTY_ANSWER,
+    NO_CITATION,
     NO_PASSAGES,
     NO_RELEVANCE_LABELS,
     NO_RELEVANT_PASSAGE,
+    NO_STATEMENTS,
     Missing,
 )
 from features.sample import Part, Sample
@@ -45,6 +47,22 @@ def citation_map(sample: Sample, k: int, part: Part) -> Value:
     return sum(precisions) / len(relevant)
 
 
+def citation_precision(sample: Sample, part: Part) -> Value:
+    """Return the share of the distinct citations that are relevant, as trec_eval's set_P.
+
+    Not cut off at a rank: how many passages to cite is the system's choice. Citations of unknown
+    ids and of passages without a label count as not relevant, as does every citation where no
+    passage is relevant.
+    """
+    relevant = sample.question.relevant_ids
+    if relevant in (NO_PASSAGES, NO_RELEVANCE_LABELS):
+        return relevant
+    cited = sample.citations(part).ranking
+    if not cited:
+        return NO_CITATION
+    return 0.0 if isinstance(relevant, Missing) else len(relevant.intersection(cited)) / len(cited)
+
+
 def citations(sample: Sample, part: Part) -> Value:
     """Return the number of distinct passages cited."""
     return float(len(sample.citations(part).known)) if sample.question.passages else NO_PASSAGES
@@ -53,6 +71,27 @@ def citations(sample: Sample, part: Part) -> Value:
 def invalid_citations(sample: Sample, part: Part) -> Value:
     """Return the number of distinct ids cited that no passage has."""
     return float(len(sample.citations(part).unknown)) if sample.question.passages else NO_PASSAGES
+
+
+def invalid_citation_share(sample: Sample, part: Part) -> Value:
+    """Return the share of the distinct ids cited that no passage has."""
+    if not sample.question.passages:
+        return NO_PASSAGES
+    cited = sample.citations(part)
+    return len(cited.unknown) / len(cited.ranking) if cited.ranking else NO_CITATION
+
+
+def cited_sentences(sample: Sample, part: Part) -> Value:
+    """Return the share of sentences that cite a passage of the query.
+
+    A citation after the full stop belongs to the sentence before it; see ``features.statements``.
+    """
+    if not sample.question.passages:
+        return NO_PASSAGES
+    statements = sample.statements(part)
+    if not statements:
+        return NO_STATEMENTS
+    return sum(bool(statement.cited) for statement in statements) / len(statements)
 
 
 def citation_density(sample: Sample, part: Part) -> Value:
@@ -84,6 +123,15 @@ CITATION_MAP = Feature(
     parameters=(cutoff(10), _PART),
     missing=_UNJUDGED,
 )
+CITATION_PRECISION = Feature(
+    name="citation_precision",
+    summary="Share of the passages cited that are relevant",
+    source=f"{_QUALITY}; trec_eval set_P",
+    needs=("answer", "passages", "relevance labels"),
+    measurement=citation_precision,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES, NO_RELEVANCE_LABELS, NO_CITATION),
+)
 CITATIONS = Feature(
     name="citations",
     summary="Number of distinct passages cited",
@@ -101,6 +149,24 @@ INVALID_CITATIONS = Feature(
     measurement=invalid_citations,
     parameters=(_PART,),
     missing=(NO_PASSAGES,),
+)
+INVALID_CITATION_SHARE = Feature(
+    name="invalid_citation_share",
+    summary="Share of the ids cited that no passage of the query has",
+    source="surrogate-arena",
+    needs=("answer", "passages"),
+    measurement=invalid_citation_share,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES, NO_CITATION),
+)
+CITED_SENTENCES = Feature(
+    name="cited_sentences",
+    summary="Share of the sentences that cite a passage",
+    source="surrogate-arena",
+    needs=("answer", SENTENCES, "passages"),
+    measurement=cited_sentences,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES, NO_STATEMENTS),
 )
 CITATION_DENSITY = Feature(
     name="citation_density",

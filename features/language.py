@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
+from typing import Literal
 
-import numpy as np
-
+from arena.citations import strip_citations
 from arena.errors import MissingDependencyError
 from features.feature import Feature, Value, choice
-from features.missing import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS
-from features.sample import Sample
+from features.language_batch import FloatArray
+from features.language_models import LANGID, PY3LANGID, identify_many, languages_of
+from features.missing import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Missing
+from features.sample import Memo, Sample
 
-PY3LANGID = "py3langid"
-LANGID = "langid"
+ReadPart = Literal["answer", "reason"]
+"""The answer proper, or the reason given with it."""
 
 _IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_PART = choice("part", "answer", "reason")
 
 Probabilities = Mapping[str, float]
+_Known = dict[str, FloatArray | Missing]
 
 
-def target_language(sample: Sample, identifier: str) -> Value:
-    """Return the probability that the answer is in the language of the question."""
-    return _probability(sample, sample.question.language, identifier)
+def target_language(sample: Sample, identifier: str, part: ReadPart) -> Value:
+    """Return the probability that a part is in the language of the question."""
+    return _probability(sample, sample.question.language, identifier, part)
 
 
-def english(sample: Sample, identifier: str) -> Value:
-    """Return the probability that the answer is in English."""
-    return _probability(sample, "en", identifier)
+def english(sample: Sample, identifier: str, part: ReadPart) -> Value:
+    """Return the probability that a part is in English."""
+    return _probability(sample, "en", identifier, part)
 
 
-def require_identifier(identifier: str) -> None:
+def require_identifier(identifier: str, part: ReadPart = "answer") -> None:  # noqa: ARG001
     """Check that a language identifier is installed.
 
     Raises:
@@ -50,46 +52,70 @@ def identify(text: str, identifier: str = PY3LANGID) -> Probabilities:
         text: Any text.
         identifier: ``py3langid``, or ``langid`` for the probabilities of the paper.
     """
-    return _identifier(identifier)(_SURROGATE.sub("\ufffd", text))
+    row = identify_many([text], identifier)[0]
+    return dict(zip(languages_of(identifier), row.tolist(), strict=True))
 
 
-def _probability(sample: Sample, language: str, identifier: str) -> Value:
-    if not sample.text:
-        return EMPTY_ANSWER
-    if not any(map(str.isalpha, sample.text)):
-        return NO_LETTERS
-    probabilities = sample.memo.get(
-        ("language", identifier, sample.text), lambda: identify(sample.text, identifier)
-    )
-    return probabilities.get(language, LANGUAGE_NOT_COVERED)
+def prepare_languages(samples: Sequence[Sample], identifier: str, part: ReadPart) -> None:
+    """Identify the languages of many samples at once and keep them in their memos.
+
+    Args:
+        samples: Samples that are measured next; they may share a memo.
+        identifier: ``py3langid`` or ``langid``.
+        part: The part whose language is asked for.
+    """
+    waiting: dict[str, list[_Known]] = {}
+    for sample in samples:
+        text, known = _text(sample, part), _known(sample.memo, identifier)
+        if text not in known:
+            waiting.setdefault(text, []).append(known)
+    for text, found in zip(waiting, _identified(list(waiting), identifier), strict=True):
+        for known in waiting[text]:
+            known[text] = found
+
+
+def _probability(sample: Sample, language: str, identifier: str, part: ReadPart) -> Value:
+    text, known = _text(sample, part), _known(sample.memo, identifier)
+    if not text:
+        return EMPTY_ANSWER if part == "answer" else NO_REASON
+    if text not in known:
+        known[text] = _identified([text], identifier)[0]
+    found = known[text]
+    if isinstance(found, Missing):
+        return found
+    place = _places(identifier).get(language)
+    return LANGUAGE_NOT_COVERED if place is None else float(found[place])
+
+
+def _text(sample: Sample, part: ReadPart) -> str:
+    """Return a part without citations."""
+    if part == "answer":
+        return sample.text
+    return strip_citations(sample.parsed.reason or "", sample.question.passage_ids)
+
+
+def _known(memo: Memo, identifier: str) -> _Known:
+    """Return what is known so far of the texts of samples that share a memo."""
+    nothing: _Known = {}
+    return memo.get(("languages", identifier), lambda: nothing)
+
+
+def _identified(texts: Sequence[str], identifier: str) -> list[FloatArray | Missing]:
+    """Return the probabilities of the languages of each text, or why there are none."""
+    found: list[FloatArray | Missing] = [NO_LETTERS] * len(texts)
+    places = [place for place, text in enumerate(texts) if any(map(str.isalpha, text))]
+    rows = identify_many([texts[place] for place in places], identifier)
+    for place, row in zip(places, rows, strict=True):
+        found[place] = row
+    return found
 
 
 @lru_cache(maxsize=2)
-def _identifier(identifier: str) -> Callable[[str], Probabilities]:
-    return _load_langid() if identifier == LANGID else _load_py3langid()
+def _places(identifier: str) -> Mapping[str, int]:
+    return {label: place for place, label in enumerate(languages_of(identifier))}
 
 
-def _load_py3langid() -> Callable[[str], Probabilities]:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    return lambda text: dict(model.rank(text))
-
-
-def _load_langid() -> Callable[[str], Probabilities]:
-    from langid.langid import LanguageIdentifier, model
-
-    loaded = LanguageIdentifier.from_modelstring(model, norm_probs=False)
-    return lambda text: _normalized(dict(loaded.rank(text)))
-
-
-def _normalized(logarithms: Mapping[str, float]) -> Probabilities:
-    values = np.array(list(logarithms.values()), dtype=np.float64)
-    weights = np.exp(values - values.max())
-    return dict(zip(logarithms, (weights / weights.sum()).tolist(), strict=True))
-
-
-_MISSING = (EMPTY_ANSWER, NO_LETTERS, LANGUAGE_NOT_COVERED)
+_MISSING = (EMPTY_ANSWER, NO_LETTERS, NO_REASON)
 _SOURCE = "MIRAGE-Bench, section 4.1, language detection"
 
 TARGET_LANGUAGE = Feature(
@@ -98,9 +124,10 @@ TARGET_LANGUAGE = Feature(
     source=_SOURCE,
     needs=("answer",),
     measurement=target_language,
-    parameters=(_IDENTIFIER,),
-    missing=_MISSING,
+    parameters=(_IDENTIFIER, _PART),
+    missing=(*_MISSING, LANGUAGE_NOT_COVERED),
     requirement=require_identifier,
+    prepare=prepare_languages,
 )
 ENGLISH = Feature(
     name="english",
@@ -108,7 +135,8 @@ ENGLISH = Feature(
     source=_SOURCE,
     needs=("answer",),
     measurement=english,
-    parameters=(_IDENTIFIER,),
-    missing=(EMPTY_ANSWER, NO_LETTERS),
+    parameters=(_IDENTIFIER, _PART),
+    missing=_MISSING,
     requirement=require_identifier,
+    prepare=prepare_languages,
 )

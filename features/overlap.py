@@ -1,22 +1,25 @@
 """How much of the reference system's answer does an answer share?
 
-Both features look at answer parts without citations and lie in 0..1; the reference system's own
+All features look at answer parts without citations and lie in 0..1; the reference system's own
 answer scores 1. An empty answer scores 0 against a reference that says something.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from rapidfuzz.distance import LCSseq
 
+from features.chrf import ReferenceCharacters
+from features.chrf import chrf as chrf_of_texts
 from features.feature import Feature, Value
 from features.missing import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM, Missing
-from features.sample import Question, Sample
+from features.sample import Sample
+from features.sentence_bleu import ReferenceNgrams, sentence_bleu
 from features.tokens import words, words_and_marks
 
-if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU
+Reference = TypeVar("Reference")
 
 
 def bleu(sample: Sample) -> Value:
@@ -24,22 +27,20 @@ def bleu(sample: Sample) -> Value:
 
     Exponential smoothing, up to four-grams, the order lowered for short answers.
     """
-    scorer = _scorer(sample)
-    if isinstance(scorer, Missing):
-        return scorer
-    score = scorer.corpus_score([" ".join(words_and_marks(sample.text))], None).score
-    return min(float(score) / 100, 1.0)
+    return _score(sample, "bleu", _counted_tokens, _bleu)
+
+
+def chrf(sample: Sample) -> Value:
+    """Return SacreBLEU's chrF2 divided by 100, on characters other than white space."""
+    return _score(sample, "chrf", _counted_characters, _chrf)
 
 
 def rouge_l(sample: Sample) -> Value:
     """Return the ROUGE-L F-measure on case-folded words."""
-    reference = _reference_words(sample)
-    if isinstance(reference, Missing):
-        return reference
-    return rouge_l_of_words(reference, [word.casefold() for word in sample.words])
+    return _score(sample, "rouge_l", _folded_words, _rouge_l)
 
 
-def rouge_l_of_words(reference: list[str], answer: list[str]) -> float:
+def rouge_l_of_words(reference: Sequence[str], answer: Sequence[str]) -> float:
     """Return the F-measure of the longest common subsequence of two lists of words."""
     common = LCSseq.similarity(reference, answer)
     if not common:
@@ -48,39 +49,47 @@ def rouge_l_of_words(reference: list[str], answer: list[str]) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def _scorer(sample: Sample) -> BLEU | Missing:
-    question = sample.question
-    return sample.memo.get(
-        ("bleu", question.language, question.query_id), lambda: _load_scorer(question)
+def _score(
+    sample: Sample,
+    name: str,
+    read: Callable[[str], Reference | Missing],
+    score: Callable[[Sample, Reference], float],
+) -> Value:
+    """Score an answer against its reference, which is read once; equal answers are scored once."""
+    key = (name, sample.question.language, sample.question.query_id)
+    text = sample.question.reference_text
+    reference = (
+        text if isinstance(text, Missing) else sample.memo.get((*key, None), lambda: read(text))
     )
+    if isinstance(reference, Missing):
+        return reference
+    return sample.memo.get((*key, sample.text), lambda: score(sample, reference))
 
 
-def _load_scorer(question: Question) -> BLEU | Missing:
-    """Prepare SacreBLEU for one question: the reference is counted once for all systems."""
-    text = question.reference_text
-    if isinstance(text, Missing):
-        return text
+def _counted_tokens(text: str) -> ReferenceNgrams | Missing:
     tokens = words_and_marks(text)
-    if not tokens:
-        return EMPTY_REFERENCE
-    from sacrebleu.metrics.bleu import BLEU
-
-    references = [[" ".join(tokens)]]
-    return BLEU(tokenize="none", effective_order=True, force=True, references=references)
+    return ReferenceNgrams.of(tokens) if tokens else EMPTY_REFERENCE
 
 
-def _reference_words(sample: Sample) -> list[str] | Missing:
-    question = sample.question
-    return sample.memo.get(
-        ("rouge", question.language, question.query_id), lambda: _load_reference_words(question)
-    )
+def _bleu(sample: Sample, reference: ReferenceNgrams) -> float:
+    return min(sentence_bleu(words_and_marks(sample.text), reference) / 100, 1.0)
 
 
-def _load_reference_words(question: Question) -> list[str] | Missing:
-    text = question.reference_text
-    if isinstance(text, Missing):
-        return text
+def _counted_characters(text: str) -> ReferenceCharacters | Missing:
+    counted = ReferenceCharacters.of(text)
+    return counted if counted.length else EMPTY_REFERENCE
+
+
+def _chrf(sample: Sample, reference: ReferenceCharacters) -> float:
+    return min(chrf_of_texts(sample.text, reference) / 100, 1.0)
+
+
+def _folded_words(text: str) -> list[str] | Missing:
     return [word.casefold() for word in words(text)] or EMPTY_REFERENCE
+
+
+def _rouge_l(sample: Sample, reference: list[str]) -> float:
+    return rouge_l_of_words(reference, sample.folded_words)
 
 
 _SOURCE = "MIRAGE-Bench, section 4.1, answer overlap"
@@ -100,5 +109,13 @@ ROUGE_L = Feature(
     source=_SOURCE,
     needs=("answer", "reference answer"),
     measurement=rouge_l,
+    missing=_UNREFERENCED,
+)
+CHRF = Feature(
+    name="chrf",
+    summary="chrF2 against the reference answer, on characters, 0 to 1",
+    source="Popović 2015, chrF; sacrebleu",
+    needs=("answer", "reference answer"),
+    measurement=chrf,
     missing=_UNREFERENCED,
 )

@@ -11,6 +11,7 @@ from arena.answers import RagAnswer, parse_answer
 from arena.citations import Citations, cited_passages, strip_citations
 from arena.records import Passage
 from features.missing import NO_PASSAGES, NO_RELEVANCE_LABELS, NO_RELEVANT_PASSAGE, Missing
+from features.statements import Statement, cut_statements
 from features.tokens import words
 
 Part = Literal["output", "answer"]
@@ -77,17 +78,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Sample:
-    """One answer of one system; parsed once, however many features look at it.
+    """One answer, parsed once, however many features look at it; whose it is, they cannot see.
 
     Attributes:
         question: What it answers.
-        system: Who answers.
         output: What the system wrote, as it wrote it.
         memo: Results shared with other samples.
     """
 
     question: Question
-    system: str
     output: str
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
 
@@ -106,6 +105,11 @@ class Sample:
         """Words of the answer part without citations."""
         return words(self.text)
 
+    @cached_property
+    def folded_words(self) -> list[str]:
+        """Words of the answer part without citations, case-folded."""
+        return [word.casefold() for word in self.words]
+
     def part(self, part: Part) -> str:
         """Return the whole output or the answer part, citations included."""
         return self.parsed.output if part == "output" else self.parsed.text
@@ -115,4 +119,16 @@ class Sample:
         key = ("citations", self.question.language, self.question.query_id, self.part(part))
         return self.memo.get(
             key, lambda: cited_passages(self.part(part), self.question.passage_ids)
+        )
+
+    def statements(self, part: Part) -> tuple[Statement, ...]:
+        """Return the sentences of the output or its answer part, with what each cites.
+
+        Raises:
+            MissingDependencyError: See ``features.sentences.split_sentences``.
+        """
+        question, text = self.question, self.part(part)
+        return self.memo.get(
+            ("statements", question.language, question.query_id, text),
+            lambda: cut_statements(text, question.passage_ids, question.language),
         )

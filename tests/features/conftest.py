@@ -26,7 +26,7 @@ def make_sample():
             Passage(passage_id=passage_id, text="…", relevance=relevance)
             for passage_id, relevance in passages
         )
-        return Sample(Question(language, "q", "?", records, reference), "s", output)
+        return Sample(Question(language, "q", "?", records, reference), output)
 
     return make
 

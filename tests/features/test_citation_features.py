@@ -4,12 +4,19 @@ from hypothesis import strategies as st
 
 from arena import Passage
 from features import Question, Sample, parse_features
+from features.citation_quality import (
+    CITATION_PRECISION,
+    CITED_SENTENCES,
+    INVALID_CITATION_SHARE,
+)
 from features.missing import (
     EMPTY_ANSWER,
+    NO_CITATION,
     NO_PASSAGES,
     NO_REFERENCE_SYSTEM,
     NO_RELEVANCE_LABELS,
     NO_RELEVANT_PASSAGE,
+    NO_STATEMENTS,
 )
 
 JUDGED = [("1", 1), ("2", 0), ("3", 1), ("4", None)]
@@ -91,6 +98,72 @@ def test_density_needs_words(make_sample):
     assert measure("citation_density", make_sample("[1]", passages=JUDGED)) == EMPTY_ANSWER
 
 
+ANSWER_ONLY = {"part": "answer"}
+
+
+@pytest.mark.parametrize(
+    ("output", "precision", "invalid"),
+    [
+        ("[1]", 1.0, 0.0),
+        ("[2]", 0.0, 0.0),
+        ("[1] [1] [1] [2]", 1 / 2, 0.0),
+        ("[4] [2] [9] [1]", 1 / 4, 1 / 4),
+        ("[8] [9]", 0.0, 1.0),
+        ("राजधानी [१] और [३]", 1.0, 0.0),
+        ("العاصمة [٢، ٣]", 1 / 2, 0.0),
+        ("首都【１】【７】", 1 / 2, 1 / 2),
+        ("no citation", NO_CITATION, NO_CITATION),
+        ("", NO_CITATION, NO_CITATION),
+    ],
+)
+def test_golden_precision(output, precision, invalid, make_sample):
+    sample = make_sample(output, passages=JUDGED)
+    assert CITATION_PRECISION.measure(sample) == precision
+    assert INVALID_CITATION_SHARE.measure(sample) == invalid
+
+
+@pytest.mark.parametrize(
+    ("passages", "precision", "invalid"),
+    [
+        ([], NO_PASSAGES, NO_PASSAGES),
+        ([("1", None)], NO_RELEVANCE_LABELS, 1 / 2),
+        ([("1", 0), ("2", None)], 0.0, 0.0),
+    ],
+)
+def test_precision_where_nothing_is_relevant(passages, precision, invalid, make_sample):
+    sample = make_sample("[1] [2]", passages=passages)
+    assert CITATION_PRECISION.measure(sample) == precision
+    assert INVALID_CITATION_SHARE.measure(sample) == invalid
+
+
+@pytest.mark.parametrize(
+    ("output", "language", "share"),
+    [
+        ("Paris is big [1]. It is old. It is rich.[2]", "en", 2 / 3),
+        ("Paris is big. [1] It is old.", "en", 1 / 2),
+        ("Paris is big [9].", "en", 0.0),
+        ("巴黎很大[1]。它很古老。", "zh", 1 / 2),
+        ("पेरिस बड़ा है [१]। यह पुराना है।", "hi", 1 / 2),
+        ("", "en", NO_STATEMENTS),
+        ("...", "en", NO_STATEMENTS),
+    ],
+)
+def test_golden_cited_sentences(output, language, share, make_sample):
+    assert CITED_SENTENCES.measure(make_sample(output, language, passages=JUDGED)) == share
+
+
+def test_cited_sentences_need_passages(make_sample):
+    assert CITED_SENTENCES.measure(make_sample("Paris [1].")) == NO_PASSAGES
+
+
+def test_new_citation_features_read_the_answer_alone_if_told(make_sample):
+    sample = make_sample("##Reason: See [2] and [9]. ##Answer: Paris [1].", passages=JUDGED)
+    features = (CITATION_PRECISION, INVALID_CITATION_SHARE, CITED_SENTENCES)
+    assert [feature.measure(sample) for feature in features] == [1 / 3, 1 / 3, 1.0]
+    only = [feature.with_settings(ANSWER_ONLY).measure(sample) for feature in features]
+    assert only == [1.0, 0.0, 1.0]
+
+
 def brute_force(ranking, relevant, k):
     """The textbook definitions, rank by rank."""
     cut = ranking[:k]
@@ -110,7 +183,7 @@ def test_features_agree_with_the_definitions(cited, relevant, k):
         for place in range(10)
     )
     question = Question("en", "q", "?", passages, NO_REFERENCE_SYSTEM)
-    sample = Sample(question, "s", " ".join(f"[{place}]" for place in cited))
+    sample = Sample(question, " ".join(f"[{place}]" for place in cited))
     ranking = list(dict.fromkeys(map(str, cited)))
     recall, average_precision = brute_force(ranking, set(map(str, relevant)), k)
     assert measure(f"citation_recall@{k}", sample) == pytest.approx(recall, abs=1e-12)
@@ -126,7 +199,6 @@ def test_features_agree_with_trec_eval(cited, k):
     )
     sample = Sample(
         Question("en", "q", "?", passages, NO_REFERENCE_SYSTEM),
-        "s",
         " ".join(f"[{place}]" for place in cited),
     )
     ranking = list(dict.fromkeys(map(str, cited)))
@@ -134,7 +206,9 @@ def test_features_agree_with_trec_eval(cited, k):
         return
     run = {"q": {cited_id: float(-rank) for rank, cited_id in enumerate(ranking)}}
     judged = {"q": {passage.passage_id: passage.relevance for passage in passages}}
-    evaluator = pytrec_eval.RelevanceEvaluator(judged, {f"map_cut.{k}", f"recall.{k}"})
+    measures = {f"map_cut.{k}", f"recall.{k}", "set_P"}
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, measures)
     scores = evaluator.evaluate(run)["q"]
     assert measure(f"citation_recall@{k}", sample) == pytest.approx(scores[f"recall_{k}"], abs=1e-9)
     assert measure(f"citation_map@{k}", sample) == pytest.approx(scores[f"map_cut_{k}"], abs=1e-9)
+    assert CITATION_PRECISION.measure(sample) == pytest.approx(scores["set_P"], abs=1e-9)

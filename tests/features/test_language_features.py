@@ -1,4 +1,5 @@
 import importlib.util
+from dataclasses import replace
 
 import pytest
 from sentences import SENTENCES
@@ -7,7 +8,9 @@ from arena import MissingDependencyError
 from arena.languages import MIRACL_LANGUAGES
 from features import language, parse_features
 from features.language import identify
-from features.missing import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS
+from features.language_models import identify_many
+from features.missing import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON
+from features.sample import Memo
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"
@@ -85,18 +88,73 @@ def test_citations_and_reasoning_do_not_count(make_sample):
     assert TARGET.measure(make_sample(cited, "ru")) == plain
 
 
-def test_both_features_share_one_identification(make_sample, monkeypatch):
-    asked = []
-    load = language._identifier
+@pytest.fixture
+def asked(monkeypatch):
+    """The lists of texts that are identified."""
+    lists = []
 
-    def counting(identifier):
-        return lambda text: asked.append(text) or load(identifier)(text)
+    def counting(texts, identifier):
+        if texts:
+            lists.append(list(texts))
+        return identify_many(texts, identifier)
 
-    monkeypatch.setattr(language, "_identifier", counting)
+    monkeypatch.setattr(language, "identify_many", counting)
+    return lists
+
+
+def test_both_features_share_one_identification(make_sample, asked):
     sample = make_sample("Some text")
     TARGET.measure(sample)
     ENGLISH.measure(sample)
-    assert asked == ["Some text"]
+    assert asked == [["Some text"]]
+
+
+def test_samples_are_identified_together(make_sample, asked):
+    memo = Memo()
+    texts = ["Some text", "Du texte", "", "42", "Some text"]
+    samples = [replace(make_sample(text), memo=memo) for text in texts]
+    for feature in (TARGET, ENGLISH):
+        feature.prepare_for(samples)
+    together = [[feature.measure(sample) for sample in samples] for feature in (TARGET, ENGLISH)]
+    assert asked == [["Some text", "Du texte"]]
+    alone = [
+        [feature.measure(make_sample(text)) for text in texts] for feature in (TARGET, ENGLISH)
+    ]
+    assert together == alone
+
+
+def test_samples_without_a_shared_memo_are_identified_together(make_sample, asked):
+    samples = [make_sample("Some text"), make_sample("Some text"), make_sample("Du texte")]
+    TARGET.prepare_for(samples)
+    values = [TARGET.measure(sample) for sample in samples]
+    assert asked == [["Some text", "Du texte"]]
+    assert values[0] == values[1] != values[2]
+
+
+def test_the_reason_is_read_if_asked_for(make_sample):
+    target, english = parse_features("target_language(part=reason),english(part=reason)")
+    reason, answer = SENTENCES["en"], SENTENCES["ru"]
+    sample = make_sample(f"##Reason: {reason} [1] ##Answer: {answer}", "ru")
+    for feature in (target, english):
+        feature.prepare_for([sample])
+    assert english.measure(sample) == ENGLISH.measure(make_sample(reason))
+    assert target.measure(sample) == TARGET.measure(make_sample(reason, "ru")) < 0.1
+    assert TARGET.measure(sample) == TARGET.measure(make_sample(answer, "ru")) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("", NO_REASON),
+        ("Paris", NO_REASON),
+        ("##Answer: Paris", NO_REASON),
+        ("##Reason: [1] ##Answer: Paris", NO_REASON),
+        ("##Reason: 42 ##Answer: Paris", NO_LETTERS),
+    ],
+)
+def test_a_missing_reason_is_said(output, expected, make_sample):
+    for feature in parse_features("target_language(part=reason),english(part=reason)"):
+        assert feature.measure(make_sample(output, passages=[("1", 1)])) == expected
 
 
 def test_langid_is_optional(monkeypatch):

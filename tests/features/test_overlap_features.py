@@ -1,16 +1,24 @@
+from dataclasses import replace
+
 import pytest
-from hypothesis import given
+import sacrebleu
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 from sentences import SENTENCES
 
+from arena import read_arena
+from arena.answers import parse_answer
 from features import parse_features
+from features.chrf import ReferenceCharacters, chrf
 from features.missing import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
-from features.overlap import rouge_l_of_words
+from features.overlap import CHRF, rouge_l_of_words
+from features.sentence_bleu import ReferenceNgrams, sentence_bleu
 from features.tokens import words, words_and_marks
 
 BLEU_FEATURE, ROUGE = parse_features("bleu,rouge_l")
+OVERLAP = (BLEU_FEATURE, ROUGE, CHRF)
 
 
 class Words:
@@ -21,13 +29,13 @@ class Words:
 @pytest.mark.parametrize("code", SENTENCES)
 def test_identical_answers_score_one(code, make_sample):
     sample = make_sample(SENTENCES[code], code, reference=SENTENCES[code])
-    assert BLEU_FEATURE.measure(sample) == ROUGE.measure(sample) == 1.0
+    assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("text", ["Yes", "是", "हाँ।", "1990", "A b", "a b c", "نعم، لا"])
 def test_short_identical_answers_score_one(text, make_sample):
     sample = make_sample(text, reference=text)
-    assert BLEU_FEATURE.measure(sample) == ROUGE.measure(sample) == 1.0
+    assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +99,55 @@ def test_rouge_l_agrees_with_rouge_score(answer, reference):
     )
 
 
+def by_sacrebleu(answer, reference):
+    """BLEU of tokens and chrF of texts, 0 to 100."""
+    tokens = [" ".join(words_and_marks(text)) for text in (answer, reference)]
+    bleu = BLEU(tokenize="none", effective_order=True).sentence_score(tokens[0], tokens[1:])
+    return bleu.score, sacrebleu.CHRF().sentence_score(answer, [reference]).score
+
+
+def by_us(answer, reference):
+    bleu = sentence_bleu(words_and_marks(answer), ReferenceNgrams.of(words_and_marks(reference)))
+    return bleu, chrf(answer, ReferenceCharacters.of(reference))
+
+
+@settings(max_examples=1500, deadline=None)
+@given(answer=SOME_TEXT, reference=SOME_TEXT)
+def test_bleu_and_chrf_are_those_of_sacrebleu(answer, reference):
+    assert by_us(answer, reference) == pytest.approx(by_sacrebleu(answer, reference), abs=1e-12)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from("ab."), max_size=12), st.lists(st.sampled_from("ab."), max_size=12))
+def test_bleu_and_chrf_of_likely_matches_are_those_of_sacrebleu(answer, reference):
+    """Few different tokens, so that long n-grams match and are clipped."""
+    texts = " ".join(answer), " ".join(reference)
+    assert by_us(*texts) == pytest.approx(by_sacrebleu(*texts), abs=1e-12)
+
+
+def test_bleu_and_chrf_of_real_answers_are_those_of_sacrebleu(shared_arenas):
+    answers = read_arena(shared_arenas / "nomiracl").answers
+    answers = answers.sort_values(["language", "query_id", "system"])["answer"].map(
+        lambda output: parse_answer(output).text
+    )
+    pairs = list(zip(answers[:-1:5], answers[1::5], strict=False))
+    assert len(pairs) > 2_500
+    differences = [
+        abs(mine - theirs)
+        for pair in pairs
+        for mine, theirs in zip(by_us(*pair), by_sacrebleu(*pair), strict=True)
+    ]
+    assert max(differences) <= 1e-12
+
+
+def test_equal_answers_to_a_question_are_scored_once(make_sample, monkeypatch):
+    first = make_sample("a b c", reference="a b d")
+    second = replace(first, output="##Answer: a b c")
+    value = BLEU_FEATURE.measure(first)
+    monkeypatch.setattr("features.overlap.sentence_bleu", None)
+    assert BLEU_FEATURE.measure(second) == value
+
+
 @pytest.mark.parametrize("code", SENTENCES)
 def test_features_agree_with_their_libraries_in_every_language(code, make_sample):
     reference = SENTENCES[code]
@@ -99,8 +156,10 @@ def test_features_agree_with_their_libraries_in_every_language(code, make_sample
     rouge = RougeScorer(["rougeL"], tokenizer=Words()).score(reference, answer)["rougeL"].fmeasure
     tokens = [" ".join(words_and_marks(text)) for text in (answer, reference)]
     bleu = BLEU(tokenize="none", effective_order=True).sentence_score(tokens[0], tokens[1:])
+    chrf2 = sacrebleu.CHRF().sentence_score(answer, [reference])
     assert ROUGE.measure(sample) == pytest.approx(rouge, abs=1e-9)
     assert BLEU_FEATURE.measure(sample) == pytest.approx(bleu.score / 100, abs=1e-12)
+    assert CHRF.measure(sample) == pytest.approx(chrf2.score / 100, abs=1e-12)
 
 
 def test_citations_and_reasons_are_left_out(make_sample):
@@ -109,13 +168,13 @@ def test_citations_and_reasons_are_left_out(make_sample):
         passages=[("1", 1), ("2", 0)],
         reference="##Reason: other words ##Answer: It is Paris.[3]",
     )
-    assert BLEU_FEATURE.measure(sample) == ROUGE.measure(sample) == 1.0
+    assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("reason", [NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER])
 def test_a_missing_reference_is_said(reason, make_sample):
     sample = make_sample("Paris", reference=reason)
-    assert BLEU_FEATURE.measure(sample) == ROUGE.measure(sample) == reason
+    assert [feature.measure(sample) for feature in OVERLAP] == [reason] * 3
 
 
 @pytest.mark.parametrize("reference", ["", "[1]", "##Reason: a ##Answer:", "\u200f"])
@@ -129,3 +188,4 @@ def test_long_answers_are_measured(unit, make_sample):
     sample = make_sample(unit * 25_000, reference="a b 北 क")
     assert 0.0 <= BLEU_FEATURE.measure(sample) <= 1.0
     assert 0.0 <= ROUGE.measure(sample) <= 1.0
+    assert 0.0 <= CHRF.measure(sample) <= 1.0
