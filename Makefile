@@ -27,11 +27,15 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) -e .
 	touch $@
 
-$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.torch: constraints.txt | $(BIN)/python
+	$(INSTALL) torch==2.13.0
+	touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.torch | $(BIN)/python
 	$(INSTALL) -e '.[test]'
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.torch | $(BIN)/python
 	$(INSTALL) -e '.[dev]'
 	touch $@
 

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
-from arena.errors import UsageError
 from arena.folder import Arena, checked_answers, rows_of
-from arena.records import Passage
 from arena.tables import QUESTION_KEY
-from features.feature import Feature, Value
-from features.missing import NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM, Missing
-from features.registry import DEFAULT_FEATURES, distinct_features, parse_features
-from features.sample import Memo, Question, Sample
+from features.engine.answer_cache import MISSING_SUFFIX
+from features.engine.answers import answers_of
+from features.engine.measured import Measured
+from features.engine.measuring import Progress, measure
+from features.engine.scoring import score
+from features.engine.workers import Backend
+from features.feature import SENTENCES, Feature
+from features.feature_names import distinct_features, parse_features
+from features.models.options import ModelOptions
+from features.registry import DEFAULT_FEATURES
+from features.sentences import require_sentences
 
 ORDER = ["language", "system", "query_id"]
 """Columns that name an answer in a table of features, and their sorting."""
 
-MISSING_SUFFIX = ":missing"
 NOT_STATED = "no reason stated"
-CHUNK = 256
-"""Answers measured together; fixed, so that the number of workers changes nothing."""
-
-Progress = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class _Chunk:
-    questions: dict[tuple[str, str], Question]
-    rows: list[tuple[str, str, str, str]]
 
 
 def extract(
@@ -42,6 +35,10 @@ def extract(
     answers: pd.DataFrame | None = None,
     n_jobs: int = 1,
     progress: Progress | None = None,
+    *,
+    backend: Backend | None = None,
+    models: ModelOptions | None = None,
+    cache: Path | str | None = None,
 ) -> pd.DataFrame:
     """Measure features on every answer.
 
@@ -50,8 +47,12 @@ def extract(
         features: What to measure, as features or as text for ``parse_features``.
         answers: Answers of other systems to the arena's questions, with the columns
             ``query_id, language, system, answer``.
-        n_jobs: Number of workers, -1 for all cores; results do not depend on it.
-        progress: Called with the number of answers done so far.
+        n_jobs: Number of processes, -1 for all cores; results do not depend on it.
+        progress: Called with the stage, the answers done and the answers in all.
+        backend: Where to measure, instead of ``n_jobs`` processes of this machine.
+        models: How to run models: device, batch size, whether they may be fetched.
+        cache: Folder that keeps values and scores by content: only what is new is measured, and
+            a run that was killed goes on where it was.
 
     Returns:
         One row an answer, sorted by ``language, system, query_id``. After these columns, each
@@ -59,29 +60,46 @@ def extract(
         ``<feature>:missing`` with the reason there, None elsewhere.
 
     Raises:
-        UsageError: For unknown features, a feature asked for twice, or ``n_jobs=0``.
+        UsageError: For unknown features, a feature asked for twice, a model that is not on this
+            machine, or ``n_jobs=0``.
         DataError: For malformed or duplicate answers and answers to unknown questions.
-        MissingDependencyError: If a feature needs a package that is not installed.
+        MissingDependencyError: If a feature or the backend needs a package that is not installed.
     """
     chosen = parse_features(features) if isinstance(features, str) else distinct_features(features)
-    if n_jobs == 0:
-        raise UsageError("n_jobs is a number of workers, or -1 for all cores; not 0")
+    place = Backend(jobs=n_jobs) if backend is None else backend
+    rows = _rows(arena, answers)
+    _require(chosen, rows)
+    asked = answers_of(arena, rows)
+    folder = None if cache is None else Path(cache)
+    measured = Measured.empty(len(rows), len(chosen))
+    plain = [index for index, feature in enumerate(chosen) if feature.reading is None]
+    scored = [index for index, feature in enumerate(chosen) if feature.reading is not None]
+    with place.workers() as workers:
+        if plain:
+            found = measure(asked, [chosen[index] for index in plain], workers, folder, progress)
+            measured.put(np.arange(len(rows)), np.array(plain), found)
+        if scored:
+            options = ModelOptions() if models is None else models
+            wanting = [chosen[index] for index in scored]
+            found = score(asked, wanting, workers, options, folder, progress)
+            measured.put(np.arange(len(rows)), np.array(scored), found)
+    return _table(rows, chosen, measured)
+
+
+def _require(chosen: Sequence[Feature], rows: pd.DataFrame) -> None:
+    """Check that all packages needed are there before anything is measured."""
     for feature in chosen:
         feature.require()
+    if any(SENTENCES in feature.needs for feature in chosen):
+        require_sentences(rows["language"].unique())
+
+
+def _rows(arena: Arena, answers: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the answers to measure, those to one question side by side."""
     given = arena.answers
     if answers is not None:
         given = checked_answers(rows_of(answers, "answers"), arena.queries)
-    rows = given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
-    chunks = list(_chunks(rows, _questions(arena)))
-    done = 0
-    values: list[list[Value]] = []
-    work = (delayed(_measure)(chunk, chosen) for chunk in chunks)
-    for measured in Parallel(n_jobs=n_jobs, return_as="generator")(work):
-        values.extend(measured)
-        done += len(measured)
-        if progress is not None:
-            progress(done)
-    return _table(rows, chosen, values)
+    return given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
 
 
 def feature_columns(table: pd.DataFrame) -> list[str]:
@@ -122,62 +140,12 @@ def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
     return stated.where(table[feature].isna(), None)
 
 
-def _measure(chunk: _Chunk, features: Sequence[Feature]) -> list[list[Value]]:
-    """Measure a chunk on one thread: a sum split over threads differs in its last bits."""
-    memo = Memo()
-    with threadpool_limits(limits=1):
-        samples = (
-            Sample(chunk.questions[language, query_id], system, output, memo)
-            for language, query_id, system, output in chunk.rows
-        )
-        return [[feature.measure(sample) for feature in features] for sample in samples]
-
-
-def _questions(arena: Arena) -> dict[tuple[str, str], Question]:
-    references = _references(arena)
-    absent = NO_REFERENCE_SYSTEM if arena.info.reference_system is None else NO_REFERENCE_ANSWER
-    columns = arena.queries[[*QUESTION_KEY, "query", "passages"]]
-    return {
-        (language, query_id): Question(
-            language,
-            query_id,
-            query,
-            tuple(Passage.model_validate(passage) for passage in passages),
-            references.get((language, query_id), absent),
-        )
-        for language, query_id, query, passages in columns.itertuples(index=False, name=None)
-    }
-
-
-def _references(arena: Arena) -> dict[tuple[str, str], str]:
-    if arena.info.reference_system is None:
-        return {}
-    answers = arena.answers[arena.answers["system"] == arena.info.reference_system]
-    rows = answers[[*QUESTION_KEY, "answer"]].itertuples(index=False, name=None)
-    return {(language, query_id): answer for language, query_id, answer in rows}
-
-
-def _chunks(rows: pd.DataFrame, questions: dict[tuple[str, str], Question]) -> Iterator[_Chunk]:
-    for start in range(0, len(rows), CHUNK):
-        part = list(rows.iloc[start : start + CHUNK].itertuples(index=False, name=None))
-        asked = dict.fromkeys((language, query_id) for language, query_id, _, _ in part)
-        yield _Chunk({key: questions[key] for key in asked}, part)
-
-
-def _table(
-    rows: pd.DataFrame, features: Sequence[Feature], values: list[list[Value]]
-) -> pd.DataFrame:
+def _table(rows: pd.DataFrame, chosen: Sequence[Feature], measured: Measured) -> pd.DataFrame:
     columns: dict[str, Any] = {name: rows[name].astype("str").to_numpy() for name in ORDER}
-    for place, feature in enumerate(features):
-        column = [row[place] for row in values]
-        columns[str(feature)] = pd.Series(
-            [float("nan") if isinstance(value, Missing) else value for value in column],
-            dtype="float64",
-        )
-    for place, feature in enumerate(features):
-        columns[f"{feature}{MISSING_SUFFIX}"] = pd.Series(
-            [str(row[place]) if isinstance(row[place], Missing) else None for row in values],
-            dtype=object,
-        )
+    for place, feature in enumerate(chosen):
+        columns[str(feature)] = measured.values[:, place]
+    for place, feature in enumerate(chosen):
+        reasons = pd.Series(measured.reasons[:, place], dtype=object)
+        columns[f"{feature}{MISSING_SUFFIX}"] = reasons
     table = pd.DataFrame(columns).astype(dict.fromkeys(ORDER, "str"))
     return table.sort_values(ORDER, ignore_index=True)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 
 from arena.errors import ArenaError, UsageError
 from features.missing import Missing
+from features.models.scorer import Item, Scores
 from features.sample import Sample
 
 Value = float | Missing
 Setting = int | str
 
 CUTOFF = "k"
+MODEL = "model"
+SENTENCES = "sentences"
+"""What a feature needs that cuts answers into sentences."""
 LARGEST_CUTOFF = 1_000_000
+
+_MODEL_NAME = re.compile(r"[^\s,()]([^,()\r\n]*[^\s,()])?")
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,7 @@ class Parameter:
         name: Its name; ``k`` is a cutoff and written ``@k``.
         value: What it is set to.
         default: What it is unless stated.
-        choices: What it may be; empty for a cutoff.
+        choices: What it may be; empty for a cutoff and for a model, which may be any name.
     """
 
     name: str
@@ -44,6 +52,12 @@ class Parameter:
             if value not in self.choices:
                 raise UsageError(
                     f"{self.name} cannot be {value!r}; {offer(str(value), self.choices)}"
+                )
+        elif self.name == MODEL:
+            if not isinstance(value, str) or not _MODEL_NAME.fullmatch(value):
+                raise UsageError(
+                    f"a model is given by its name or its folder, without commas and "
+                    f"parentheses, not {value!r}"
                 )
         elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
             raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
@@ -68,6 +82,25 @@ def choice(name: str, *choices: str) -> Parameter:
     return Parameter(name, choices[0], choices[0], choices)
 
 
+def model(default: str) -> Parameter:
+    """Declare a parameter that names a model: a folder, or a name on the Hugging Face hub."""
+    return Parameter(MODEL, default, default)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a feature reads from a model.
+
+    Attributes:
+        kind: The kind of model, one of ``features.models.KINDS``.
+        items: Texts or pairs of texts of one sample that the model is to score, or why there are
+            none; takes the sample and the feature's parameters other than ``model`` by name.
+    """
+
+    kind: str
+    items: Callable[..., tuple[Item, ...] | Missing]
+
+
 @dataclass(frozen=True, repr=False)
 class Feature:
     """A number measured on one answer.
@@ -80,12 +113,18 @@ class Feature:
         name: Its name.
         summary: What it measures, in one line.
         source: Where it is defined.
-        needs: What it looks at: answer, passages, relevance labels, reference answer.
-        measurement: Measures one sample; takes the parameters by name.
+        needs: What it looks at: answer, sentences, query, passages, relevance labels, reference
+            answer.
+        measurement: Measures one sample; takes the parameters by name. With a ``reading``, it
+            takes the scores of the sample's items after the sample, shape (items, outputs), and
+            the parameters other than ``model``.
         parameters: Its parameters with their present values.
         missing: Why it may have no value; every other value is a number.
         requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes
             the parameters by name.
+        prepare: Computes what many samples share, such as one identification a text, and keeps it
+            in their memo; takes the samples and the parameters by name.
+        reading: What it reads from a model; None for a feature that needs none.
     """
 
     name: str
@@ -96,6 +135,8 @@ class Feature:
     parameters: tuple[Parameter, ...] = ()
     missing: tuple[Missing, ...] = ()
     requirement: Callable[..., None] | None = None
+    prepare: Callable[..., None] | None = None
+    reading: Reading | None = None
 
     def __str__(self) -> str:
         cut = "".join(f"@{item.value}" for item in self.parameters if item.name == CUTOFF)
@@ -109,7 +150,7 @@ class Feature:
     def __repr__(self) -> str:
         return f"Feature({str(self)!r})"
 
-    @property
+    @cached_property
     def settings(self) -> Mapping[str, Setting]:
         """The parameters by name."""
         return {item.name: item.value for item in self.parameters}
@@ -136,6 +177,11 @@ class Feature:
             raise UsageError(f"{self.name}: {error}") from error
         return replace(self, parameters=parameters)
 
+    @property
+    def model(self) -> str | None:
+        """The model it reads, or None."""
+        return None if self.reading is None else str(self.settings[MODEL])
+
     def require(self) -> None:
         """Check that the packages it needs are installed.
 
@@ -145,6 +191,24 @@ class Feature:
         if self.requirement is not None:
             self.requirement(**self.settings)
 
+    def prepare_for(self, samples: Sequence[Sample]) -> None:
+        """Compute what many samples share, before they are measured one by one."""
+        if self.prepare is not None:
+            self.prepare(samples, **self.settings)
+
+    def items(self, sample: Sample) -> tuple[Item, ...] | Missing:
+        """Return what the model is to score of one answer, or why there is nothing.
+
+        Raises:
+            ArenaError: If the feature reads no model, or gives a reason it does not declare.
+        """
+        if self.reading is None:
+            raise ArenaError(f"{self} reads no model")
+        found = self.reading.items(sample, **self._own_settings)
+        if isinstance(found, Missing) and found not in self.missing:
+            raise ArenaError(f"{self} gave {found!r}, which it does not declare")
+        return found
+
     def measure(self, sample: Sample) -> Value:
         """Measure one answer.
 
@@ -152,7 +216,22 @@ class Feature:
             ArenaError: If the feature breaks its word: a value that is no finite number, or a
                 reason it does not declare.
         """
-        value = self.measurement(sample, **self.settings)
+        return self._declared(self.measurement(sample, **self.settings))
+
+    def measure_scored(self, sample: Sample, scores: Scores) -> Value:
+        """Measure one answer from the model's scores of its items, shape (items, outputs).
+
+        Raises:
+            ArenaError: As ``measure``.
+        """
+        return self._declared(self.measurement(sample, scores, **self._own_settings))
+
+    @cached_property
+    def _own_settings(self) -> dict[str, Setting]:
+        """The parameters that are not the model's."""
+        return {name: value for name, value in self.settings.items() if name != MODEL}
+
+    def _declared(self, value: Value) -> Value:
         declared = value in self.missing if isinstance(value, Missing) else math.isfinite(value)
         if not declared:
             raise ArenaError(f"{self} gave {value!r}, which it does not declare")

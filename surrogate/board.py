@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
@@ -12,6 +13,7 @@ from arena.battles import TieRule, judged_systems
 from arena.bradley_terry import DEFAULT_RIDGE
 from arena.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS, Tournaments, hold_tournaments
 from features import DEFAULT_FEATURES, Feature, extract, feature_columns
+from features.models.options import ModelOptions
 from surrogate.board_summary import summarise
 from surrogate.holdout import check_holdout, choose_holdout
 from surrogate.judge import Recipe, SurrogateJudge
@@ -61,6 +63,8 @@ def build_board(
     recipe: Recipe | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    models: ModelOptions | None = None,
+    feature_cache: Path | str | None = None,
     progress: Progress | None = None,
 ) -> Board:
     """Build the synthetic leaderboard of an arena (MIRAGE-Bench, section 4.3).
@@ -82,6 +86,8 @@ def build_board(
         recipe: Learner and kind of training rows.
         seed: Seed of everything random.
         n_jobs: Processes to use; -1 for all cores.
+        models: How features' models are run; see ``features.extract``.
+        feature_cache: Folder that keeps what was measured between runs.
         progress: Called as stages advance.
 
     Raises:
@@ -94,7 +100,7 @@ def build_board(
     held_by_language = _hold_tournaments(judged, tournaments, questions, ties, ridge, seed)
     if feature_table is None:
         table = extract(
-            arena, features, n_jobs=n_jobs, progress=_stage(progress, len(arena.answers))
+            arena, features, n_jobs=n_jobs, progress=progress, models=models, cache=feature_cache
         )
         names = tuple(str(feature) for feature in features)
     else:
@@ -130,12 +136,6 @@ def _hold_tournaments(
         str(language): hold_tournaments(judgments, tournaments, questions, ties, ridge, seed)
         for language, judgments in judged.judgments.groupby("language")
     }
-
-
-def _stage(progress: Progress | None, total: int) -> Callable[[int], None] | None:
-    if progress is None:
-        return None
-    return lambda done: progress("features", done, total)
 
 
 def _signature(

@@ -1,4 +1,7 @@
-"""A trained judge as one file: skops, so that loading runs no code from the file."""
+"""A trained judge as one file: skops, so that loading runs no code from the file.
+
+skops is imported where it is used: it imports whatever scikit-learn can work with, torch included.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import skops.io
 from pydantic import BaseModel, ValidationError
 
 from arena.errors import UsageError
@@ -39,6 +41,8 @@ def save_judge(judge: SurrogateJudge, path: Path) -> None:
         judge: Trained judge.
         path: Target, by custom ``judge.skops``.
     """
+    import skops.io
+
     content = {
         "format": FORMAT,
         "description": _describe(judge).model_dump_json(),
@@ -74,6 +78,8 @@ def load_judge(path: Path) -> SurrogateJudge:
 
 
 def _content(path: Path) -> dict[str, Any]:
+    import skops.io
+
     if not path.is_file():
         raise UsageError(f"there is no trained judge at {path}")
     try:

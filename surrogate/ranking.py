@@ -11,6 +11,7 @@ import pandas as pd
 from arena import Arena, UsageError
 from arena.fingerprint import fingerprint
 from features import extract, parse_features
+from features.models.options import ModelOptions
 from surrogate.board_folder import DECIMALS, PublishedBoard
 
 NEW = "new"
@@ -41,7 +42,11 @@ class Placement:
 
 
 def rank_systems(
-    board: PublishedBoard, answers: pd.DataFrame, arena: Arena, n_jobs: int = 1
+    board: PublishedBoard,
+    answers: pd.DataFrame,
+    arena: Arena,
+    n_jobs: int = 1,
+    models: ModelOptions | None = None,
 ) -> Placement:
     """Rank new systems by their answers alone.
 
@@ -53,6 +58,7 @@ def rank_systems(
         answers: Columns ``query_id, language, system, answer``.
         arena: The arena the board was built from (questions, passages, reference answers).
         n_jobs: Processes for feature extraction.
+        models: How features' models are run; see ``features.extract``.
 
     Raises:
         UsageError: If a system is already on the board, or the arena is another one.
@@ -66,7 +72,7 @@ def rank_systems(
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
     declared = parse_features(",".join(board.judge.features))
-    table = extract(arena, declared, answers=answers, n_jobs=n_jobs)
+    table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     return place_systems(board, table, arena.queries)
 
 

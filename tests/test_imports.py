@@ -5,7 +5,10 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "transformers", "openai", "datasets", "xgboost", "matplotlib", "plotly")
+HEAVY = (
+    *("torch", "transformers", "openai", "datasets", "xgboost", "matplotlib", "plotly"),
+    *("aiohttp", "sqlalchemy", "jinja2", "onnxruntime", "distributed"),
+)
 
 
 @pytest.mark.parametrize(

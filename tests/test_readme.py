@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from arena import Arena
-from features import Feature, parse_features
+from features import Question, Sample, parse_features
+from features.missing import NO_REFERENCE_SYSTEM
 from surrogate.commands import app
 
 ROOT = Path(__file__).parents[1]
@@ -46,11 +48,21 @@ def test_features_shown_exist():
             assert parse_features(name), name
 
 
-def test_the_feature_of_the_guide_can_be_declared():
+def test_the_feature_of_the_readme_is_measured(capsys):
+    (code,) = [block for block in blocks("README.md", "python") if "DIGIT_SHARE" in block]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 22
+    exec(code, {})
+    assert "digit_share" in capsys.readouterr().out
+
+
+def test_the_feature_of_the_guide_reads_a_model():
     held = {}
     exec(blocks("CONTRIBUTING.md", "python")[0], held)
-    assert isinstance(held["DIGIT_SHARE"], Feature)
-    assert str(held["DIGIT_SHARE"]) == "digit_share"
+    feature = held["ANSWER_RELEVANCE"]
+    question = Question("en", "1", "Where?", (), NO_REFERENCE_SYSTEM)
+    assert feature.items(Sample(question, "There.")) == (("Where?", "There."),)
+    assert feature.items(Sample(question, "")) in feature.missing
+    assert feature.measure_scored(Sample(question, "There."), np.array([[0.5]])) == 0.5
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.commands.options import (
+    BatchSizeOption,
+    DeviceOption,
+    DownloadOption,
     FeaturesOption,
     JobsOption,
     JsonOption,
@@ -44,6 +47,13 @@ def board(
         Path | None,
         typer.Option("--feature-table", help="Feature table to use instead of computing features."),
     ] = None,
+    feature_cache: Annotated[
+        Path | None,
+        typer.Option("--feature-cache", help="Folder that keeps what was measured, by content."),
+    ] = None,
+    device: DeviceOption = "auto",
+    batch_size: BatchSizeOption = 32,
+    download: DownloadOption = False,
     ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
     rows: Annotated[
         str, typer.Option("--rows", help="One training row a system or a question.")
@@ -56,6 +66,7 @@ def board(
     from arena import read_arena
     from arena.battles import checked_tie_rule
     from features import parse_features
+    from features.models.options import ModelOptions
     from surrogate.board import build_board
     from surrogate.board_folder import read_feature_table, write_board
     from surrogate.commands.progress import progress_bar
@@ -78,6 +89,8 @@ def board(
             recipe=recipe,
             seed=seed,
             n_jobs=jobs,
+            models=ModelOptions(device, batch_size, download),
+            feature_cache=feature_cache,
             progress=progress,
         )
     write_board(built, out, arena)

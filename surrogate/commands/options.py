@@ -31,8 +31,19 @@ FeaturesOption = Annotated[
     str,
     typer.Option(
         "--features",
-        help="Comma-separated features, such as citation_recall@10,bleu; or a group: default, all.",
+        help="Comma-separated features, such as citation_recall@10,bleu; or groups of them: "
+        "default, deterministic, paper, all.",
     ),
+]
+
+DeviceOption = Annotated[
+    str, typer.Option("--device", help="Where models run: auto, cpu, cuda or mps.")
+]
+BatchSizeOption = Annotated[
+    int, typer.Option("--batch-size", min=1, help="Sequences that a model takes at once.")
+]
+DownloadOption = Annotated[
+    bool, typer.Option("--download", help="Fetch models that are not on this machine.")
 ]
 
 

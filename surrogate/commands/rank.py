@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.commands.options import JobsOption, JsonOption
+from surrogate.commands.options import (
+    BatchSizeOption,
+    DeviceOption,
+    DownloadOption,
+    JobsOption,
+    JsonOption,
+)
 
 if TYPE_CHECKING:
     from surrogate.ranking import Placement
@@ -24,17 +30,22 @@ def rank(
         Path | None, typer.Option("--out", help="CSV file for the board with the new systems.")
     ] = None,
     jobs: JobsOption = 1,
+    device: DeviceOption = "auto",
+    batch_size: BatchSizeOption = 32,
+    download: DownloadOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Place new systems on a board; its rows stay as they are, and no LLM is called."""
     from arena import read_answers, read_arena
     from arena.rows import write_rows
+    from features.models.options import ModelOptions
     from surrogate.board_folder import arena_folder, read_board
     from surrogate.ranking import rank_systems
 
     published = read_board(judge)
     read = read_arena(arena or arena_folder(judge, published.summary))
-    placed = rank_systems(published, read_answers(answers, read.queries), read, n_jobs=jobs)
+    models = ModelOptions(device, batch_size, download)
+    placed = rank_systems(published, read_answers(answers, read.queries), read, jobs, models)
     if out is not None:
         write_rows(placed.board, out)
     _print_placement(placed, as_json)

@@ -11,11 +11,11 @@ from arena import DataError, MissingDependencyError, UsageError
 from features import (
     DEFAULT_FEATURES,
     extract,
-    extraction,
     feature_columns,
     language,
     missing_counts,
 )
+from features.engine import measuring
 
 NAMES = [str(feature) for feature in DEFAULT_FEATURES]
 
@@ -110,22 +110,24 @@ def test_order_and_chunks_change_nothing(small_arena, order, chunk):
     shuffled = small_arena.answers.iloc[order]
     queries = small_arena.queries.iloc[::-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "CHUNK", chunk)
+        patch.setattr(measuring, "CHUNK", chunk)
         found = extract(dataclasses.replace(small_arena, answers=shuffled, queries=queries))
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_workers_change_nothing(small_arena, monkeypatch):
-    monkeypatch.setattr(extraction, "CHUNK", 2)
-    expected = extract(small_arena, "all")
-    pd.testing.assert_frame_equal(extract(small_arena, "all", n_jobs=2), expected, check_exact=True)
+    monkeypatch.setattr(measuring, "CHUNK", 2)
+    expected = extract(small_arena, "deterministic")
+    pd.testing.assert_frame_equal(
+        extract(small_arena, "deterministic", n_jobs=2), expected, check_exact=True
+    )
 
 
 def test_progress_counts_answers(small_arena, monkeypatch):
-    monkeypatch.setattr(extraction, "CHUNK", 3)
+    monkeypatch.setattr(measuring, "CHUNK", 3)
     done = []
-    extract(small_arena, "answer_length", progress=done.append)
-    assert done == [3, 6, 7]
+    extract(small_arena, "answer_length", progress=lambda *step: done.append(step))
+    assert done == [("features", count, 7) for count in (3, 6, 7)]
 
 
 def test_answers_of_new_systems(small_arena):
@@ -155,7 +157,9 @@ def test_hard_answers_have_values_or_reasons(code, small_arena):
     answers = with_answers(small_arena, *HARD).assign(language=code)
     queries = small_arena.queries.assign(language=["en", "en", "hi"])
     queries.loc[0, "language"] = code
-    table = extract(dataclasses.replace(small_arena, queries=queries), "all", answers=answers)
+    table = extract(
+        dataclasses.replace(small_arena, queries=queries), "deterministic", answers=answers
+    )
     for name in feature_columns(table):
         assert (table[name].isna() == table[f"{name}:missing"].notna()).all()
 
@@ -179,7 +183,7 @@ def test_bad_answers_are_refused(change, message, small_arena):
 
 
 def test_bad_requests_are_refused(small_arena):
-    with pytest.raises(UsageError, match="n_jobs"):
+    with pytest.raises(UsageError, match="number of workers"):
         extract(small_arena, n_jobs=0)
     with pytest.raises(UsageError, match="did you mean 'bleu'"):
         extract(small_arena, "bleau")

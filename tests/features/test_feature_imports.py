@@ -3,7 +3,8 @@ import sys
 
 HEAVY = [
     *("torch", "transformers", "openai", "datasets", "xgboost", "matplotlib", "plotly"),
-    *("langid", "py3langid", "sacrebleu"),
+    *("langid", "py3langid", "sacrebleu", "sentencex", "pythainlp", "pycrfsuite"),
+    *("sentence_transformers", "onnxruntime", "tokenizers", "distributed", "dask", "ray"),
 ]
 
 

@@ -4,20 +4,22 @@ from hypothesis import strategies as st
 
 from arena import ArenaError, UsageError
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, describe_features, parse_features
-from features.feature import CUTOFF, Feature
+from features.feature import CUTOFF, MODEL, Feature
 from features.missing import EMPTY_ANSWER
 
 
 @st.composite
 def configured(draw):
     feature = draw(st.sampled_from(list(FEATURES.values())))
-    settings = {
-        item.name: draw(
-            st.integers(1, 1000) if item.name == CUTOFF else st.sampled_from(item.choices)
-        )
-        for item in feature.parameters
-    }
-    return feature.with_settings(settings)
+    return feature.with_settings({item.name: draw(values_of(item)) for item in feature.parameters})
+
+
+def values_of(parameter):
+    if parameter.name == CUTOFF:
+        return st.integers(1, 1000)
+    if parameter.name == MODEL:
+        return st.sampled_from(["folder/of a model", "./x=y@1", "organization/name-2.0"])
+    return st.sampled_from(parameter.choices)
 
 
 @given(st.lists(configured(), min_size=1, max_size=6, unique_by=str))
@@ -46,7 +48,12 @@ def test_names_of_the_default_features():
         ("citation_map@3 ( part = answer )", ["citation_map@3(part=answer)"]),
         ("english,english(identifier=langid)", ["english", "english(identifier=langid)"]),
         ("default", [str(feature) for feature in DEFAULT_FEATURES]),
-        ("all", [str(feature) for feature in FEATURES.values()]),
+        (
+            "bleu,default",
+            ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
+        ),
+        ("default,fluency", [str(item) for item in (*DEFAULT_FEATURES, *GROUPS["fluency"])]),
+        ("similarity_question(model=a/b c)", ["similarity_question(model=a/b c)"]),
     ],
 )
 def test_features_are_read(text, names):
@@ -74,7 +81,7 @@ def test_features_are_read(text, names):
         ("bleu rouge_l", "is no feature"),
         ("bleu,bleu", "bleu is asked for twice"),
         ("citation_map,citation_map@10", "citation_map@10 is asked for twice"),
-        ("default,bleu", "bleu is asked for twice"),
+        ("similarity_question(model=)", "a model is given by its name"),
         ("", "no feature is asked for"),
     ],
 )
@@ -88,7 +95,14 @@ def test_every_feature_is_described():
     table = describe_features()
     assert table["feature"].tolist() == [str(feature) for feature in FEATURES.values()]
     assert (table[["summary", "needs", "source"]] != "").all(axis=None)
-    assert set(GROUPS) == {"default", "all"}
+    assert (table.loc[table["needs"] == "answer", "available"] == "yes").all()
+
+
+def test_all_is_every_feature_and_none_is_in_a_group_alone():
+    every = {feature.name for feature in GROUPS["all"]}
+    assert every == set(FEATURES)
+    assert {feature.name for group in GROUPS.values() for feature in group} == every
+    assert all(feature.reading is None for feature in GROUPS["deterministic"])
 
 
 def test_repr_shows_the_name():

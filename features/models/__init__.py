@@ -1,0 +1,47 @@
+"""Models that score texts: natural-language inference, reranking, embedding.
+
+Nothing heavy is imported before a model is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from types import MappingProxyType
+
+from arena.errors import UsageError
+from features.models.embedder import load_embedder
+from features.models.nli import load_nli
+from features.models.options import ModelOptions
+from features.models.reranker import load_reranker
+from features.models.scorer import Item, Scorer, Scores
+
+__all__ = ["KINDS", "Item", "ModelOptions", "Scorer", "Scores", "load_scorer"]
+
+KINDS = MappingProxyType[str, Callable[[str, ModelOptions], Scorer]](
+    {"nli": load_nli, "reranker": load_reranker, "embedder": load_embedder}
+)
+"""Loaders by kind of model; each takes a folder or a name on the hub, and options."""
+
+
+@lru_cache(maxsize=4)
+def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
+    """Load a model; the last few stay loaded in this process.
+
+    Args:
+        kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
+            entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
+            one logit; ``embedder`` turns (text,) into a vector of length 1.
+        model: Its folder, or its name on the Hugging Face hub.
+        options: How to run it.
+
+    Raises:
+        UsageError: For an unknown kind; a model that is not on this machine, does not do what the
+            kind says, or would have to be unpickled; a device this machine lacks.
+        MissingDependencyError: If a package it needs is not installed.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"no kind of model is named {kind!r}; known: {', '.join(KINDS)}")
+    if options.batch_size < 1:
+        raise UsageError(f"a batch holds at least one sequence, not {options.batch_size}")
+    return KINDS[kind](model, options)

@@ -1,0 +1,101 @@
+"""The rating in a model's reply: a whole number from 1 to 5, in the format it was asked for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate
+
+from arena.llm.completions import Completion
+from arena.llm.expected_scores import expected_score
+from arena.llm.failures import UnparsableError
+
+RATINGS = (1, 2, 3, 4, 5)
+
+_OWN_FORMAT = {
+    "overlap": re.compile(r"\[\[\s{0,3}(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)\s{0,3}(?:/\s?5)?\]\]"),
+    "fluency": re.compile(
+        r"##\s{0,3}\**Rating\**\s{0,3}:\s{0,3}[*\[({]{0,4}(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)",
+        re.IGNORECASE,
+    ),
+}
+"""The format that each prompt asks for."""
+
+# Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
+_LABELLED = re.compile(
+    r"\b(?:rating|score)\b\W{0,6}?(?:(?:is|of)\b\W{0,6}?)?(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)",
+    re.IGNORECASE,
+)
+_BARE = re.compile(r"\W{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
+
+# A reply may quote what it rates, between the lines of the prompt, and think aloud.
+_QUOTED = re.compile(
+    r"\[The Start of the (\w{1,20}) (\w{1,20})\].*?\[The End of the \1 \2\]", re.DOTALL
+)
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A rating found in a text.
+
+    Attributes:
+        value: From 1 to 5.
+        place: Where its number stands in the text.
+    """
+
+    value: int
+    place: int
+
+
+def find_rating(text: str, prompt: str) -> Rating:
+    """Find the last rating in the format that a prompt asks for, or else near to it.
+
+    Args:
+        text: The reply.
+        prompt: ``overlap``, which asks for ``[[4]]``, or ``fluency``, which asks for
+            ``##Rating: 4``.
+
+    Raises:
+        UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
+    """
+    own = _QUOTED.sub(_blanks, _THOUGHTS.sub(_blanks, text))
+    found = list(_OWN_FORMAT[prompt].finditer(own)) or list(_LABELLED.finditer(own))
+    last = found[-1] if found else _BARE.fullmatch(own)
+    if last is None:
+        raise UnparsableError("the reply has no rating")
+    number = last["number"]
+    if not number.isdecimal() or int(number) not in RATINGS:
+        raise UnparsableError(f"the rating is {number}; expected a whole number from 1 to 5")
+    return Rating(int(number), last.start("number"))
+
+
+def integer_rating(completion: Completion, prompt: str) -> float:
+    """Read the rating that the model wrote.
+
+    Raises:
+        UnparsableError: As ``find_rating``.
+    """
+    return float(find_rating(completion.text or "", prompt).value)
+
+
+def expected_rating(completion: Completion, prompt: str) -> float:
+    """Average the ratings by the probabilities that the model gave them where it wrote its own.
+
+    Raises:
+        UnparsableError: As ``find_rating``; and if there are no log-probabilities, or the number
+            is no token of its own.
+    """
+    tokens = completion.logprobs
+    if not tokens:
+        raise UnparsableError("the reply has no log-probabilities; rate by score=integer")
+    ends = list(accumulate(len(token.token) for token in tokens))
+    rating = find_rating("".join(token.token for token in tokens), prompt)
+    place = next(index for index, end in enumerate(ends) if end > rating.place)
+    alone = Completion(completion.text, logprobs=(tokens[place],))
+    return expected_score(alone, {str(value): float(value) for value in RATINGS}).value
+
+
+def _blanks(match: re.Match[str]) -> str:
+    """Return spaces in the place of a match, so that places after it stay what they are."""
+    return " " * len(match[0])

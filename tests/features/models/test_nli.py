@@ -1,0 +1,143 @@
+import shutil
+
+import numpy as np
+import pytest
+from small_models import SENTENCES, renamed
+
+from arena import UsageError
+from features.models import ModelOptions, load_scorer
+
+LABELS = ("entailment", "neutral", "contradiction")
+PAIRS = [(first, second) for first in SENTENCES for second in SENTENCES[:3]]
+
+
+def loaded(folder, **options):
+    return load_scorer("nli", str(folder), ModelOptions(device="cpu", **options))
+
+
+@pytest.fixture(scope="session")
+def in_order(nli_folder):
+    return nli_folder(LABELS)
+
+
+def test_scores_are_those_of_a_plain_forward_pass(in_order):
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(in_order)
+    model = AutoModelForSequenceClassification.from_pretrained(in_order, dtype=torch.float32)
+    expected = []
+    for pair in PAIRS:
+        with torch.inference_mode():
+            logits = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
+        expected.append(torch.softmax(logits, dim=-1).numpy())
+    found = loaded(in_order).score(PAIRS)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert found.dtype == np.float32
+    assert np.ptp(found[:, 0]) > 0.01
+
+
+def test_scores_are_those_of_a_cross_encoder(in_order):
+    from sentence_transformers import CrossEncoder
+
+    encoder = CrossEncoder(str(in_order), device="cpu", local_files_only=True)
+    expected = encoder.predict(PAIRS, apply_softmax=True, batch_size=4)
+    np.testing.assert_allclose(loaded(in_order).score(PAIRS), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("contradiction", "entailment", "neutral"),
+        ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"),
+        ("Contradiction", "Neutral", "Entailment"),
+    ],
+)
+def test_the_order_of_labels_is_read_from_the_config(in_order, labels, tmp_path):
+    """The same weights under other names give the same numbers in other places."""
+    plain = loaded(in_order).score(PAIRS)
+    found = loaded(renamed(in_order, labels, tmp_path / "renamed")).score(PAIRS)
+    for place, name in enumerate(labels):
+        np.testing.assert_array_equal(found[:, LABELS.index(name.lower())], plain[:, place])
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (("LABEL_0", "LABEL_1", "LABEL_2"), "0: 'LABEL_0', 1: 'LABEL_1'"),
+        (("entailment", "not_entailment"), "0: 'entailment', 1: 'not_entailment'"),
+        (("entailment", "neutral", "contradiction", "other"), "3: 'other'"),
+        (("entailment", "neutral", "neutral "), "2: 'neutral '"),
+    ],
+)
+def test_labels_that_do_not_tell_are_refused(nli_folder, labels, shown):
+    folder = nli_folder(labels)
+    with pytest.raises(UsageError, match="does not say which output is which") as caught:
+        loaded(folder)
+    assert shown in str(caught.value)
+    assert "entailment, neutral and contradiction" in str(caught.value)
+
+
+def test_rows_do_not_depend_on_batches_order_or_neighbours(in_order):
+    long = " ".join(SENTENCES * 6)
+    pairs = [*PAIRS, (long, SENTENCES[0]), ("", ""), (SENTENCES[1], long)]
+    expected = loaded(in_order).score(pairs)
+    order = np.random.default_rng(3).permutation(len(pairs))
+    for size in (1, 3, 32):
+        found = loaded(in_order, batch_size=size).score([pairs[place] for place in order])
+        np.testing.assert_array_equal(found, expected[order])
+    alone = np.concatenate([loaded(in_order).score([pair]) for pair in pairs])
+    np.testing.assert_array_equal(alone, expected)
+
+
+def test_padded_batches_of_a_gpu_agree_with_single_windows(in_order):
+    """Run here on the processor: only the way of batching is another."""
+    scorer = loaded(in_order, batch_size=4)
+    classifier = scorer._classifier
+    windows = [window for pair in PAIRS for window in scorer._windows.cut(pair)]
+    single = classifier.logits(windows)
+    batched = np.concatenate(
+        [classifier._forward(windows[start : start + 4]) for start in range(0, len(windows), 4)]
+    )
+    np.testing.assert_allclose(batched, single, atol=1e-5)
+
+
+def test_the_window_with_the_highest_entailment_counts(in_order):
+    """A premise of several windows scores as the best of them, cut by hand."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(in_order)
+    hypothesis = "the capital of finland"
+    room = 64 - 3 - len(tokenizer(hypothesis, add_special_tokens=False)["input_ids"])
+    places = []
+    for turn in range(5):
+        premise = " ".join([*SENTENCES[turn:], *SENTENCES, *SENTENCES[:turn]])
+        ids = tokenizer(premise, add_special_tokens=False)["input_ids"]
+        starts = [*range(0, len(ids) - room, room - room // 4), len(ids) - room]
+        windows = [(tokenizer.decode(ids[start : start + room]), hypothesis) for start in starts]
+        scores = loaded(in_order).score(windows)
+        places.append(int(scores[:, 0].argmax()))
+        found = loaded(in_order).score([(premise, hypothesis)])[0]
+        np.testing.assert_array_equal(found, scores[places[-1]])
+    assert len(starts) >= 3
+    assert len(set(places)) > 1
+
+
+def test_signature_follows_content_not_place(in_order, tmp_path):
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(in_order, copy)
+    other = renamed(in_order, LABELS[::-1], tmp_path / "other")
+    signature = loaded(in_order).signature
+    assert loaded(copy, batch_size=7).signature == signature
+    assert loaded(other).signature != signature
+    assert signature.startswith("nli:version=1|digest=")
+    assert signature.endswith("|precision=fp32|tokens=64|overlap=1/4")
+    assert loaded(in_order).device == "cpu"
+
+
+def test_torch_keeps_its_threads(in_order):
+    import torch
+
+    threads = torch.get_num_threads()
+    loaded(in_order).score(PAIRS[:2])
+    assert torch.get_num_threads() == threads
