@@ -20,7 +20,7 @@ from features.feature import Feature
 
 MISSING_SUFFIX = ":missing"
 
-_LIBRARIES = ("py3langid", "langid", "rapidfuzz", "regex", "sacrebleu", "sentencex", "pythainlp")
+_LIBRARIES = ("py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 _PARSING = ("answers.py", "citations.py")
 
 

@@ -11,22 +11,28 @@ from arena.llm.expected_scores import expected_score
 from arena.llm.failures import UnparsableError
 
 RATINGS = (1, 2, 3, 4, 5)
+SHOWN_AFTER = 10
+
+_NUMBER = r"(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)"
 
 _OWN_FORMAT = {
-    "overlap": re.compile(r"\[\[\s{0,3}(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)\s{0,3}(?:/\s?5)?\]\]"),
+    "overlap": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),
     "fluency": re.compile(
-        r"##\s{0,3}\**Rating\**\s{0,3}:\s{0,3}[*\[({]{0,4}(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)",
-        re.IGNORECASE,
+        rf"##\s{{0,3}}\**Rating\**\s{{0,3}}:\s{{0,3}}[*\[({{]{{0,4}}{_NUMBER}", re.IGNORECASE
     ),
 }
 """The format that each prompt asks for."""
 
 # Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
 _LABELLED = re.compile(
-    r"\b(?:rating|score)\b\W{0,6}?(?:(?:is|of)\b\W{0,6}?)?(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)",
-    re.IGNORECASE,
+    rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
 )
-_BARE = re.compile(r"\W{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
+_BARE = re.compile(r"[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
+
+# After a number: a range ("3-4"), or another scale ("4/10").
+_RANGE_OR_SCALE = re.compile(
+    r"\s?(?:[-‐–—~]\s?\d|/\s?(?!5\b)\d|out of (?!5\b|five\b))", re.IGNORECASE
+)
 
 # A reply may quote what it rates, between the lines of the prompt, and think aloud.
 _QUOTED = re.compile(
@@ -65,8 +71,10 @@ def find_rating(text: str, prompt: str) -> Rating:
     if last is None:
         raise UnparsableError("the reply has no rating")
     number = last["number"]
-    if not number.isdecimal() or int(number) not in RATINGS:
-        raise UnparsableError(f"the rating is {number}; expected a whole number from 1 to 5")
+    is_other = _RANGE_OR_SCALE.match(own, last.end("number")) is not None
+    if is_other or not number.isdecimal() or int(number) not in RATINGS:
+        shown = own[last.start("number") : last.end("number") + SHOWN_AFTER].strip()
+        raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
     return Rating(int(number), last.start("number"))
 
 
