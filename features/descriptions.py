@@ -8,6 +8,7 @@ import pandas as pd
 
 from arena.errors import MissingDependencyError, UsageError
 from features.feature import CUTOFF, MODEL, Feature
+from features.llm_rated import LLM_FEATURES
 from features.registry import FEATURES
 
 AVAILABLE = "yes"
@@ -42,7 +43,7 @@ def availability(feature: Feature) -> str:
 
     try:
         feature.require()
-        if feature.model is not None:
+        if feature.model is not None and feature not in LLM_FEATURES:
             find_model(feature.model, download=False)
     except (MissingDependencyError, UsageError) as error:
         return str(error)

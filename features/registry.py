@@ -19,6 +19,7 @@ from features.fluency import FLUENCY_FEATURES
 from features.grounding import GROUNDING_FEATURES
 from features.language import ENGLISH, TARGET_LANGUAGE
 from features.length import ANSWER_LENGTH
+from features.llm_rated import LLM_FEATURES
 from features.overlap import BLEU_SCORE, CHRF, ROUGE_L
 from features.relevance import RELEVANCE_FEATURES, RERANKER_SCORE
 from features.similarity import SIMILARITY_FEATURES
@@ -45,10 +46,10 @@ DETERMINISTIC_FEATURES = (
 """All features that need no model."""
 
 MODEL_FEATURES = (*SUPPORT_FEATURES, *RELEVANCE_FEATURES, *SIMILARITY_FEATURES)
-"""Features that read a model."""
+"""Features that read a model on this machine."""
 
 FEATURES = MappingProxyType(
-    {feature.name: feature for feature in (*DETERMINISTIC_FEATURES, *MODEL_FEATURES)}
+    {feature.name: feature for feature in (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *LLM_FEATURES)}
 )
 """Every feature by name, with its default parameters."""
 
@@ -63,7 +64,8 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "paper": (*PAPER_WITHOUT_MODELS, NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
         "grounding": GROUNDING_FEATURES,
         "fluency": FLUENCY_FEATURES,
-        "all": (*FEATURES.values(), *_OF_THE_REASON),
+        "llm": LLM_FEATURES,
+        "all": (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *_OF_THE_REASON),
     }
 )
-"""Names that stand for several features."""
+"""Names that stand for several features; what costs calls to an LLM is in ``llm`` alone."""

@@ -40,11 +40,13 @@ class ScoreCache:
         return [item for key, item in distinct.items() if key not in self._rows]
 
     def add(self, items: Sequence[Item], scores: Scores) -> None:
-        """Keep the scores of items, shape (items, outputs)."""
+        """Keep the scores of items, shape (items, outputs); NaN, a failure, for this run only."""
         added = dict(zip(map(item_key, items), scores, strict=True))
         self._rows.update(added)
         if self._shards is not None:
-            self._unwritten.update(added)
+            self._unwritten.update(
+                {key: row for key, row in added.items() if np.isfinite(row).all()}
+            )
             if self._checkpoint.is_due():
                 self.write()
 

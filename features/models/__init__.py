@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from arena.errors import UsageError
 from features.models.embedder import load_embedder
+from features.models.llm_scorer import load_llm
 from features.models.nli import load_nli
 from features.models.options import ModelOptions
 from features.models.reranker import load_reranker
@@ -19,7 +20,7 @@ from features.models.scorer import Item, Scorer, Scores
 __all__ = ["KINDS", "Item", "ModelOptions", "Scorer", "Scores", "load_scorer"]
 
 KINDS = MappingProxyType[str, Callable[[str, ModelOptions], Scorer]](
-    {"nli": load_nli, "reranker": load_reranker, "embedder": load_embedder}
+    {"nli": load_nli, "reranker": load_reranker, "embedder": load_embedder, "llm": load_llm}
 )
 """Loaders by kind of model; each takes a folder or a name on the hub, and options."""
 
@@ -31,7 +32,8 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
     Args:
         kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
             entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
-            one logit; ``embedder`` turns (text,) into a vector of length 1.
+            one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` rates answers
+            over an API, and gives one rating, NaN where it failed.
         model: Its folder, or its name on the Hugging Face hub.
         options: How to run it.
 

@@ -13,8 +13,11 @@ from surrogate.commands.demo import demo
 from surrogate.commands.diagnose import diagnose
 from surrogate.commands.features import features
 from surrogate.commands.fit import fit
+from surrogate.commands.generate import generate
+from surrogate.commands.judge import judge
 from surrogate.commands.rank import rank
 from surrogate.commands.sampling import sampling
+from surrogate.commands.store import store
 
 USAGE_STATUS = 2
 
@@ -32,7 +35,10 @@ app.command()(demo)
 app.command()(fit)
 app.command()(diagnose)
 app.command()(sampling)
+app.command()(judge)
+app.command()(generate)
 app.add_typer(features, name="features")
+app.add_typer(store, name="store")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

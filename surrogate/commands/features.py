@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MEASURE = "measure"
+RATINGS_FILE = "ratings.sqlite"
 
 
 class _MeasureByDefault(TyperGroup):
@@ -62,6 +63,18 @@ def measure_features(
     device: DeviceOption = "auto",
     batch_size: BatchSizeOption = 32,
     download: DownloadOption = False,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", help="OpenAI-compatible server of LLM-rated features, to /v1."),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="SQLite file or postgresql:// URL that keeps an LLM's replies; in the cache if "
+            "not given.",
+        ),
+    ] = None,
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -73,6 +86,7 @@ def measure_features(
 ) -> None:
     """Measure features; a run that was killed goes on where it was."""
     from arena import read_answers, read_arena
+    from arena.llm import Endpoint
     from arena.rows import row_suffix, write_rows
     from features import extract, missing_counts, parse_features
     from features.engine.workers import checked_backend
@@ -84,15 +98,22 @@ def measure_features(
     place = checked_backend(backend, scheduler, jobs)
     read = read_arena(arena)
     others = None if answers is None else read_answers(answers, read.queries)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    kept = out.with_name(f"{out.name}.cache") if cache is None else cache
+    kept.mkdir(parents=True, exist_ok=True)
     with progress_bar() as progress:
         table = extract(
             read,
             declared,
             others,
             backend=place,
-            models=ModelOptions(device, batch_size, download),
-            cache=out.with_name(f"{out.name}.cache") if cache is None else cache,
+            models=ModelOptions(
+                device,
+                batch_size,
+                download,
+                None if base_url is None else Endpoint(base_url),
+                store or str(kept / RATINGS_FILE),
+            ),
+            cache=kept,
             progress=progress,
         )
     write_rows(table, out)

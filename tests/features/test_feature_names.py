@@ -98,10 +98,11 @@ def test_every_feature_is_described():
     assert (table.loc[table["needs"] == "answer", "available"] == "yes").all()
 
 
-def test_all_is_every_feature_and_none_is_in_a_group_alone():
-    every = {feature.name for feature in GROUPS["all"]}
+def test_all_is_every_feature_but_those_that_cost_calls():
+    every = {feature.name for feature in (*GROUPS["all"], *GROUPS["llm"])}
     assert every == set(FEATURES)
     assert {feature.name for group in GROUPS.values() for feature in group} == every
+    assert not set(GROUPS["all"]) & set(GROUPS["llm"])
     assert all(feature.reading is None for feature in GROUPS["deterministic"])
 
 

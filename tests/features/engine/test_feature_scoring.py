@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,6 +15,7 @@ from arena.rows import write_rows
 from arena.simulation import simulate
 from features import extract, parse_features
 from features.engine import scoring
+from features.engine.score_cache import ScoreCache
 from features.engine.workers import Backend
 from features.models import ModelOptions, load_scorer
 
@@ -164,3 +166,13 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(simulated, chosen, expect
     write_rows(expected[columns_of(chosen)], whole)
     assert broken.read_bytes() == whole.read_bytes()
     assert all(path.read_bytes() == data for path, data in survived.items())
+
+
+def test_failed_scores_are_not_kept_between_runs(tmp_path):
+    items = [("good",), ("failed",)]
+    cache = ScoreCache("llm:x", tmp_path)
+    cache.add(items, np.array([[3.0], [np.nan]], dtype=np.float32))
+    cache.write()
+    assert cache.unknown(items) == []
+    assert ScoreCache("llm:x", tmp_path).unknown(items) == [("failed",)]
+    assert ScoreCache("llm:y", tmp_path).unknown(items) == items

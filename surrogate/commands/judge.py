@@ -1,0 +1,249 @@
+"""``surrogate-arena judge``: verdicts of LLMs on pairs of an arena's answers."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import typer
+
+from surrogate.commands.options import JsonOption, SeedOption, split_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arena import Arena
+    from arena.judging import ChosenPairs, LlmJudge
+    from arena.llm import ModelSettings, Price
+    from arena.llm.store import Store
+
+STORE_FILE = "judging.sqlite"
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def judge(
+    arena: Annotated[Path, typer.Argument(help="Arena folder; its judgments file grows.")],
+    model: Annotated[str, typer.Option("--model", help="Model that judges.")],
+    base_url: Annotated[
+        str, typer.Option("--base-url", help="OpenAI-compatible server, up to /v1.")
+    ] = "https://api.openai.com/v1",
+    api_key_env: Annotated[
+        str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
+    ] = "OPENAI_API_KEY",
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="Questions drawn of each language.")
+    ] = 100,
+    pairs: Annotated[
+        str, typer.Option("--pairs", help="Pairs of systems on each question: all, or a number.")
+    ] = "all",
+    both_orders: Annotated[
+        bool, typer.Option("--both-orders", help="Ask every pair in both orders; twice the calls.")
+    ] = False,
+    judge_name: Annotated[
+        str, typer.Option("--judge-name", help="Name in the judge column; the model if not given.")
+    ] = "",
+    panel: Annotated[
+        str | None,
+        typer.Option("--panel", help="Further models, comma-separated, that judge the same."),
+    ] = None,
+    aggregate: Annotated[
+        str, typer.Option("--aggregate", help="The panel's verdict: majority or dawid-skene.")
+    ] = "majority",
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="SQLite file or postgresql:// URL that keeps every reply; judging.sqlite in the "
+            "arena folder if not given.",
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", min=0, help="Most pairs to ask in this run.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
+    ] = False,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, help="Most calls at the same time.")
+    ] = 8,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Seconds until a call counts as lost.")
+    ] = 60.0,
+    temperature: Annotated[
+        float, typer.Option("--temperature", help="Below 0, none is sent: some models take none.")
+    ] = 0.0,
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
+    ] = 1024,
+    body: Annotated[
+        str,
+        typer.Option(
+            "--body",
+            help="Further fields of the request as JSON; "
+            '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
+        ),
+    ] = "{}",
+    template: Annotated[
+        Path | None,
+        typer.Option(
+            "--template",
+            help="Jinja template of the prompt, with question, language, passages, answer_a, "
+            "answer_b, question_code, answer_code.",
+        ),
+    ] = None,
+    longest_answer: Annotated[
+        int | None,
+        typer.Option("--longest-answer", min=1, help="Characters of an answer to show; all."),
+    ] = None,
+    longest_passage: Annotated[
+        int | None,
+        typer.Option("--longest-passage", min=1, help="Characters of a passage to show; all."),
+    ] = None,
+    verdict: Annotated[
+        str,
+        typer.Option(
+            "--verdict",
+            help="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
+            "the letters A, B, C, in one token.",
+        ),
+    ] = "text",
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            "--prices",
+            help="JSON of prices per million tokens: "
+            '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+        ),
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
+    from arena import read_arena
+    from arena.judging import LlmJudge, choose_pairs, judge_folder, pairwise_prompt
+    from arena.judging.pairwise_prompt import VERDICT_FORMS
+    from arena.judging.panel import AGGREGATES
+    from arena.judging.prices import read_prices
+    from arena.llm import Endpoint
+    from surrogate.commands.judge_printing import print_judging, print_judging_json
+    from surrogate.commands.progress import progress_bar
+
+    form = _one_of("--verdict", verdict, VERDICT_FORMS)
+    rule = _one_of("--aggregate", aggregate, AGGREGATES)
+    endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
+    prompt = pairwise_prompt(template, form, longest_answer, longest_passage)
+    settings = _settings(model, temperature, max_tokens, body)
+    judges = [
+        LlmJudge(settings, endpoint, form, prompt, judge_name),
+        *(
+            LlmJudge(replace(settings, model=name), endpoint, form, prompt)
+            for name in split_names(panel)
+        ),
+    ]
+    known_prices = None if prices is None else read_prices(prices)
+    read = read_arena(arena)
+    chosen = choose_pairs(
+        read, questions, _number_of_pairs(pairs), both_orders, split_names(languages), seed
+    )
+    where = str(arena / STORE_FILE) if store is None else store
+    if dry_run:
+        _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
+        return
+    with _opened(where) as opened, progress_bar() as progress:
+        judging = judge_folder(
+            arena,
+            read,
+            judges,
+            chosen,
+            opened,
+            aggregate=rule,
+            max_calls=max_calls,
+            prices=known_prices,
+            progress=progress,
+        )
+    if as_json:
+        print_judging_json(judging, chosen)
+    else:
+        print_judging(judging, chosen)
+
+
+def _one_of(option: str, value: str, choices: Sequence[Choice]) -> Choice:
+    from arena import UsageError
+
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise UsageError(f"{option} is {value!r}; use one of {', '.join(choices)}")
+
+
+def _number_of_pairs(text: str) -> int | Literal["all"]:
+    from arena import UsageError
+
+    if text == "all":
+        return "all"
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--pairs is {text!r}; give all, or a number of pairs a question")
+    return int(text)
+
+
+def _settings(model: str, temperature: float, max_tokens: int, body: str) -> ModelSettings:
+    from arena import UsageError
+    from arena.llm import ModelSettings
+
+    try:
+        further = json.loads(body)
+    except ValueError as error:
+        raise UsageError(f"--body is no JSON: {error}") from error
+    if not isinstance(further, dict):
+        raise UsageError('--body is no JSON object; write such as {"top_p": 0.9}')
+    return ModelSettings(
+        model,
+        temperature=None if temperature < 0 else temperature,
+        max_tokens=None if "max_completion_tokens" in further else max_tokens,
+        extra_body=further,
+    )
+
+
+def _opened(where: str) -> Store:
+    from arena.llm import open_store
+
+    return open_store(where)
+
+
+def _print_dry_runs(
+    arena: Arena,
+    judges: Sequence[LlmJudge],
+    chosen: ChosenPairs,
+    where: str,
+    prices: Mapping[str, Price] | None,
+    as_json: bool,
+) -> None:
+    """Print what each judge would be asked; a store is looked into, but none is made."""
+    from arena.judging import dry_run_judge
+    from surrogate.commands import printing
+    from surrogate.commands.judge_printing import pairs_json, print_pairs
+
+    is_there = "://" in where or Path(where).is_file()
+    with _opened(where) if is_there else nullcontext() as opened:
+        runs = {
+            judge.judge: asdict(dry_run_judge(arena, judge, chosen, opened, prices))
+            for judge in judges
+        }
+    if as_json:
+        printing.print_json({"pairs": pairs_json(chosen), "judges": runs})
+        return
+    print_pairs(chosen)
+    header = ["judge", "prompts", "in_store", "calls", "tokens_in", "tokens_out_at_most"]
+    rows = [
+        [name, *(run[column] for column in header[1:]), run["cost_at_most"]]
+        for name, run in runs.items()
+    ]
+    names = [name.replace("_", " ") for name in [*header, "cost_at_most"]]
+    printing.print_table("Dry run: nothing was asked; tokens are estimates", names, rows)

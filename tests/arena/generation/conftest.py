@@ -1,0 +1,42 @@
+"""A RAG system at a server of the tests' own."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "llm"))
+
+pytest.importorskip("openai", reason="needs the extra llm")
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+from chat_server import ChatServer
+
+from arena.generation import LlmSystem, answer_prompt
+from arena.llm import Endpoint, ModelSettings, open_store
+
+
+@pytest.fixture
+def serve():
+    with contextlib.ExitStack() as stack:
+        yield lambda *args, **kwargs: stack.enter_context(ChatServer(*args, **kwargs))
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(tmp_path / "store.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def system_at():
+    """Return a system that a server answers for."""
+
+    def system_at(server, prompt="mirage", model="m", name="", **fields):
+        endpoint = Endpoint(
+            server.url, None, backoff_s=0.01, timeout_s=5.0, longest_wait_s=1.0, **fields
+        )
+        return LlmSystem(ModelSettings(model), answer_prompt(prompt), endpoint, name)
+
+    return system_at

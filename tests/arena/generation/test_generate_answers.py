@@ -1,0 +1,151 @@
+"""Answers of a RAG system: what is asked, kept, counted, and asked again."""
+
+import pytest
+from asked_questions import build_queries, question_of
+from chat_server import broken, completion, filtered, refused
+
+from arena import Arena, ArenaInfo, MissingDependencyError, UsageError
+from arena.answers import parse_answer
+from arena.folder import checked_answers, rows_of
+from arena.generation import choose_questions, dry_run_generate, generate_answers
+from arena.judging import choose_pairs
+
+REPLY = "##Reason: the first passage says so [1#0] ##Answer: The Weekly Newes [1#0]."
+
+
+def good(prompt, earlier):
+    return completion(REPLY)
+
+
+def test_answers_are_native_and_can_be_parsed(serve, system_at, store):
+    queries = build_queries(3, ("en", "fi"))
+    system = system_at(serve(good), name="my-system")
+    generated = generate_answers(queries, system, store)
+    checked = checked_answers(rows_of(generated.answers, "answers"), queries)
+    assert len(checked) == 6
+    assert set(checked["system"]) == {"my-system"}
+    parsed = parse_answer(checked["answer"][0])
+    assert parsed.is_marked
+    assert parsed.text == "The Weekly Newes [1#0]."
+    assert parsed.reason == "the first passage says so [1#0]"
+    assert set(generated.answers["prompt"]) == {system.prompt.version}
+    assert generated.summary.answered == generated.summary.calls == 6
+
+
+def test_each_question_gets_its_own_prompt_and_its_own_answer(serve, system_at, store):
+    server = serve(lambda prompt, _: completion(f"It is {question_of(prompt)}"))
+    generated = generate_answers(build_queries(5, ("en", "ja")), system_at(server), store)
+    for row in generated.answers.itertuples():
+        assert row.answer == f"It is Question {row.query_id[1:]} in {row.language}?"
+    body = server.bodies[0]
+    assert (body["model"], body["temperature"]) == ("m", 0.0)
+
+
+def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_at, store):
+    def behave(prompt, earlier):
+        if "Question 0" in prompt:
+            return refused()
+        if "Question 1" in prompt:
+            return broken() if earlier < 2 else good(prompt, earlier)
+        return filtered() if "Question 2" in prompt else good(prompt, earlier)
+
+    server = serve(behave)
+    system, queries = system_at(server, retries=1), build_queries(4)
+    first = generate_answers(queries, system, store)
+    assert list(first.answers["query_id"]) == ["q3"]
+    assert first.summary.failures == {"refusal": 1, "server_error": 1, "content_filter": 1}
+    assert dict(zip(first.failures["query_id"], first.failures["reason"], strict=True)) == {
+        "q0": "refusal",
+        "q1": "server_error",
+        "q2": "content_filter",
+    }
+    second = generate_answers(queries, system, store)
+    assert list(second.answers["query_id"]) == ["q1", "q3"]
+    assert second.summary.calls == 1
+    assert second.summary.from_store == 3
+
+
+def test_nothing_is_asked_twice(serve, system_at, store):
+    server, queries = serve(good), build_queries(4)
+    limited = generate_answers(queries, system_at(server), store, max_calls=3)
+    assert limited.summary.failures == {"over_budget": 1}
+    whole = generate_answers(queries, system_at(server), store)
+    assert whole.summary.from_store == 3
+    assert generate_answers(queries, system_at(server), store).summary.calls == 0
+    assert set(server.asked.values()) == {1}
+    assert len(server.asked) == 4
+
+
+def test_questions_with_an_answer_of_the_system_are_left_out(serve, system_at, store):
+    queries = build_queries(3)
+    there = generate_answers(queries.head(2), system_at(serve(good)), store).answers
+    rest = generate_answers(queries, system_at(serve(good)), store, answers=there)
+    assert list(rest.answers["query_id"]) == ["q2"]
+    assert rest.summary.already_answered == 2
+    other = system_at(serve(good), name="other")
+    assert len(generate_answers(queries, other, store, answers=there).answers) == 3
+
+
+def test_answers_to_another_prompt_are_warned_of(serve, system_at, store):
+    server, queries = serve(good), build_queries(2)
+    there = generate_answers(queries.head(1), system_at(server, "memerag"), store).answers
+    (warning,) = generate_answers(queries, system_at(server), store, answers=there).summary.warnings
+    assert warning.startswith("there are answers of m to another prompt (memerag.v1@")
+
+
+def test_what_limits_the_answers_is_said(serve, system_at, store):
+    server = serve(lambda *_: completion("<think>hm</think> Paris", finish_reason="length"))
+    queries = build_queries(1, passages=())
+    summary = generate_answers(queries, system_at(server), store).summary
+    assert (summary.cut_off, summary.without_passages) == (1, 1)
+    assert [warning.split(" ", 2)[2][:22] for warning in summary.warnings] == [
+        "were cut off at the mo",
+        "were asked without any",
+        "hold thoughts of a rea",
+    ]
+
+
+def test_a_dry_run_asks_nothing_and_counts_what_is_left(serve, system_at, store):
+    server, queries = serve(good), build_queries(4)
+    generate_answers(queries.head(1), system_at(server), store)
+    run = dry_run_generate(queries, system_at(server), store)
+    assert (run.answers.prompts, run.answers.calls, run.answers.in_store) == (4, 3, 1)
+    assert run.time_filter is None
+    assert len(server.bodies) == 1
+
+
+def test_the_questions_drawn_are_those_that_would_be_judged():
+    queries = build_queries(30, ("en", "fi"))
+    chosen = choose_questions(queries, questions=4, seed=5)
+    answers = queries[["query_id", "language"]].assign(answer="x")
+    both = [answers.assign(system=name, answer=name) for name in ("s", "t")]
+    import pandas as pd
+
+    info = ArenaInfo(name="a", languages=["en", "fi"], systems=["s", "t"])
+    arena = Arena(info, queries, pd.concat(both), pd.DataFrame())
+    pairs = choose_pairs(arena, questions=4, seed=5).table
+    assert set(zip(chosen["language"], chosen["query_id"], strict=True)) == set(
+        zip(pairs["language"], pairs["query_id"], strict=True)
+    )
+    assert len(chosen) == 8
+    assert set(choose_questions(queries, ["fi"])["language"]) == {"fi"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ({"languages": ["xx"]}, "no questions in 'xx' here; there is en"),
+        ({"questions": 0}, "cannot draw 0 questions"),
+    ],
+)
+def test_impossible_choices_are_refused(asked, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        choose_questions(build_queries(2), **asked)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    from arena.generation import answer_prompt
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r"generating answers needs .*jinja2.*\[llm\]"):
+        answer_prompt()

@@ -1,0 +1,132 @@
+"""Questions whose answer changes with time."""
+
+import pytest
+from asked_questions import build_queries, question_of
+from chat_server import broken, completion
+
+from arena.generation import TimeFilter, dry_run_generate, generate_answers, time_dependence
+from arena.generation.time_dependence import read_label, time_prompts
+from arena.llm import Completion, ModelSettings, UnparsableError
+
+PROMPT = """\
+You are an NLP assistant that tells whether a question can only be answered by someone who knows \
+the present date (day, month or year), current affairs or up-to-date information. Go step by step \
+through how the question would be answered, between the tags <rationale></rationale>. Then check \
+whether one of the steps needs to know anything about the present time, and give your answer \
+between the tags <label></label>: 'yes' if so, 'no' if not, and nothing else. The question is in \
+Japanese; write the rationale and the label in English.
+
+Question: Question 0 in ja?
+
+Reply in the format: <rationale>{rationale}</rationale> <label>{yes or no}</label>"""
+
+
+def behave(prompt, earlier):
+    """Question 0 is time-dependent, question 1 gets no label."""
+    if "<label>" not in prompt:
+        return completion(f"answer to {question_of(prompt)}")
+    label = {"0": "Yes.", "1": "perhaps"}.get(question_of(prompt)[9], "no")
+    return completion(f"<rationale>It depends.</rationale> <label>{label}</label>")
+
+
+@pytest.fixture
+def filter_at(system_at):
+    def filter_at(server, model="filter"):
+        return TimeFilter(ModelSettings(model), system_at(server).endpoint)
+
+    return filter_at
+
+
+def test_the_prompt():
+    (prompt,) = time_prompts(build_queries(1, ("ja",)))
+    assert prompt.messages[0].content == PROMPT
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("<label>yes</label>", "yes"),
+        ("<rationale>x</rationale>\n<Label> No. </Label>", "no"),
+        ("<label>yes</label> no, wait: <label>no</label>", "no"),
+        ("<label>'yes'</label>", "yes"),
+    ],
+)
+def test_the_last_label_counts(text, label):
+    assert read_label(Completion(text))["label"] == label
+
+
+@pytest.mark.parametrize(
+    "text", ["yes", "<label>maybe</label>", "<label>{yes or no}</label>", "<label></label>", ""]
+)
+def test_no_label_is_no_answer(text):
+    with pytest.raises(UnparsableError):
+        read_label(Completion(text))
+
+
+def test_questions_are_told_in_their_order(serve, store, filter_at):
+    told = time_dependence(build_queries(4), filter_at(serve(behave)), store)
+    assert list(told.labels["label"]) == ["yes", None, "no", "no"]
+    assert list(told.labels["failure"]) == [None, "unparsable", None, None]
+    assert told.labels["rationale"][0] == "It depends."
+    assert told.keys("yes") == {("en", "q0")}
+
+
+def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_at, filter_at):
+    server = serve(behave)
+    generated = generate_answers(
+        build_queries(4), system_at(server), store, time_filter=filter_at(server)
+    )
+    assert list(generated.answers["query_id"]) == ["q2", "q3"]
+    assert generated.skipped.to_dict("records") == [
+        {
+            "query_id": "q0",
+            "language": "en",
+            "system": "m",
+            "query": "Question 0 in en?",
+            "reason": "time_dependent",
+            "rationale": "It depends.",
+        }
+    ]
+    summary = generated.summary
+    assert summary.failures == {"time_dependence_unparsable": 1}
+    assert (summary.time_dependent, summary.filter_calls, summary.calls) == (1, 4, 2)
+    assert {body["model"] for body in server.bodies} == {"filter", "m"}
+
+
+def test_the_filter_counts_towards_the_most_calls(serve, store, system_at, filter_at):
+    server, queries = serve(behave), build_queries(4)
+    first = generate_answers(
+        queries, system_at(server), store, time_filter=filter_at(server), max_calls=5
+    )
+    assert len(server.bodies) == 5
+    assert first.summary.failures == {"time_dependence_unparsable": 1, "over_budget": 1}
+    few = generate_answers(
+        build_queries(6), system_at(server), store, time_filter=filter_at(server), max_calls=1
+    )
+    assert len(server.bodies) == 6
+    assert few.summary.failures["over_budget"] == 3  # q3, and q5 that nobody told of, and q4
+
+
+def test_a_filter_that_fails_in_passing_is_asked_again(serve, store, system_at):
+    def fail_first(prompt, earlier):
+        return broken() if "<label>" in prompt and not earlier else behave(prompt, earlier)
+
+    server = serve(fail_first)
+    system = system_at(server, retries=0)
+    where = TimeFilter(ModelSettings("filter"), system.endpoint)
+    queries = build_queries(3).tail(1)
+    first = generate_answers(queries, system, store, time_filter=where)
+    assert first.summary.failures == {"time_dependence_server_error": 1}
+    assert list(
+        generate_answers(queries, system, store, time_filter=where).answers["query_id"]
+    ) == ["q2"]
+
+
+def test_a_dry_run_knows_what_the_store_has_told(serve, store, system_at, filter_at):
+    server, queries = serve(behave), build_queries(4)
+    blank = dry_run_generate(queries, system_at(server), None, time_filter=filter_at(server))
+    assert (blank.time_filter.calls, blank.answers.calls) == (4, 4)
+    time_dependence(queries, filter_at(server), store)
+    told = dry_run_generate(queries, system_at(server), store, time_filter=filter_at(server))
+    assert (told.time_filter.calls, told.answers.calls) == (0, 3)
+    assert len(server.bodies) == 4

@@ -1,0 +1,40 @@
+"""A store, and judges at a server of the tests' own."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "llm"))
+
+pytest.importorskip("openai", reason="needs the extra llm")
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+from chat_server import ChatServer
+
+from arena.judging import LlmJudge
+from arena.llm import Endpoint, ModelSettings, open_store
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(tmp_path / "store.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def serve():
+    with contextlib.ExitStack() as stack:
+        yield lambda behave=None: stack.enter_context(ChatServer(behave))
+
+
+@pytest.fixture
+def judge_at():
+    def judge_at(server, model="test-judge", **fields):
+        endpoint = Endpoint(
+            server.url, None, backoff_s=0.01, timeout_s=5.0, longest_wait_s=1.0, retries=1
+        )
+        return LlmJudge(ModelSettings(model), endpoint, **fields)
+
+    return judge_at

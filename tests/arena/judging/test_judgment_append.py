@@ -1,0 +1,180 @@
+"""Adding verdicts to an arena folder: nothing is lost, nothing stands there twice."""
+
+import gzip
+import json
+import multiprocessing
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from judged_systems import build_arena
+
+from arena import DataError, UsageError, read_arena, write_arena
+from arena.judging import append_judgments
+from arena.judging.judged import FAILURE_COLUMNS, JUDGMENT_COLUMNS
+
+SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".csv", ".csv.gz", ".parquet"]
+OLD = [
+    {"query_id": "q0", "language": "en", "system_a": "good", "system_b": "poor", "winner": "a"},
+    {"query_id": "q0", "language": "en", "system_a": "fair", "system_b": "poor", "winner": "tie"},
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_arena(build_arena(), tmp_path)
+    (tmp_path / "judgments.jsonl.gz").unlink()
+    return tmp_path
+
+
+def verdicts(*keys, judge="new", winner="b"):
+    rows = [(q, "en", a, b, winner, judge, 0.75, 0.2, 0.75, "", "v1") for q, a, b in keys]
+    return pd.DataFrame(rows, columns=JUDGMENT_COLUMNS)
+
+
+def write_old(folder, suffix, **further):
+    from arena.rows import write_rows
+
+    table = pd.DataFrame([row | {"judge": "old"} | further for row in OLD])
+    write_rows(table, folder / f"judgments{suffix}")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_verdicts_are_added_in_every_format(folder, suffix):
+    write_old(folder, suffix, note="kept")
+    path, added = append_judgments(folder, verdicts(("q1", "good", "poor"), ("q2", "poor", "fair")))
+    assert (path.name, added) == (f"judgments{suffix}", 2)
+    table = read_arena(folder).judgments
+    assert list(table["judge"]) == ["old", "old", "new", "new"]
+    assert list(table["winner"]) == ["a", "tie", "b", "b"]
+    assert list(table["note"])[:2] == ["kept", "kept"]
+    assert [float(value) for value in table["probability"][2:]] == [0.75, 0.75]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_nothing_is_written_twice(folder, suffix):
+    write_old(folder, suffix)
+    new = verdicts(("q1", "good", "poor"))
+    assert append_judgments(folder, new)[1] == 1
+    path, added = append_judgments(folder, new)
+    before = path.read_bytes()
+    assert added == 0
+    assert append_judgments(folder, new)[1] == 0
+    assert path.read_bytes() == before
+    assert len(read_arena(folder).judgments) == 3
+    assert append_judgments(folder, verdicts(("q1", "poor", "good")))[1] == 1
+    assert append_judgments(folder, verdicts(("q1", "good", "poor"), judge="other"))[1] == 1
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_panels_verdicts_take_the_place_of_its_older_ones(folder, suffix):
+    write_old(folder, suffix)
+    append_judgments(folder, verdicts(("q1", "good", "poor"), ("q2", "good", "poor"), winner="a"))
+    _, added = append_judgments(folder, verdicts(("q1", "good", "poor")), replacing=True)
+    table = read_arena(folder).judgments
+    assert added == 1
+    assert list(table["judge"]) == ["old", "old", "new", "new"]
+    assert list(table["query_id"]) == ["q0", "q0", "q2", "q1"]
+    assert list(table["winner"]) == ["a", "tie", "a", "b"]
+
+
+def test_lines_that_are_there_stay_byte_by_byte(folder):
+    lines = [
+        '{"judge": "old", "winner": "a", "language": "en", "query_id": "q0", "system_a": "good", '
+        '"system_b": "poor", "score": 1.50, "more": {"x": [1, null]}}',
+        "",
+        json.dumps(OLD[1] | {"judge": "näme"}),
+    ]
+    text = "\ufeff" + "\r\n".join(lines)  # a byte order mark, and no line end at the end
+    (folder / "judgments.jsonl").write_bytes(text.encode())
+    append_judgments(folder, verdicts(("q1", "good", "poor")))
+    written = (folder / "judgments.jsonl").read_text(encoding="utf-8").splitlines()
+    assert written[:2] == [lines[0], lines[2]]
+    assert json.loads(written[2])["judge"] == "new"
+
+
+def test_parquet_keeps_its_types(folder):
+    columns = {name: [row[name] for row in OLD] for name in OLD[0]} | {"judge": ["old", "old"]}
+    table = pa.table(columns | {"time": pa.array([1, None], pa.timestamp("us"))})
+    place = table.column_names.index("system_a")
+    table = table.set_column(place, "system_a", table["system_a"].dictionary_encode())
+    table = table.append_column("probability", pa.nulls(2))
+    pq.write_table(table, folder / "judgments.parquet")
+    append_judgments(folder, verdicts(("q1", "good", "poor")))
+    written = pq.read_table(folder / "judgments.parquet")
+    assert written.schema.field("time").type == pa.timestamp("us")
+    assert pa.types.is_dictionary(written.schema.field("system_a").type)
+    assert written["probability"].to_pylist() == [None, None, 0.75]
+    assert len(read_arena(folder).judgments) == 3
+
+
+def test_a_folder_without_judgments_gets_them_in_the_format_of_its_answers(folder):
+    path, added = append_judgments(folder, verdicts(("q1", "good", "poor")))
+    assert (path.name, added) == ("judgments.jsonl.gz", 1)
+    with gzip.open(path, "rt") as stream:
+        assert json.loads(stream.read())["winner"] == "b"
+
+
+def test_damaged_judgments_are_left_alone(folder):
+    path = folder / "judgments.jsonl"
+    path.write_text('{"query_id": "q0"}\nnonsense\n')
+    with pytest.raises(DataError, match="is not JSON"):
+        append_judgments(folder, verdicts(("q1", "good", "poor")))
+    assert path.read_text() == '{"query_id": "q0"}\nnonsense\n'
+
+
+def test_what_is_no_arena_folder_is_refused(tmp_path, folder):
+    with pytest.raises(UsageError, match="is not an arena folder"):
+        append_judgments(tmp_path / "absent", verdicts(("q1", "good", "poor")))
+    write_old(folder, ".jsonl")
+    write_old(folder, ".csv")
+    with pytest.raises(UsageError, match="several times"):
+        append_judgments(folder, verdicts(("q1", "good", "poor")))
+
+
+def add_own(folder, judge):
+    for question in range(4):
+        append_judgments(folder, verdicts((f"q{question}", "good", "poor"), judge=judge))
+
+
+def test_processes_that_add_at_once_lose_nothing(folder):
+    context = multiprocessing.get_context("spawn")
+    others = [context.Process(target=add_own, args=(folder, f"judge-{n}")) for n in range(2)]
+    for process in others:
+        process.start()
+    for process in others:
+        process.join()
+    assert len(read_arena(folder).judgments) == 8
+
+
+def test_failures_that_have_a_verdict_by_now_are_forgotten(folder):
+    from arena.judging.failure_file import note_failures
+    from arena.judging.judged import Judged
+    from arena.judging.judging_summary import Flips, JudgingSummary
+
+    counts = dict.fromkeys(["pairs", "already_judged", "identical", "asked", "calls", "retries"], 0)
+    counts |= dict.fromkeys(["from_store", "invalid", "tokens_in", "tokens_out"], 0)
+
+    def judged(judge, right=(), wrong=()):
+        failures = [(*_sides(key), judge, "invalid", "", "", "v", "k") for key in wrong]
+        summary = JudgingSummary(
+            judge, "v", verdicts={}, failures={}, flags={}, cost=None,
+            flips=Flips(0, 0, 0, 0), warnings=(), **counts,
+        )  # fmt: skip
+        table = pd.DataFrame(failures, columns=FAILURE_COLUMNS)
+        return Judged(verdicts(*right, judge=judge), table, summary)
+
+    one, other = ("q1", "good", "poor"), ("q2", "good", "poor")
+    path = note_failures(folder, judged("x", wrong=[one, other]))
+    note_failures(folder, judged("y", wrong=[one]))
+    note_failures(folder, judged("x", right=[one], wrong=[other]))
+    left = [json.loads(line) for line in path.read_text().splitlines()]
+    assert sorted((row["judge"], row["query_id"]) for row in left) == [("x", "q2"), ("y", "q1")]
+    note_failures(folder, judged("x", right=[other]))
+    note_failures(folder, judged("y", right=[one]))
+    assert not path.exists()
+
+
+def _sides(key):
+    return key[0], "en", key[1], key[2]

@@ -1,0 +1,41 @@
+"""Which family a model's name speaks of."""
+
+import pytest
+
+from arena.judging.model_families import model_families, self_preference_warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "families"),
+    [
+        ("gpt-4o-mini", {"OpenAI"}),
+        ("azure/GPT-3.5-turbo", {"OpenAI"}),
+        ("o3-mini", {"OpenAI"}),
+        ("openai/gpt-oss-20b", {"OpenAI"}),
+        ("claude-3-5-sonnet-20241022", {"Anthropic"}),
+        ("meta-llama/Llama-3-70b", {"Meta"}),
+        ("google/gemma-1.1-2b-it", {"Google"}),
+        ("Qwen2.5-Coder-0.5B", {"Qwen"}),
+        ("mistralai/Mixtral-8x22B", {"Mistral"}),
+        ("c4ai-command-r-plus", {"Cohere"}),
+        ("CohereForAI/aya-23-35B", {"Cohere"}),
+        ("deepseek-r1-distill-llama-70b", {"DeepSeek", "Meta"}),
+        ("microsoft/Phi-3-mini", {"Microsoft"}),
+        ("rinna/japanese-gpt-neox-3.6b", set()),
+        ("gpt-j-6b", set()),
+        ("rwkv-world-jpn-55", set()),
+        ("metaphor-7b", set()),
+        ("solo3-base", set()),
+        ("my-system", set()),
+    ],
+)
+def test_names_speak_of_families(name, families):
+    assert model_families(name) == families
+
+
+def test_kin_is_named_and_long_lists_are_cut():
+    kin = [f"gpt-4o-{n}" for n in range(8)]
+    (warning,) = self_preference_warnings("gpt-4-turbo", [*kin, "llama-3"])
+    assert "(OpenAI: gpt-4o-0, gpt-4o-1, gpt-4o-2, gpt-4o-3, gpt-4o-4 and 3 more)" in warning
+    assert list(self_preference_warnings("claude-3", kin)) == []
+    assert list(self_preference_warnings("local", ["local-2"])) == []

@@ -1,0 +1,184 @@
+"""Which pairs are judged, and which answer stands on which side."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judged_systems import build_arena
+
+from arena import UsageError
+from arena.judging import choose_pairs, pairs_judged_in, shown_order
+from arena.judging.comparisons import pair_keys, unordered
+
+SYSTEMS = tuple(f"s{n}" for n in range(7))
+texts = st.text(st.characters(codec="utf-8"), max_size=8)
+answers = st.tuples(texts, texts)
+
+
+@settings(max_examples=50, deadline=None)
+@given(texts, texts, answers, answers, st.integers(0, 5))
+def test_the_order_does_not_hang_on_how_a_pair_is_given(language, query_id, one, other, seed):
+    order = shown_order(language, query_id, one, other, seed)
+    assert sorted(order) == sorted((one[0], other[0]))
+    assert shown_order(language, query_id, other, one, seed) == order
+
+
+def test_sides_are_even():
+    orders = [shown_order("en", f"q{n}", ("s", "x"), ("t", "y")) for n in range(2000)]
+    assert 900 < Counter(orders)["s", "t"] < 1100
+    others = [shown_order("en", f"q{n}", ("s", "x"), ("t", "y"), seed=1) for n in range(2000)]
+    assert 900 < sum(a == b for a, b in zip(orders, others, strict=True)) < 1100
+
+
+def test_the_order_is_golden():
+    drawn = [shown_order("en", f"q{n}", ("s", "x"), ("t", "y"))[0] for n in range(12)]
+    assert "".join(drawn) == "ssststttstts"
+
+
+def test_all_pairs_of_all_questions():
+    chosen = choose_pairs(build_arena(questions=5, languages=("en", "de")))
+    assert len(chosen) == len(chosen.table) == 2 * 5 * 3
+    assert chosen.questions == {"en": 5, "de": 5}
+    keys = [unordered(key) for key in pair_keys(chosen.table)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_further_system_and_other_names_reshuffle_nothing():
+    few = choose_pairs(build_arena(questions=20, systems=SYSTEMS[:4]), questions=10)
+    more = choose_pairs(build_arena(questions=20, systems=SYSTEMS[:5]), questions=10)
+    assert set(pair_keys(few.table)) < set(pair_keys(more.table))
+
+
+def test_questions_are_drawn_by_their_content():
+    def drawn(questions, seed=0):
+        arena = build_arena(questions=questions)
+        return set(choose_pairs(arena, questions=10, seed=seed).table["query_id"])
+
+    assert len(drawn(100)) == 10
+    assert drawn(100) == drawn(100)
+    assert drawn(100) != drawn(100, seed=1)
+    assert len(drawn(100) & drawn(105)) >= 7
+    assert drawn(8) == {f"q{n}" for n in range(8)}
+
+
+def test_rows_in_another_order_make_no_difference():
+    arena = build_arena(questions=30, systems=SYSTEMS)
+    shuffled = type(arena)(
+        arena.info,
+        arena.queries.sample(frac=1, random_state=1),
+        arena.answers.sample(frac=1, random_state=2),
+        arena.judgments,
+    )
+    for pairs in ("all", 4):
+        chosen = [choose_pairs(each, questions=9, pairs=pairs) for each in (arena, shuffled)]
+        pd.testing.assert_frame_equal(chosen[0].table, chosen[1].table)
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 6, 10])
+def test_some_pairs_are_even_and_connected(pairs):
+    chosen = choose_pairs(build_arena(questions=21, systems=SYSTEMS), pairs=pairs)
+    table = chosen.table
+    assert len(table) == 21 * pairs
+    assert (table.groupby("query_id").size() == pairs).all()
+    battles = Counter([*table["system_a"], *table["system_b"]])
+    assert max(battles.values()) - min(battles.values()) <= 1
+    sides = zip(table["system_a"], table["system_b"], strict=True)
+    met = Counter(tuple(sorted(pair)) for pair in sides)
+    assert max(met.values()) - min(met.get(pair, 0) for pair in met) <= 2
+    assert groups(met) == 1
+
+
+def groups(pairs):
+    """Count the groups of systems that pairs connect."""
+    reach = {system: {system} for system in SYSTEMS}
+    for one, other in pairs:
+        joined = reach[one] | reach[other]
+        for system in joined:
+            reach[system] = joined
+    return len({frozenset(group) for group in reach.values()})
+
+
+@pytest.mark.parametrize(("questions", "pairs"), [(1, 6), (2, 3), (3, 2), (6, 1)])
+def test_as_few_pairs_as_can_connect_do(questions, pairs):
+    chosen = choose_pairs(build_arena(questions=questions, systems=SYSTEMS), pairs=pairs).table
+    assert groups(zip(chosen["system_a"], chosen["system_b"], strict=True)) == 1
+
+
+def test_more_pairs_than_there_are_takes_all():
+    chosen = choose_pairs(build_arena(questions=2), pairs=99)
+    assert len(chosen) == 6
+
+
+def test_absent_answers_are_counted_and_not_judged():
+    absent = {("q0", "good"): None, ("q1", "good"): None, ("q1", "fair"): None}
+    chosen = choose_pairs(build_arena(absent))
+    assert len(chosen) == 1 + 0 + 3 + 3
+    assert chosen.absent_answers == 1
+    assert chosen.without_pair == 1
+    assert chosen.questions == {"en": 3}
+
+
+def test_both_orders_ask_every_pair_twice():
+    once = choose_pairs(build_arena())
+    twice = choose_pairs(build_arena(), both_orders=True)
+    assert len(twice) == 2 * len(once)
+    assert set(pair_keys(once.table)) < set(pair_keys(twice.table))
+
+
+def test_identical_answers_are_told_apart():
+    same = {("q0", "good"): "##Reason: x\n##Answer: the same ", ("q0", "fair"): "the same"}
+    chosen = choose_pairs(build_arena(same), both_orders=True)
+    assert len(chosen.identical) == 2
+    assert len(chosen.table) == 2 * 11
+
+
+def test_pairs_of_another_judge_can_be_chosen():
+    arena = build_arena()
+    judgments = pd.DataFrame(
+        [("q1", "en", "poor", "good"), ("q1", "en", "good", "poor"), ("q0", "en", "fair", "good")],
+        columns=["query_id", "language", "system_a", "system_b"],
+    )
+    chosen = pairs_judged_in(arena, judgments)
+    expected = {("en", "q0", "fair", "good"), ("en", "q1", "good", "poor")}
+    assert {unordered(key) for key in pair_keys(chosen.table)} == expected
+    assert len(pairs_judged_in(arena, judgments, both_orders=True)) == 4
+    absent = judgments.assign(system_a="nobody")
+    with pytest.raises(UsageError, match="no answer of 'nobody' to 'q1' in 'en'"):
+        pairs_judged_in(arena, absent)
+
+
+def test_judged_pairs_are_left_out_in_either_order():
+    chosen = choose_pairs(build_arena(questions=1))
+    language, query_id, a, b = next(iter(pair_keys(chosen.table)))
+    assert len(chosen.without([(language, query_id, b, a)])) == 2
+    both = choose_pairs(build_arena(questions=1), both_orders=True)
+    assert len(both.without([(language, query_id, b, a)])) == 5
+    assert len(both.without(list(pair_keys(both.table)))) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"questions": 0}, "at least 1"),
+        ({"pairs": 0}, "at least 1"),
+        ({"languages": ["fi"]}, "no language 'fi' here; there is en"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said(options, message):
+    with pytest.raises(UsageError, match=message):
+        choose_pairs(build_arena(), **options)
+
+
+def test_an_arena_of_one_system_has_nothing_to_judge():
+    with pytest.raises(UsageError, match="nothing to judge"):
+        choose_pairs(build_arena(systems=("good",)))
+
+
+def test_choosing_some_of_many_pairs_is_even_for_many_systems():
+    systems = tuple(f"s{n:02}" for n in range(40))
+    chosen = choose_pairs(build_arena(questions=30, systems=systems), pairs=20).table
+    battles = Counter([*chosen["system_a"], *chosen["system_b"]])
+    assert np.ptp(list(battles.values())) <= 1

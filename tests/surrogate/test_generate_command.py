@@ -1,0 +1,172 @@
+"""``surrogate-arena generate`` against a server of the tests' own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
+
+pytest.importorskip("openai", reason="needs the extra llm")
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+from chat_server import ChatServer, completion, refused
+
+from arena import read_answers, read_arena, write_arena
+
+
+def behave(prompt, earlier):
+    if "<label>" in prompt:
+        question = prompt.partition("Question: ")[2].partition("\n")[0]
+        return completion(f"<label>{'yes' if 'in ' in question else 'no'}</label>")
+    return completion("##Reason: so [1] ##Answer: This.")
+
+
+@pytest.fixture
+def folder(small_arena, tmp_path):
+    write_arena(small_arena, tmp_path / "arena", ".jsonl")
+    return tmp_path / "arena"
+
+
+@pytest.fixture
+def generate(run, folder):
+    """Run the command with these options on the folder; returns its status and the server."""
+
+    def generate(*options, behave=behave):
+        with ChatServer(behave) as server:
+            at = ["--model", "m", "--base-url", server.url, "--timeout", "5"]
+            return run("generate", folder, *at, *options), server
+
+    return generate
+
+
+def test_answers_go_to_a_file(generate, folder, tmp_path, capsys):
+    out = tmp_path / "out" / "answers.jsonl"
+    status, server = generate("--out", out, "--questions", "3", "--system", "mine")
+    assert status == 0
+    answers = read_answers(out, read_arena(folder).queries)
+    assert len(answers) == len(server.bodies) == 6
+    assert set(answers["system"]) == {"mine"}
+    assert server.bodies[0]["temperature"] == 0.1
+    assert server.bodies[0]["max_tokens"] == 2048
+    printed = capsys.readouterr().out
+    assert "answered: 6 of 6 questions" in printed
+    assert f"6 answers written to {out}" in printed
+    assert (folder / "generation.sqlite").is_file()
+
+
+def test_a_later_run_goes_on_where_the_first_ended(generate, tmp_path, capsys):
+    out = tmp_path / "answers.jsonl"
+    generate("--out", out, "--max-calls", "5", "--json")
+    first = json.loads(capsys.readouterr().out)
+    assert (first["answered"], first["failures"]) == (5, {"over_budget": 15})
+    assert first["listings"] == [str(tmp_path / "failed_answers.jsonl")]
+    status, server = generate("--out", out, "--json")
+    second = json.loads(capsys.readouterr().out)
+    assert (status, len(server.bodies)) == (0, 15)
+    assert (second["answered"], second["from_store"], second["listings"]) == (20, 5, [])
+
+
+def test_answers_go_to_the_arena(generate, folder, capsys):
+    status, _ = generate("--append", "--languages", "sw", "--prompt", "memerag")
+    assert status == 0
+    read = read_arena(folder)
+    assert "m" in read.info.systems
+    assert (read.answers["system"] == "m").sum() == 10
+    options = ["--append", "--languages", "sw", "--prompt", "memerag", "--skip-time-dependent"]
+    status, server = generate(*options)
+    assert (status, len(server.bodies)) == (0, 0)
+    assert "10 had an answer before" in capsys.readouterr().out
+
+
+def test_time_dependent_questions_are_skipped_and_listed(generate, tmp_path, capsys):
+    options = ["--out", tmp_path / "a.jsonl", "--skip-time-dependent", "--filter-model", "f"]
+    status, server = generate(*options, "--json")
+    printed = json.loads(capsys.readouterr().out)
+    assert status == 0
+    assert printed["time_dependent"] == len(printed["skipped"]) > 0
+    assert printed["answered"] + printed["time_dependent"] == 20
+    asked = [(body["model"], body["temperature"]) for body in server.bodies]
+    assert asked.count(("f", 0.0)) == 20
+    listed = (tmp_path / "skipped_questions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(listed) == printed["time_dependent"]
+    generate(*options)
+    assert f"time-dependent, left out: {len(listed)}" in capsys.readouterr().out
+
+
+def test_failures_are_no_answers(generate, tmp_path, capsys):
+    status, _ = generate("--out", tmp_path / "a.jsonl", behave=lambda *_: refused())
+    assert status == 0
+    assert "failures: 20 refusal" in capsys.readouterr().out
+    rows = (tmp_path / "failed_answers.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(row)["reason"] for row in rows} == {"refusal"}
+    assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == ""
+    assert generate("--out", tmp_path / "a.jsonl", "--model", "n")[0] == 0
+
+
+def test_a_dry_run_asks_and_writes_nothing(generate, folder, capsys):
+    before = sorted(folder.iterdir())
+    status, server = generate("--dry-run", "--skip-time-dependent", "--json")
+    printed = json.loads(capsys.readouterr().out)
+    assert (status, server.bodies, sorted(folder.iterdir())) == (0, [], before)
+    assert printed["questions"] == printed["answers"]["calls"] == 20
+    assert printed["time_filter"]["calls"] == 20
+    generate("--dry-run")
+    assert "nothing was asked" in capsys.readouterr().out
+
+
+def test_a_template_and_settings_of_ones_own(generate, tmp_path):
+    template = tmp_path / "mine.jinja"
+    template.write_text("Q: {{ question }}", encoding="utf-8")
+    status, server = generate(
+        *("--out", tmp_path / "a.jsonl", "--prompt", template, "--questions", "1"),
+        *("--temperature", "-1", "--body", '{"max_completion_tokens": 9}'),
+    )
+    assert status == 0
+    (body, _) = server.bodies
+    assert body["messages"][0]["content"].startswith("Q: ")
+    assert "temperature" not in body
+    assert "max_tokens" not in body
+    assert body["max_completion_tokens"] == 9
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ([], "say where the answers go"),
+        (["--append", "--out", "a.jsonl"], "--out FILE or --append, not both"),
+        (["--out", "a.txt"], "unknown format"),
+        (["--append", "--prompt", "no.jinja"], "there is no prompt 'no.jinja'"),
+        (["--append", "--body", "[]"], "--body is no JSON object"),
+        (["--append", "--body", "{"], "--body is no JSON:"),
+        (["--append", "--languages", "xx"], "no questions in 'xx' here; there is en, sw"),
+        (["--append", "--tokenizer", "none.json"], "there is no tokenizer at none.json"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_asked(generate, capsys, options, complaint):
+    status, server = generate(*options)
+    assert (status, server.bodies) == (2, [])
+    assert complaint in capsys.readouterr().err
+
+
+def test_answers_of_others_are_not_written_over(generate, folder, capsys):
+    status, server = generate("--out", folder / "answers.jsonl")
+    assert (status, server.bodies) == (2, [])
+    assert "holds more than answers of m" in capsys.readouterr().err
+
+
+def test_help_loads_nothing_heavy():
+    code = """
+import sys
+from surrogate.commands import main
+try:
+    main(["generate", "--help"])
+except SystemExit:
+    pass
+heavy = {"openai", "jinja2", "bm25s", "sqlalchemy", "aiohttp", "tokenizers", "arena.generation"}
+print("loaded:", sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded: []"

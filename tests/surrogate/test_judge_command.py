@@ -1,0 +1,214 @@
+"""``surrogate-arena judge`` as a user runs it."""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
+
+pytest.importorskip("openai", reason="needs the extra llm")
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+from chat_server import ChatServer, completion
+
+from arena import read_arena, write_arena
+
+
+@pytest.fixture
+def folder(small_arena, tmp_path):
+    write_arena(small_arena, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def serve():
+    with contextlib.ExitStack() as stack:
+        yield lambda behave=None: stack.enter_context(ChatServer(behave or longer))
+
+
+def longer(prompt, _):
+    """Prefer the longer answer."""
+    sides = []
+    for side in "AB":
+        rest = prompt.partition(f"[The Start of Assistant {side}'s Answer ")[2]
+        sides.append(len(rest.partition(f"[The End of Assistant {side}'s")[0]))
+    return completion(f"[[{'A' if sides[0] >= sides[1] else 'B'}]]", usage=(200, 5))
+
+
+@pytest.fixture
+def judge(run, folder, capsys):
+    def judge(server, *options):
+        arguments = ["--model", "local", "--base-url", server.url, "--questions", 3]
+        status = run("judge", folder, *arguments, *options)
+        printed = capsys.readouterr()
+        return status, printed.out if status == 0 else printed.err
+
+    return judge
+
+
+def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder, run, capsys):
+    before = read_arena(folder).judgments
+    server = serve()
+    options = ["--pairs", 4, "--both-orders"]
+    status, printed = judge(server, *options)
+    assert status == 0
+    calls = sum(server.asked.values())
+    assert f"{2 * 3 * 4 * 2} comparisons on 6 questions, in both orders" in printed
+    assert "INVALID: 0; failures: none" in printed
+    assert "24 pairs flip (0.0%)" in printed
+    assert (folder / "judging.sqlite").is_file()
+    after = read_arena(folder).judgments
+    assert len(after) == len(before) + 48
+    assert (after["judge"] == "local").sum() == 48
+    assert after.head(len(before))[list(before)].equals(before)
+    content = (folder / "judgments.jsonl.gz").read_bytes()
+    status, printed = judge(server, *options)
+    assert "0 sent now" in printed
+    assert "48 were judged before" in printed
+    assert "0 verdicts added" in printed
+    assert sum(server.asked.values()) == calls
+    assert (folder / "judgments.jsonl.gz").read_bytes() == content
+    assert run("fit", folder, "--judge", "local", "--language", "en", "--rounds", 10) == 0
+    assert "Ratings" in capsys.readouterr().out
+
+
+def test_json_holds_every_count(judge, serve, folder):
+    def half(prompt, earlier):
+        return completion("No idea.") if len(prompt) % 2 else longer(prompt, earlier)
+
+    prices = folder / "prices.json"
+    prices.write_text('{"local": {"tokens_in": 1, "tokens_out": 2}}')
+    status, printed = judge(serve(half), "--pairs", 5, "--prices", prices, "--json")
+    content = json.loads(printed, parse_constant=pytest.fail)
+    summary = content["judges"][0]
+    assert status == 0
+    assert content["pairs"]["pairs"] == 30
+    assert sum(summary["verdicts"].values()) + summary["invalid"] == 30
+    assert summary["failures"] == {"invalid": summary["invalid"]}
+    assert summary["invalid"] > 0
+    assert summary["cost"] > 0
+    assert content["added"] == 30 - summary["invalid"]
+    rows = Path(content["failures_file"]).read_text(encoding="utf-8").splitlines()
+    assert {json.loads(row)["reason"] for row in rows} == {"invalid"}
+    assert len(rows) == summary["invalid"]
+    ties = read_arena(folder).judged_by("local").judgments.query("winner == 'tie'")
+    assert len(ties) == summary["identical"]
+    assert set(ties["flags"]) <= {"identical"}
+
+
+def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
+    server = serve()
+    before = sorted(path.name for path in folder.iterdir())
+    status, printed = judge(server, "--pairs", 2, "--dry-run")
+    assert status == 0
+    assert "Dry run: nothing was asked" in printed
+    assert not server.asked
+    assert sorted(path.name for path in folder.iterdir()) == before
+    status, printed = judge(server, "--pairs", 2, "--dry-run", "--json", "--panel", "other")
+    content = json.loads(printed)
+    assert set(content["judges"]) == {"local", "other"}
+    assert content["judges"]["local"]["calls"] == 12 - content["pairs"]["identical_answers"]
+
+
+@pytest.mark.parametrize("aggregate", ["majority", "dawid-skene"])
+def test_a_panel_gives_one_verdict(judge, serve, folder, aggregate):
+    options = ["--pairs", 6, "--panel", "second, third", "--aggregate", aggregate]
+    status, printed = judge(serve(), *options)
+    assert status == 0
+    assert "Judges against the panel of the others" in printed
+    table = read_arena(folder).judgments
+    assert (table["judge"] == f"panel({aggregate})").sum() == 36
+    members = table[table["judge"].isin(["local", "second", "third"])]
+    assert len(members) == 3 * 36
+    status, printed = judge(serve(), *options, "--json")
+    content = json.loads(printed)
+    assert content["panel"]["verdicts"] == 36
+    again = read_arena(folder).judgments
+    assert len(again) == len(table)
+
+
+def test_a_budget_spans_the_panel(judge, serve):
+    server = serve()
+    _, printed = judge(server, "--pairs", 4, "--panel", "second", "--max-calls", 30, "--json")
+    content = json.loads(printed)
+    assert sum(server.asked.values()) == 30
+    first, second = content["judges"]
+    assert first["failures"] == {}
+    assert first["sent"] + second["sent"] == 30
+    assert second["failures"] == {"over_budget": first["sent"] - second["sent"]}
+
+
+def test_options_reach_the_model(judge, serve, tmp_path):
+    template = tmp_path / "mine.jinja"
+    template.write_text("{{ question }}\n{{ answer_a }}\n{{ answer_b }}\nSay [[A]] or [[B]].")
+    server = serve(lambda *_: completion("[[B]]"))
+    status, _ = judge(
+        server, "--pairs", 1, "--languages", "sw", "--template", template, "--temperature", -1,
+        "--body", '{"max_completion_tokens": 77}', "--judge-name", "mine",
+    )  # fmt: skip
+    assert status == 0
+    body = server.bodies[0]
+    assert body["max_completion_tokens"] == 77
+    assert not {"temperature", "max_tokens"} & set(body)
+    assert body["messages"][0]["content"].endswith("Say [[A]] or [[B]].")
+    assert len(server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pairs", "some"], "--pairs is 'some'; give all, or a number"),
+        (["--verdict", "stars"], "--verdict is 'stars'; use one of text, logprobs"),
+        (["--aggregate", "mean"], "--aggregate is 'mean'; use one of majority, dawid-skene"),
+        (["--languages", "xx"], "no language 'xx' here; there is en, sw"),
+        (["--body", "{"], "--body is no JSON"),
+        (["--body", "[]"], "--body is no JSON object"),
+        (["--panel", "local"], "name each judge once: local"),
+        (["--prices", "absent.json"], "there is no file of prices"),
+        (["--template", "absent.jinja"], "there is no template at"),
+        (["--store", "redis://x"], "no stores at redis URLs"),
+        (["--timeout", 0], "timeout_s must be above 0"),
+    ],
+)
+def test_what_cannot_be_met_is_said(judge, serve, options, message):
+    server = serve()
+    status, printed = judge(server, *options)
+    assert status == 2
+    assert message in printed
+    assert not server.asked
+
+
+def test_a_template_with_an_unknown_variable_is_refused(judge, serve, tmp_path):
+    template = tmp_path / "mine.jinja"
+    template.write_text("{{ answer_a }} {{ answer_b }} {{ docs }}")
+    status, printed = judge(serve(), "--template", template)
+    assert status == 2
+    assert "uses docs, which there is not; there is question, language" in printed
+
+
+@pytest.mark.parametrize("content", ["{", '{"local": 3}', '{"local": {"tokens_in": -1}}'])
+def test_unusable_prices_are_said(judge, serve, tmp_path, content):
+    prices = tmp_path / "prices.json"
+    prices.write_text(content)
+    status, printed = judge(serve(), "--prices", prices)
+    assert status == 2
+    assert "prices.json" in printed
+
+
+def test_help_and_import_load_no_client():
+    import subprocess
+
+    code = """
+import sys
+import surrogate.commands, arena.judging
+try:
+    surrogate.commands.main(["judge", "--help"])
+except SystemExit:
+    pass
+print("loaded:", {"openai", "jinja2", "sqlalchemy"} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded: set()"
