@@ -12,6 +12,7 @@ from features.llm_rated import LLM_FEATURES
 from features.registry import FEATURES
 
 AVAILABLE = "yes"
+ABSENT_MODEL = "once its model is here: --download, or model=FOLDER"
 
 
 def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.DataFrame:
@@ -45,8 +46,10 @@ def availability(feature: Feature) -> str:
         feature.require()
         if feature.model is not None and feature not in LLM_FEATURES:
             find_model(feature.model, download=False)
-    except (MissingDependencyError, UsageError) as error:
+    except MissingDependencyError as error:
         return str(error)
+    except UsageError:
+        return ABSENT_MODEL
     return AVAILABLE
 
 

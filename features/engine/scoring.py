@@ -82,7 +82,7 @@ def score(
             rows = np.arange(start, min(start + SLAB, len(answers)))
             measured.put(rows, columns, run.measure(answers.take(rows.tolist()), features))
             if progress is not None:
-                progress(f"{kind} {model}", int(rows[-1]) + 1, len(answers))
+                progress(_stage(kind, model), int(rows[-1]) + 1, len(answers))
     return measured
 
 
@@ -94,6 +94,7 @@ class _Run:
         self._use = use
         self._workers = workers if scorer.device == PROCESSOR else None
         self._known = ScoreCache(scorer.signature, cache)
+        workers.renew()
 
     def measure(self, answers: Answers, features: Sequence[Feature]) -> Measured:
         samples = answers.samples()
@@ -133,6 +134,11 @@ def _by_model(chosen: Sequence[Feature]) -> dict[tuple[str, str], list[int]]:
         if feature.reading is not None and feature.model is not None:
             groups.setdefault((feature.reading.kind, feature.model), []).append(place)
     return groups
+
+
+def _stage(kind: str, model: str) -> str:
+    """Name the work of a model: its name on the hub, or the last two folders of its path."""
+    return f"{kind} {'/'.join(Path(model).parts[-2:])}"
 
 
 def _items(wanted: Wanted) -> Iterator[Item]:

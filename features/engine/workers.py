@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Literal, TypeVar, get_args
 
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
 
 from arena.errors import MissingDependencyError, UsageError
 
@@ -59,7 +60,10 @@ class Backend:
     def workers(self) -> Iterator[Workers]:
         """Start, or reach, the workers."""
         with _cluster(self), parallel_config(backend=_JOBLIB_NAMES[self.name], n_jobs=self.jobs):
-            yield Workers(block=_RAY_BLOCK if self.name == "ray" else None)
+            yield Workers(
+                block=_RAY_BLOCK if self.name == "ray" else None,
+                are_processes=self.name == "processes" and self.jobs != 1,
+            )
 
 
 def checked_backend(name: str, scheduler: str | None = None, jobs: int = -1) -> Backend:
@@ -81,9 +85,20 @@ class Workers:
 
     Attributes:
         block: Jobs handed over together, or None to hand them over one by one.
+        are_processes: Whether they are several processes of this machine.
     """
 
     block: int | None = None
+    are_processes: bool = False
+
+    def renew(self) -> None:
+        """Let processes of this machine end, so that the next job starts in new ones.
+
+        A process whose memory grows between jobs, as by another model, is taken for leaking and
+        replaced in the middle of the work.
+        """
+        if self.are_processes:
+            get_reusable_executor().shutdown(wait=True)
 
     def map(self, work: Callable[[Job], Done], jobs: Iterable[Job]) -> Iterator[Done]:
         """Yield what the jobs give, in their order, as they are done."""

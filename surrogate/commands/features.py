@@ -35,7 +35,8 @@ class _MeasureByDefault(TyperGroup):
 
 features = typer.Typer(
     cls=_MeasureByDefault,
-    help="Measure features of every answer of an arena; 'list' shows which there are.",
+    help="Measure features of every answer: 'features ARENA --out FILE', short for "
+    "'features measure ARENA --out FILE'; 'features list' shows which there are.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -130,7 +131,9 @@ def list_features(as_json: JsonOption = False) -> None:
     if as_json:
         printing.print_json(printing.records(table))
         return
-    printing.print_columns("Features", table, ["feature", "summary", "needs", "available"])
+    printing.print_columns(
+        "Features", table, ["feature", "summary", "source", "needs", "available"]
+    )
 
 
 def _print_measured(table: pd.DataFrame, missing: pd.DataFrame, out: Path, as_json: bool) -> None:
