@@ -17,6 +17,13 @@ from features.citation_quality import (
 from features.feature import Feature
 from features.fluency import FLUENCY_FEATURES
 from features.grounding import GROUNDING_FEATURES
+from features.grounding.coverage import (
+    CONTENT_COVERAGE,
+    FRAGMENT_DENSITY,
+    LONGEST_COMMON_SPAN,
+    NGRAM_COVERAGE,
+)
+from features.grounding.facts import UNSUPPORTED_NUMBERS
 from features.language import ENGLISH, TARGET_LANGUAGE
 from features.length import ANSWER_LENGTH
 from features.llm_rated import LLM_FEATURES
@@ -35,13 +42,20 @@ PAPER_WITHOUT_MODELS = (
 )
 """The features of MIRAGE-Bench, section 4.1, that need no model."""
 
-DEFAULT_FEATURES = (*PAPER_WITHOUT_MODELS, ANSWER_LENGTH, CITATIONS, INVALID_CITATIONS)
-"""Features measured unless others are asked for: cheap, without models."""
+DEFAULT_FEATURES = (
+    *PAPER_WITHOUT_MODELS,
+    *(ANSWER_LENGTH, CITATIONS, INVALID_CITATIONS),
+    *(NGRAM_COVERAGE, CONTENT_COVERAGE, FRAGMENT_DENSITY),
+    *(LONGEST_COMMON_SPAN, UNSUPPORTED_NUMBERS),
+)
+"""Features measured unless others are asked for: cheap, without models, and, since they cut no
+sentences, in all languages with what a plain install brings."""
 
 DETERMINISTIC_FEATURES = (
     *DEFAULT_FEATURES,
-    *(CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE, CITATION_DENSITY),
-    *(CHRF, *GROUNDING_FEATURES, *FLUENCY_FEATURES),
+    *(CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE, CITATION_DENSITY, CHRF),
+    *(feature for feature in GROUNDING_FEATURES if feature not in DEFAULT_FEATURES),
+    *FLUENCY_FEATURES,
 )
 """All features that need no model."""
 

@@ -30,7 +30,8 @@ def test_text_reads_back_as_the_same_features(features):
 def test_names_of_the_default_features():
     assert [str(feature) for feature in DEFAULT_FEATURES] == [
         *("target_language", "english", "citation_recall@10", "citation_map@10", "bleu"),
-        *("rouge_l", "answer_length", "citations", "invalid_citations"),
+        *("rouge_l", "answer_length", "citations", "invalid_citations", "ngram_coverage@2"),
+        *("content_coverage", "fragment_density", "longest_common_span", "unsupported_numbers"),
     ]
 
 
