@@ -13,9 +13,10 @@ from features.models.packages import require_model
 from features.support import NLI_MODEL
 
 CPU = ModelOptions(device="cpu")
+LOCAL_KINDS = [kind for kind in KINDS if kind != "llm"]
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", LOCAL_KINDS)
 @pytest.mark.parametrize("name", [NLI_MODEL, "no-such-model", "./no/such/folder", "/a/b/c"])
 def test_a_model_that_is_not_here_is_refused_without_the_network(kind, name, monkeypatch):
     pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
