@@ -59,6 +59,7 @@ def write_board(board: Board, folder: Path | str, arena: Path | str | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     place = os.path.relpath(arena, folder) if arena is not None else None
     summary = board.summary.model_copy(update={"arena_folder": place})
+    save_judge(board.judge, folder / JUDGE_FILE)
     write_rows(board.features, folder / FEATURES_FILE)
     for table, name in [
         (board.arena, ARENA_FILE),
@@ -67,7 +68,6 @@ def write_board(board: Board, folder: Path | str, arena: Path | str | None = Non
         (board.importances, IMPORTANCES_FILE),
     ]:
         write_rows(table.round(DECIMALS), folder / name)
-    save_judge(board.judge, folder / JUDGE_FILE)
     with atomic_path(folder / SUMMARY_FILE) as path:
         content = summary.model_dump(mode="json")
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)

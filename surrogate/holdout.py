@@ -107,7 +107,7 @@ def fit_tournaments(
         judge = train_language_judge(train, draws[None], target, recipe, estimator)
         shares = judge.importances()
         importances[row] = [shares.get(name, 0.0) for name in tensor.features]
-        r2[row] = _r2(coefficients[is_held], judge.predict(held, draws))
+        r2[row] = held_out_r2(coefficients[is_held], judge.predict(held, draws))
     return TournamentFits(r2, importances)
 
 
@@ -150,7 +150,12 @@ def random_state(tournaments: Tournaments, *keys: str) -> int:
     return int(seed_sequence(tournaments.seed, "surrogate", *keys).generate_state(1)[0])
 
 
-def _r2(truth: Floats, predicted: Floats) -> float:
+def held_out_r2(truth: Floats, predicted: Floats) -> float:
+    """R² of predicted coefficients, both of shape (H,).
+
+    Returns:
+        NaN where fewer than two systems have both, or their coefficients are equal.
+    """
     both = np.isfinite(truth) & np.isfinite(predicted)
     if both.sum() < FEWEST_HELD_OUT or np.ptp(truth[both]) < SMALLEST_SPREAD:
         return float("nan")

@@ -75,8 +75,12 @@ class LanguageJudge:
         return predict_systems(self.estimator, own, self.recipe.rows, draws)
 
     def importances(self) -> dict[str, float]:
-        """Share of each feature in the regressor's decisions (mean decrease in impurity)."""
-        shares = self.estimator.feature_importances_
+        """Share of each feature in the regressor's decisions (mean decrease in impurity).
+
+        NaN where the learner has none: they are defined for ensembles of trees.
+        """
+        unknown = np.full(len(self.features), np.nan)
+        shares = getattr(self.estimator, "feature_importances_", unknown)
         return {name: float(share) for name, share in zip(self.features, shares, strict=True)}
 
 

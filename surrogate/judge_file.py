@@ -18,6 +18,8 @@ from surrogate.training import RowKind
 from surrogate.trusted_forest import TRUSTED_TYPES, check_forest
 
 FORMAT = 1
+SAVED_LEARNER = "random-forest"
+"""The learner whose files can be checked; see ``trusted_forest``."""
 
 
 class _LanguageDescription(BaseModel):
@@ -40,7 +42,18 @@ def save_judge(judge: SurrogateJudge, path: Path) -> None:
     Args:
         judge: Trained judge.
         path: Target, by custom ``judge.skops``.
+
+    Raises:
+        UsageError: If it holds another learner than a random forest, which could not be checked
+            when it is read.
     """
+    for item in judge.languages.values():
+        if item.recipe.learner != SAVED_LEARNER:
+            raise UsageError(
+                f"a judge of learner {item.recipe.learner} cannot be saved: only a "
+                f"{SAVED_LEARNER} can be checked when it is read; use learner {SAVED_LEARNER}"
+            )
+
     import skops.io
 
     content = {

@@ -18,6 +18,7 @@ from surrogate.commands.judge import judge
 from surrogate.commands.rank import rank
 from surrogate.commands.sampling import sampling
 from surrogate.commands.store import store
+from surrogate.commands.validate import validate
 
 USAGE_STATUS = 2
 
@@ -35,6 +36,7 @@ app.command()(demo)
 app.command()(fit)
 app.command()(diagnose)
 app.command()(sampling)
+app.command()(validate)
 app.command()(judge)
 app.command()(generate)
 app.add_typer(features, name="features")

@@ -1,0 +1,164 @@
+"""``surrogate-arena validate``: how well a surrogate ranks what it was not trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surrogate.commands.options import (
+    FeaturesOption,
+    JobsOption,
+    JsonOption,
+    QuestionsOption,
+    SeedOption,
+    TournamentsOption,
+    split_names,
+)
+
+if TYPE_CHECKING:
+    from surrogate.validation import Validation
+    from surrogate.validation.learner_comparison import LearnerComparison
+
+TABLE_3 = "table3"
+
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Surrogate to validate, random-forest by default; for table3, comma-separated "
+        "learners, by default those of the paper.",
+    ),
+]
+
+
+def validate(
+    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    protocol: Annotated[
+        str,
+        typer.Option(
+            "--protocol",
+            help="leave-systems-out, leave-language-out, leave-questions-out, transfer, mirage "
+            "(two systems held out, all ranked) or table3 (R² of learners).",
+        ),
+    ] = "leave-systems-out",
+    model: ModelOption = None,
+    features: FeaturesOption = "default",
+    feature_table: Annotated[
+        Path | None,
+        typer.Option("--feature-table", help="Feature table to use instead of computing features."),
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Judge to learn from, where there are several.")
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option("--test", help="Arena folder to rank, for transfer.")
+    ] = None,
+    test_judge: Annotated[
+        str | None, typer.Option("--test-judge", help="Judge of the test arena.")
+    ] = None,
+    test_feature_table: Annotated[
+        Path | None, typer.Option("--test-feature-table", help="Feature table of the test arena.")
+    ] = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option("--holdout", help="For mirage: comma-separated systems to hold out."),
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", min=1, help="Repeats; by default the protocol's.")
+    ] = None,
+    tournaments: TournamentsOption = 50,
+    questions: QuestionsOption = 100,
+    ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
+    seed: SeedOption = 0,
+    jobs: JobsOption = -1,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how well a surrogate ranks systems, languages or questions it was not trained on."""
+    from arena import read_arena
+    from arena.battles import checked_tie_rule
+    from features import parse_features
+    from surrogate.commands.progress import progress_bar
+    from surrogate.learners import TABLE_3_LEARNERS
+    from surrogate.surrogate_names import DEFAULT_SURROGATE
+    from surrogate.validation import TournamentSettings
+    from surrogate.validation import validate as validate_arena
+    from surrogate.validation.learner_comparison import REPEATS, compare_learners
+
+    read = read_arena(arena)
+    shared: dict[str, Any] = {
+        "features": parse_features(features),
+        "judge": judge,
+        "feature_table": _table(feature_table),
+        "tournaments": TournamentSettings(
+            tournaments, questions, checked_tie_rule(ties), seed=seed
+        ),
+        "n_jobs": jobs,
+    }
+    if protocol == TABLE_3:
+        learners = TABLE_3_LEARNERS if model is None else split_names(model)
+        with progress_bar() as progress:
+            compared = compare_learners(
+                read, learners, **shared, repeats=repeats or REPEATS, progress=progress
+            )
+        _print_comparison(compared, as_json)
+        return
+    with progress_bar() as progress:
+        validated = validate_arena(
+            read,
+            protocol,
+            model or DEFAULT_SURROGATE,
+            **shared,
+            repeats=repeats,
+            test_arena=None if test is None else read_arena(test),
+            test_judge=test_judge,
+            test_feature_table=_table(test_feature_table),
+            holdout=None if holdout is None else split_names(holdout),
+            progress=progress,
+        )
+    _print_validation(validated, as_json)
+
+
+def _table(path: Path | None) -> Any:  # noqa: ANN401 - a pandas table, which is loaded late
+    from surrogate.board_folder import read_feature_table
+
+    return None if path is None else read_feature_table(path)
+
+
+def _print_comparison(compared: LearnerComparison, as_json: bool) -> None:
+    from surrogate.commands import printing
+
+    if as_json:
+        rows = printing.records(compared.table)
+        printing.print_json({"table": rows, "signature": compared.signature})
+        return
+    printing.print_columns("R² of learners", compared.table, list(compared.table))
+    print(f"Signature: {compared.signature}")
+
+
+def _print_validation(validated: Validation, as_json: bool) -> None:
+    from surrogate.commands import printing
+
+    if as_json:
+        printing.print_json(validated.as_json())
+        return
+    languages = [(name, item) for name, item in sorted(validated.per_language.items())]
+    header = ["language", "tau", "low", "high", "spearman", "pairwise accuracy", "R²", "systems"]
+    rows = [
+        [
+            *(name, item.tau, item.tau_low, item.tau_high, item.spearman),
+            *(item.pairwise_accuracy, item.r2, item.n_systems),
+        ]
+        for name, item in [*languages, ("macro", validated.scores)]
+    ]
+    printing.print_table(
+        f"Agreement of {validated.model} with the arena: {validated.protocol} (Kendall tau, 95% "
+        "interval over systems)",
+        header,
+        rows,
+    )
+    for name, item in languages:
+        if item.reason:
+            print(f"Note ({name}): {item.reason}")
+    print(f"Signature: {validated.signature}")

@@ -1,0 +1,172 @@
+"""Protocols that hold systems or questions out: who is left to train on, and what is rated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from joblib import delayed
+
+from arena.errors import UsageError
+from arena.seeds import generator
+from surrogate.judge import FEWEST_SYSTEMS
+from surrogate.surrogates import Surrogate
+from surrogate.validation.language_arena import LanguageArena
+from surrogate.validation.outcome import Outcome
+from surrogate.validation.tasks import (
+    Prediction,
+    Progress,
+    Trial,
+    learner_state,
+    run_tasks,
+    train_and_rate,
+)
+
+Floats = npt.NDArray[np.float64]
+
+FOLDS = 5
+FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
+FEWEST_QUESTIONS_TO_FOLD = 2
+
+
+def leave_systems_out(
+    arenas: Sequence[LanguageArena],
+    surrogate: Surrogate,
+    repeats: int,
+    seed: int,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    """Rate every system by a surrogate that has seen neither its answers nor its judgments.
+
+    Systems are split into five seeded folds, the same in every language; each fold is rated by a
+    surrogate trained on a field of the others, their tournaments held anew without it.
+
+    Raises:
+        UsageError: With fewer than five systems.
+    """
+    systems = sorted({system for arena in arenas for system in arena.systems})
+    if len(systems) < FEWEST_SYSTEMS_TO_FOLD:
+        raise UsageError(
+            f"{len(systems)} judged systems are too few to leave some out: "
+            f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
+        )
+    folds = [
+        (repeat, number, fold)
+        for repeat in range(repeats)
+        for number, fold in enumerate(_folds(systems, seed, "systems", str(repeat)))
+    ]
+    groups = [list(arenas)] if surrogate.pooled else [[arena] for arena in arenas]
+    tasks = [
+        delayed(_rate_fold)(group, surrogate, fold, learner_state(seed, str(repeat), str(number)))
+        for repeat, number, fold in folds
+        for group in groups
+    ]
+    done = run_tasks(tasks, n_jobs, progress)
+    owners = [repeat for repeat, _, _ in folds for _ in groups]
+    return [_gathered(arena, owners, done, repeats) for arena in arenas]
+
+
+def _folds(items: Sequence[str], seed: int, *keys: str) -> list[list[str]]:
+    order = generator(seed, "validation folds", *keys).permutation(len(items))
+    parts = np.array_split(order, min(FOLDS, len(items)))
+    return [sorted(items[index] for index in part) for part in parts]
+
+
+def _rate_fold(
+    arenas: Sequence[LanguageArena], surrogate: Surrogate, held: Sequence[str], state: int
+) -> list[Prediction]:
+    fields, trials, failures = [], [], []
+    for arena in arenas:
+        unseen = [system for system in arena.systems if system in held]
+        if not unseen:
+            continue
+        try:
+            field = arena.field_without(unseen)
+        except UsageError as error:
+            nothing = np.full(len(unseen), np.nan)
+            failures.append(Prediction(arena.language, tuple(unseen), nothing, str(error)))
+            continue
+        fields.append(field)
+        trials.append(Trial(arena.judged.take(systems=unseen), field.answers))
+    return [*failures, *train_and_rate(surrogate, fields, trials, state)]
+
+
+def _gathered(
+    arena: LanguageArena, owners: Sequence[int], done: Sequence[list[Prediction]], repeats: int
+) -> Outcome:
+    """Put the folds of each repeat together in one vector of ratings."""
+    predicted = np.full((repeats, len(arena.systems)), np.nan)
+    reasons: dict[str, None] = {}
+    for repeat, predictions in zip(owners, done, strict=True):
+        for item in predictions:
+            if item.language != arena.language:
+                continue
+            places = [arena.systems.index(system) for system in item.systems]
+            predicted[repeat, places] = item.values
+            if item.failure:
+                reasons[item.failure] = None
+    truth = np.tile(arena.truth, (repeats, 1))
+    return Outcome(arena.language, arena.systems, predicted, truth, reasons=tuple(reasons))
+
+
+def leave_questions_out(
+    arenas: Sequence[LanguageArena],
+    surrogate: Surrogate,
+    repeats: int,
+    seed: int,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    """Rate systems on questions whose judgments were not learned from.
+
+    Each language's judged questions are split into five seeded folds; the systems' answers to
+    each fold are rated by a surrogate trained on the other folds' judgments, and compared with
+    the ratings that the fold's own judgments give.
+
+    Raises:
+        UsageError: With fewer than two judged questions in a language.
+    """
+    for arena in arenas:
+        if len(arena.judged.questions) < FEWEST_QUESTIONS_TO_FOLD:
+            raise UsageError(f"{arena.language}: one judged question cannot be split")
+    groups = [list(arenas)] if surrogate.pooled else [[arena] for arena in arenas]
+    places = [(repeat, number) for repeat in range(repeats) for number in range(FOLDS)]
+    tasks = [
+        delayed(_rate_questions)(group, surrogate, repeat, number, seed)
+        for repeat, number in places
+        for group in groups
+    ]
+    done = [pair for pairs in run_tasks(tasks, n_jobs, progress) for pair in pairs]
+    outcomes = []
+    for arena in arenas:
+        own = [(item, truth) for item, truth in done if item.language == arena.language]
+        outcomes.append(
+            Outcome(
+                arena.language,
+                arena.systems,
+                np.array([item.values for item, _ in own]),
+                np.array([truth for _, truth in own]),
+                reasons=tuple(dict.fromkeys(item.failure for item, _ in own if item.failure)),
+            )
+        )
+    return outcomes
+
+
+def _rate_questions(
+    arenas: Sequence[LanguageArena], surrogate: Surrogate, repeat: int, number: int, seed: int
+) -> list[tuple[Prediction, Floats]]:
+    fields, trials, truths = [], [], []
+    for arena in arenas:
+        folds = _folds(arena.judged.questions, seed, "questions", arena.language, str(repeat))
+        if number >= len(folds):
+            continue
+        held = folds[number]
+        kept = [question for question in arena.judged.questions if question not in set(held)]
+        field = arena.field_on(kept)
+        fields.append(field)
+        trials.append(Trial(arena.answers.take(questions=held), field.answers))
+        truths.append(arena.ratings_on(held))
+    state = learner_state(seed, "questions", str(repeat), str(number))
+    return list(zip(train_and_rate(surrogate, fields, trials, state), truths, strict=True))

@@ -1,0 +1,168 @@
+"""What a validation says: agreement per language and on average, with intervals over systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.seeds import generator
+from surrogate.agreement import percentile_interval
+from surrogate.validation.outcome import Outcome
+from surrogate.validation.scores import finite_mean, mean_scores, resampled_taus, score
+
+Floats = npt.NDArray[np.float64]
+
+RESAMPLES = 1000
+NOT_RATED = "fewer than three systems have a predicted and an arena rating"
+NO_LANGUAGE = "no language has a defined score"
+
+
+@dataclass(frozen=True)
+class ValidationScores:
+    """Agreement with the arena in one language, or over languages; NaN where it is not defined.
+
+    Attributes:
+        tau: Kendall tau-b, mean over repeats.
+        tau_low: Lower bound of its 95% bootstrap interval over systems.
+        tau_high: Upper bound.
+        spearman: Spearman correlation.
+        pairwise_accuracy: Share of pairs of systems in the arena's order.
+        r2: Coefficient of determination; see the protocol.
+        n_systems: Systems with a predicted and an arena rating.
+        reason: Why a score is not defined, or systems are missing.
+    """
+
+    tau: float
+    tau_low: float
+    tau_high: float
+    spearman: float
+    pairwise_accuracy: float
+    r2: float
+    n_systems: int
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what JSON can hold: NaN as null."""
+        return {
+            name: None if isinstance(value, float) and not np.isfinite(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How well a surrogate ranks the systems of an arena.
+
+    Attributes:
+        protocol: Name of the protocol.
+        model: Name of the surrogate.
+        scores: Averages over languages, each with the same weight, undefined ones left out; the
+            interval resamples the same systems in every language.
+        per_language: Language code to its scores.
+        outcomes: What was predicted, one a language.
+        signature: Settings that reproduce it.
+    """
+
+    protocol: str
+    model: str
+    scores: ValidationScores
+    per_language: Mapping[str, ValidationScores]
+    outcomes: tuple[Outcome, ...]
+    signature: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the scores for JSON."""
+        languages = {name: item.as_json() for name, item in self.per_language.items()}
+        return {
+            "protocol": self.protocol,
+            "model": self.model,
+            **self.scores.as_json(),
+            "per_language": languages,
+            "signature": self.signature,
+        }
+
+
+def summarise(
+    outcomes: Sequence[Outcome], protocol: str, model: str, seed: int, signature: str
+) -> Validation:
+    """Score what a protocol predicted."""
+    times = _resamples(outcomes, seed)
+    taus = {item.language: _mean_resampled_taus(item, times) for item in outcomes}
+    languages = {item.language: _language_scores(item, taus[item.language]) for item in outcomes}
+    return Validation(
+        protocol, model, _macro(outcomes, languages, taus), languages, tuple(outcomes), signature
+    )
+
+
+def _resamples(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
+    """Draw how often each resample holds each system, the same in every language."""
+    systems = sorted({system for item in outcomes for system in item.systems})
+    share = np.full(len(systems), 1 / len(systems))
+    drawn = generator(seed, "validation resamples").multinomial(len(systems), share, RESAMPLES)
+    return dict(zip(systems, drawn.T.astype(np.float64), strict=True))
+
+
+def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Floats:
+    """Mean tau over repeats of each resample, shape (B,); NaN where a repeat has none."""
+    drawn = np.column_stack([times[system] for system in outcome.systems])
+    taus = [
+        resampled_taus(predicted, truth, drawn)
+        for predicted, truth in zip(outcome.predicted, outcome.truth, strict=True)
+    ]
+    return _finite_means(np.array(taus))
+
+
+def _finite_means(values: Floats) -> Floats:
+    present = np.isfinite(values)
+    totals, held = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
+    return np.asarray(np.divide(totals, held, out=np.full(held.shape, np.nan), where=held > 0))
+
+
+def _language_scores(outcome: Outcome, taus: Floats) -> ValidationScores:
+    mean = mean_scores(
+        [score(*pair) for pair in zip(outcome.predicted, outcome.truth, strict=True)]
+    )
+    both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
+    low, high = percentile_interval(taus) if np.isfinite(mean.tau) else (np.nan, np.nan)
+    reasons = outcome.reasons or (() if np.isfinite(mean.tau) else (NOT_RATED,))
+    return ValidationScores(
+        tau=mean.tau,
+        tau_low=low,
+        tau_high=high,
+        spearman=mean.spearman,
+        pairwise_accuracy=mean.pairwise_accuracy,
+        r2=mean.r2 if outcome.r2 is None else outcome.r2,
+        n_systems=int(both.any(axis=0).sum()),
+        reason="; ".join(reasons) or None,
+    )
+
+
+def _macro(
+    outcomes: Sequence[Outcome],
+    languages: Mapping[str, ValidationScores],
+    taus: Mapping[str, Floats],
+) -> ValidationScores:
+    defined = [name for name, item in languages.items() if np.isfinite(item.tau)]
+    rated = {system for item in outcomes if item.language in defined for system in item.systems}
+    low, high = float("nan"), float("nan")
+    if defined:
+        low, high = percentile_interval(_finite_means(np.array([taus[name] for name in defined])))
+    means = [
+        finite_mean([getattr(item, name) for item in languages.values()])
+        for name in ("tau", "spearman", "pairwise_accuracy", "r2")
+    ]
+    tau, spearman, pairwise_accuracy, r2 = means
+    return ValidationScores(
+        tau,
+        low,
+        high,
+        spearman,
+        pairwise_accuracy,
+        r2,
+        len(rated),
+        None if defined else NO_LANGUAGE,
+    )

@@ -1,0 +1,99 @@
+"""``surrogate-arena validate`` as a user runs it."""
+
+import json
+
+import pytest
+
+from surrogate.commands import main
+
+SCORES = {
+    *("tau", "tau_low", "tau_high", "spearman", "pairwise_accuracy", "r2", "n_systems", "reason"),
+}
+QUICK = ("--model", "ridge", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
+
+
+@pytest.fixture(scope="module")
+def feature_table(small_arena, tmp_path_factory):
+    path = tmp_path_factory.mktemp("features") / "features.parquet"
+    answers = small_arena.answers
+    lengths = answers["answer"].str.len().astype(float)
+    kept = answers[["language", "system", "query_id"]]
+    kept.assign(length=lengths, citations=answers["answer"].str.count(r"\[")).to_parquet(path)
+    return path
+
+
+@pytest.fixture
+def validate(run, arena_folder, feature_table):
+    return lambda *options: run(
+        "validate", arena_folder, "--feature-table", feature_table, *options
+    )
+
+
+def test_prints_a_table(validate, capsys):
+    assert validate(*QUICK) == 0
+    printed = capsys.readouterr().out
+    assert "Agreement of ridge with the arena: leave-systems-out" in printed
+    assert "macro" in printed
+    assert "Signature: protocol:leave-systems-out|arena:" in printed
+
+
+def test_prints_the_same_strict_json_each_time(validate, capsys):
+    assert validate(*QUICK, "--json") == 0
+    first = capsys.readouterr().out
+    printed = json.loads(first, parse_constant=pytest.fail)
+    assert set(printed) == {"protocol", "model", "per_language", "signature", *SCORES}
+    assert set(printed["per_language"]) == {"en", "sw"}
+    for scores in printed["per_language"].values():
+        assert set(scores) == SCORES
+        assert -1 <= scores["tau_low"] <= scores["tau_high"] <= 1
+        assert scores["n_systems"] == 12
+    assert validate(*QUICK, "--json") == 0
+    assert capsys.readouterr().out == first
+
+
+def test_holds_out_the_systems_that_are_named(validate, small_arena, capsys):
+    held = ",".join(sorted(small_arena.info.systems)[:2])
+    assert validate(*QUICK, "--protocol", "mirage", "--holdout", held, "--json") == 0
+    assert f"|holdout:{held}|" in json.loads(capsys.readouterr().out)["signature"]
+
+
+def test_compares_learners_as_in_table_3(validate, capsys):
+    options = ("--protocol", "table3", "--repeats", 3, "--tournaments", 2, "--jobs", 1)
+    assert validate(*options, "--model", "random-forest,linear", "--json") == 0
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    rows = {(row["language"], row["model"]): row for row in printed["table"]}
+    assert set(rows) == {
+        (code, name) for code in ("en", "sw") for name in ("random-forest", "linear")
+    }
+    for row in rows.values():
+        assert row["train_r2"] <= 1
+        assert row["repeats"] == 3
+    forest = rows["en", "random-forest"]
+    assert forest["train_r2"] > max(forest["holdout_r2"], 0.5)
+    assert "protocol:table3" in printed["signature"]
+    assert validate(*options, "--model", "linear") == 0
+    assert "R² of learners" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--protocol", "oracle"], "unknown protocol 'oracle'; use one of mirage"),
+        (["--model", "oracle"], "unknown model 'oracle'; use one of random-forest"),
+        (["--protocol", "table3", "--model", "oracle"], "unknown learner 'oracle'"),
+        (["--judge", "nobody"], "no judge 'nobody' here"),
+        (["--protocol", "transfer"], "a test arena is what the protocol transfer needs"),
+        (["--holdout", "x"], "only the protocol mirage holds out systems by name"),
+        (["--ties", "never"], "unknown tie rule 'never'"),
+    ],
+)
+def test_what_cannot_be_met_is_said(validate, options, message, capsys):
+    assert validate(*options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_help_names_the_protocols(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["validate", "--help"])
+    assert stop.value.code == 0
+    assert "leave-systems-out" in capsys.readouterr().out

@@ -1,0 +1,45 @@
+"""A small simulated arena with features at hand, and surrogates that are quick to train."""
+
+import numpy as np
+import pytest
+
+from arena.simulation import simulate
+from features import feature_columns
+from surrogate.validation import TournamentSettings
+from surrogate.validation.language_arena import language_arenas
+
+SETTINGS = TournamentSettings(tournaments=6)
+
+
+@pytest.fixture(scope="session")
+def simulated():
+    return simulate(languages=("en", "sw"), questions=10, seed=1)
+
+
+@pytest.fixture(scope="session")
+def table(simulated):
+    """The true quality of each system with noise, a feature that says nothing, and gaps."""
+    random = np.random.default_rng(0)
+    keys = ["language", "system", "query_id"]
+    rows = simulated.arena.answers[keys].merge(simulated.truth, on=["language", "system"])
+    made = rows[keys].assign(
+        close=rows["quality"] + 0.05 * random.normal(size=len(rows)),
+        nothing=random.normal(size=len(rows)),
+    )
+    made.loc[random.random(len(made)) < 0.05, "nothing"] = np.nan
+    return made.sort_values(keys, ignore_index=True)
+
+
+@pytest.fixture(scope="session")
+def settings():
+    return SETTINGS
+
+
+@pytest.fixture(scope="session")
+def arenas_of():
+    """Arrange an arena and a feature table for the protocols."""
+
+    def arrange(arena, features):
+        return language_arenas(arena, features, feature_columns(features), SETTINGS)
+
+    return arrange

@@ -1,0 +1,193 @@
+"""Protocols on a simulated arena: good features are found good, and nothing leaks."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arena.errors import UsageError
+from surrogate.surrogate_names import SURROGATE_NAMES, find_surrogate
+from surrogate.validation import PROTOCOLS, validate
+from surrogate.validation.holding_out import leave_systems_out
+from surrogate.validation.tasks import Trial, train_and_rate
+
+QUICK = "ridge"
+COMPOSED = (
+    *("relative-ridge", "relative-forest", "pooled-ridge", "pooled-forest", "pairwise-logistic"),
+    *("relative-pairwise-logistic", "pooled-pairwise-logistic"),
+)
+
+
+def flipped(judgments, systems):
+    """Turn round every judgment that one of the systems takes part in."""
+    touched = judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
+    turned = judgments["winner"].replace({"a": "b", "b": "a"})
+    return judgments.assign(winner=judgments["winner"].where(~touched, turned))
+
+
+@pytest.mark.parametrize("protocol", ["leave-systems-out", "leave-language-out", "mirage"])
+def test_a_good_feature_ranks_what_was_not_seen(protocol, simulated, table, settings):
+    done = validate(
+        simulated.arena, protocol, QUICK, feature_table=table, repeats=2, tournaments=settings
+    )
+    assert done.scores.tau > 0.6
+    assert done.scores.tau_low <= done.scores.tau <= done.scores.tau_high
+    assert done.scores.pairwise_accuracy > 0.8
+    assert set(done.per_language) == {"en", "sw"}
+    assert {item.n_systems for item in done.per_language.values()} == {12}
+
+
+def test_ratings_on_unjudged_questions_agree_with_their_own_judgments(simulated, table, settings):
+    done = validate(
+        *(simulated.arena, "leave-questions-out", QUICK),
+        **{"feature_table": table, "repeats": 1, "tournaments": settings},
+    )
+    assert done.outcomes[0].predicted.shape == (5, 12)
+    assert done.scores.tau > 0.3
+
+
+def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
+    done = validate(
+        *(simulated.arena, "leave-systems-out", QUICK),
+        **{"feature_table": table.drop(columns="close"), "tournaments": settings},
+    )
+    assert abs(done.scores.tau) < 0.5
+
+
+@pytest.mark.parametrize("model", COMPOSED)
+def test_composed_surrogates_rank_unseen_systems(model, simulated, table, settings):
+    done = validate(
+        *(simulated.arena, "leave-systems-out", model),
+        **{"feature_table": table, "repeats": 1, "tournaments": settings},
+    )
+    assert done.scores.tau > 0.5
+
+
+@pytest.mark.parametrize("model", ["random-forest", *COMPOSED])
+def test_judgments_of_held_out_systems_have_no_part_in_their_ratings(
+    model, simulated, table, arenas_of
+):
+    held = sorted(simulated.arena.info.systems)[:3]
+    judged = simulated.arena.judgments
+    predictions = []
+    for judgments in (judged, flipped(judged, held)):
+        arenas = arenas_of(replace(simulated.arena, judgments=judgments), table)
+        fields = [arena.field_without(held) for arena in arenas]
+        trials = [
+            Trial(arena.judged.take(systems=held), field.answers)
+            for arena, field in zip(arenas, fields, strict=True)
+        ]
+        rated = train_and_rate(find_surrogate(model), fields, trials, 5)
+        predictions.append(np.array([item.values for item in rated]))
+    assert np.isfinite(predictions[0]).all()
+    assert predictions[0].tobytes() == predictions[1].tobytes()
+
+
+@pytest.mark.parametrize("model", ["random-forest", *COMPOSED])
+def test_a_held_out_system_has_no_part_in_the_ratings_of_others(model, simulated, table, arenas_of):
+    held = sorted(simulated.arena.info.systems)[:3]
+    changed = table.copy()
+    changed.loc[changed["system"] == held[0], ["close", "nothing"]] = [1e6, -1e6]
+    predictions = []
+    for features in (table, changed):
+        arenas = arenas_of(simulated.arena, features)
+        fields = [arena.field_without(held) for arena in arenas]
+        trials = [
+            Trial(arena.judged.take(systems=held), field.answers)
+            for arena, field in zip(arenas, fields, strict=True)
+        ]
+        rated = train_and_rate(find_surrogate(model), fields, trials, 5)
+        predictions.append(np.array([item.values[1:] for item in rated]))
+    assert predictions[0].tobytes() == predictions[1].tobytes()
+
+
+def test_folds_are_rated_without_their_judgments(simulated, table, arenas_of):
+    arenas = arenas_of(simulated.arena, table)
+    outcome = leave_systems_out(arenas, find_surrogate(QUICK), 1, 0)[0]
+    held = [name for name in arenas[0].systems if name not in _first_fold_field(arenas[0])]
+    turned = replace(simulated.arena, judgments=flipped(simulated.arena.judgments, held))
+    again = leave_systems_out(arenas_of(turned, table), find_surrogate(QUICK), 1, 0)[0]
+    places = [arenas[0].systems.index(name) for name in held]
+    np.testing.assert_array_equal(again.predicted[0, places], outcome.predicted[0, places])
+
+
+def _first_fold_field(arena):
+    from surrogate.validation.holding_out import _folds
+
+    first = _folds(sorted(arena.systems), 0, "systems", "0")[0]
+    return set(arena.systems) - set(first)
+
+
+@pytest.mark.parametrize("protocol", ["leave-systems-out", "leave-language-out", "mirage"])
+def test_neither_the_order_of_rows_nor_the_jobs_change_a_byte(protocol, simulated, table, settings):
+    arena = simulated.arena
+    shuffled = replace(
+        arena,
+        judgments=arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
+        answers=arena.answers.sample(frac=1, random_state=4).reset_index(drop=True),
+        info=arena.info.model_copy(update={"systems": arena.info.systems[::-1]}),
+    )
+    common = {"repeats": 1, "tournaments": settings}
+    first = validate(arena, protocol, QUICK, feature_table=table, **common)
+    other = table.sample(frac=1, random_state=5).reset_index(drop=True)
+    second = validate(shuffled, protocol, QUICK, feature_table=other, n_jobs=2, **common)
+    assert json.dumps(first.as_json()) == json.dumps(second.as_json())
+    for one, two in zip(first.outcomes, second.outcomes, strict=True):
+        assert one.predicted.tobytes() == two.predicted.tobytes()
+
+
+def test_a_surrogate_carries_over_to_another_arena(simulated, table, settings):
+    arena = simulated.arena
+    systems = sorted(arena.info.systems)
+    parts = []
+    for names in (systems[:6], systems[6:]):
+        judgments = arena.judgments
+        kept = judgments["system_a"].isin(names) & judgments["system_b"].isin(names)
+        parts.append(replace(arena, judgments=judgments[kept].reset_index(drop=True)))
+    common = {"feature_table": table, "test_feature_table": table, "tournaments": settings}
+    done = validate(parts[0], "transfer", QUICK, test_arena=parts[1], repeats=1, **common)
+    assert done.outcomes[0].systems == tuple(systems[6:])
+    assert done.scores.tau > 0.5
+    itself = validate(arena, "transfer", QUICK, test_arena=arena, repeats=1, **common)
+    assert np.isnan(itself.scores.tau)
+    assert "no judgments are left" in itself.per_language["en"].reason
+    assert itself.as_json()["tau"] is None
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "message"),
+    [
+        ("oracle", {}, "unknown protocol 'oracle'; use one of mirage, leave-systems-out"),
+        ("mirage", {"model": "oracle"}, "unknown model 'oracle'; use one of random-forest"),
+        ("mirage", {"repeats": 0}, "repeats must be at least 1"),
+        ("mirage", {"holdout": ["x"]}, "cannot hold out x: not judged"),
+        ("leave-systems-out", {"holdout": ["x"]}, "only the protocol mirage holds out systems"),
+        ("transfer", {}, "a test arena is what the protocol transfer needs"),
+    ],
+)
+def test_what_cannot_be_met_is_said(protocol, options, message, simulated, table, settings):
+    with pytest.raises(UsageError, match=message):
+        validate(simulated.arena, protocol, **options, feature_table=table, tournaments=settings)
+
+
+def test_too_few_systems_or_languages_are_said(simulated, table, settings):
+    arena = simulated.arena
+    few = sorted(arena.info.systems)[:4]
+    judgments = arena.judgments
+    kept = judgments["system_a"].isin(few) & judgments["system_b"].isin(few)
+    small = replace(arena, judgments=judgments[kept & (judgments["language"] == "en")])
+    common = {"feature_table": table, "tournaments": settings}
+    with pytest.raises(UsageError, match="4 judged systems are too few to leave some out"):
+        validate(small, "leave-systems-out", QUICK, **common)
+    with pytest.raises(UsageError, match="at least 2 judged languages, there is only en"):
+        validate(small, "leave-language-out", QUICK, **common)
+    with pytest.raises(UsageError, match="holding out 2 of 4 systems leaves fewer than 3"):
+        validate(small, "mirage", QUICK, **common)
+
+
+def test_the_tables_of_protocols_and_models_are_complete():
+    assert set(PROTOCOLS) == {
+        *("mirage", "leave-systems-out", "leave-language-out", "leave-questions-out", "transfer")
+    }
+    assert set(COMPOSED) | {"random-forest", "selected"} <= set(SURROGATE_NAMES)
