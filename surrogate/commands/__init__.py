@@ -15,6 +15,7 @@ from surrogate.commands.features import features
 from surrogate.commands.fit import fit
 from surrogate.commands.generate import generate
 from surrogate.commands.judge import judge
+from surrogate.commands.metaeval import metaeval
 from surrogate.commands.rank import rank
 from surrogate.commands.sampling import sampling
 from surrogate.commands.store import store
@@ -40,6 +41,7 @@ app.command()(validate)
 app.command()(judge)
 app.command()(generate)
 app.add_typer(features, name="features")
+app.add_typer(metaeval, name="metaeval")
 app.add_typer(store, name="store")
 
 

@@ -1,0 +1,194 @@
+"""Is one judge better than another? Paired permutation tests (appendix E).
+
+Under the null hypothesis the two verdicts on a sentence could as well be each other's. Swapping
+them changes the difference in balanced accuracy by a fixed amount for each sentence, since the
+human labels stay: a replicate is a sum of these amounts with random signs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.errors import UsageError
+from arena.metaevaluation.memerag.balanced_accuracy import MACRO, Unit
+from arena.metaevaluation.memerag.labels import JUDGED
+from arena.metaevaluation.memerag.reading import SENTENCE_KEY
+from arena.seeds import generator
+
+FloatArray = npt.NDArray[np.float64]
+
+PERMUTATIONS = 10_000
+SIGNIFICANCE = 0.05
+COMPARISON_COLUMNS = [
+    *("language", "balanced_accuracy_a", "balanced_accuracy_b", "difference", "p_value"),
+    *("sentences", "disagreements", "reason"),
+]
+
+_CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class JudgeComparison:
+    """Two judges on the same sentences.
+
+    Attributes:
+        judge_a: Name and prompt of the first.
+        judge_b: Name and prompt of the second.
+        table: Columns ``COMPARISON_COLUMNS``, one row a language and one for ``macro``.
+        left_out: Sentences that only one of them was asked about.
+    """
+
+    judge_a: tuple[str, str]
+    judge_b: tuple[str, str]
+    table: pd.DataFrame
+    left_out: int
+
+
+def compare_judges(
+    verdicts_a: pd.DataFrame,
+    verdicts_b: pd.DataFrame,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    unit: Unit = "sentence",
+) -> JudgeComparison:
+    """Test whether two judges differ in balanced accuracy, by language and on average.
+
+    Args:
+        verdicts_a: Verdicts of one judge, as ``judge_sentences`` returns them.
+        verdicts_b: Verdicts of another judge, or of the same with another prompt.
+        permutations: Random swaps.
+        seed: Seed of the swaps.
+        unit: What is swapped: the verdicts on a sentence, or on all sentences of a question.
+
+    Returns:
+        Two-sided p-values ``(1 + hits) / (1 + permutations)``.
+
+    Raises:
+        UsageError: If a table holds several judges, or the two have no sentence in common or hold
+            different human labels for one.
+    """
+    joint, left_out = _joint(verdicts_a, verdicts_b)
+    languages = list(joint["language"].drop_duplicates())
+    amounts = {
+        language: _amounts(joint[joint["language"] == language], unit) for language in languages
+    }
+    rows = [
+        _row(language, joint[joint["language"] == language], amounts[language], permutations, seed)
+        for language in languages
+    ]
+    everywhere = np.concatenate(list(amounts.values())) / len(languages)
+    rows.append(_macro_row(rows, everywhere, permutations, seed))
+    return JudgeComparison(
+        _judge_of(verdicts_a),
+        _judge_of(verdicts_b),
+        pd.DataFrame(rows, columns=COMPARISON_COLUMNS),
+        left_out,
+    )
+
+
+def permutation_p_value(amounts: FloatArray, permutations: int, seed: int, key: str) -> float:
+    """Return the two-sided p-value of a sum whose terms may have either sign.
+
+    Args:
+        amounts: What each unit adds to the difference, shape (units,).
+        permutations: Random signs to try.
+        seed: Seed of the signs.
+        key: What the test is for; other tests draw other signs.
+    """
+    moving = amounts[amounts != 0]
+    if not len(moving):
+        return 1.0
+    draws = generator(seed, "permutation test", key)
+    observed = abs(moving.sum()) - _ROUNDING
+    at_once = max(1, _CELLS_AT_ONCE // len(moving))
+    hits = 0
+    for start in range(0, permutations, at_once):
+        size = min(at_once, permutations - start)
+        signs = draws.integers(0, 2, size=(size, len(moving)), dtype=np.int8) * 2.0 - 1.0
+        hits += int((np.abs(signs @ moving) >= observed).sum())
+    return (1 + hits) / (1 + permutations)
+
+
+def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    asked_a, asked_b = (_asked(verdicts) for verdicts in (verdicts_a, verdicts_b))
+    joint = asked_a.merge(asked_b, on=SENTENCE_KEY, suffixes=("_a", "_b"))
+    if joint.empty:
+        raise UsageError("the two judges have no sentence in common; judge the same ones")
+    differs = joint["factuality_a"] != joint["factuality_b"]
+    if differs.any():
+        first = joint.loc[differs, SENTENCE_KEY].iloc[0]
+        raise UsageError(
+            f"the runs hold different human labels for sentence {first['sentence_id']} of "
+            f"{first['query_id']} ({first['language']}); compare runs on the same data"
+        )
+    return joint, len(asked_a) + len(asked_b) - 2 * len(joint)
+
+
+def _asked(verdicts: pd.DataFrame) -> pd.DataFrame:
+    _judge_of(verdicts)
+    asked = verdicts[verdicts["was_asked"].astype(bool)]
+    correct = asked["label"] == asked["factuality"]
+    return asked[[*SENTENCE_KEY, "factuality"]].assign(correct=correct.to_numpy())
+
+
+def _judge_of(verdicts: pd.DataFrame) -> tuple[str, str]:
+    known = verdicts[["judge", "prompt"]].drop_duplicates()
+    if len(known) != 1:
+        raise UsageError(f"a table of verdicts holds {len(known)} judges; give those of one")
+    return str(known.iloc[0]["judge"]), str(known.iloc[0]["prompt"])
+
+
+def _amounts(joint: pd.DataFrame, unit: Unit) -> FloatArray:
+    """Return what each unit adds to the difference in balanced accuracy, shape (units,)."""
+    counts = joint["factuality_a"].value_counts()
+    weights = joint["factuality_a"].map({label: 0.5 / count for label, count in counts.items()})
+    gains = joint["correct_a"].astype(float) - joint["correct_b"].astype(float)
+    amounts: FloatArray = (weights * gains).to_numpy(dtype=np.float64)
+    if unit == "sentence":
+        return amounts
+    codes, _ = pd.factorize(joint["query_id"])
+    summed: FloatArray = np.bincount(codes, weights=amounts).astype(np.float64)
+    return summed
+
+
+def _row(
+    language: str, joint: pd.DataFrame, amounts: FloatArray, permutations: int, seed: int
+) -> dict[str, object]:
+    row: dict[str, object] = {
+        "language": language,
+        "sentences": len(joint),
+        "disagreements": int((joint["correct_a"] != joint["correct_b"]).sum()),
+    }
+    absent = [label for label in JUDGED if label not in set(joint["factuality_a"])]
+    if absent:
+        return row | {"reason": f"no sentence both judged is labelled {absent[0]}"}
+    recall = joint.groupby("factuality_a")[["correct_a", "correct_b"]].mean().mean()
+    return row | {
+        "balanced_accuracy_a": float(recall["correct_a"]),
+        "balanced_accuracy_b": float(recall["correct_b"]),
+        "difference": float(recall["correct_a"] - recall["correct_b"]),
+        "p_value": permutation_p_value(amounts, permutations, seed, language),
+    }
+
+
+def _macro_row(
+    rows: list[dict[str, object]], amounts: FloatArray, permutations: int, seed: int
+) -> dict[str, object]:
+    table = pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+    counts = table[["sentences", "disagreements"]].sum()
+    row: dict[str, object] = {
+        "language": MACRO,
+        "sentences": int(counts["sentences"]),
+        "disagreements": int(counts["disagreements"]),
+    }
+    reasons = [str(each["reason"]) for each in rows if each.get("reason")]
+    if reasons:
+        return row | {"reason": reasons[0]}
+    means = table[["balanced_accuracy_a", "balanced_accuracy_b", "difference"]].mean()
+    p_value = permutation_p_value(amounts, permutations, seed, MACRO)
+    return row | {str(name): float(mean) for name, mean in means.items()} | {"p_value": p_value}

@@ -1,0 +1,54 @@
+"""A few labelled answers made up for tests, and the real ones where they are."""
+
+import os
+from pathlib import Path
+
+import pytest
+from memerag_samples import answered, labelled, lines_of
+
+from arena.metaevaluation.memerag import read_memerag
+
+MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
+
+
+@pytest.fixture(scope="session")
+def memerag_folder():
+    if not MEMERAG.is_dir():
+        pytest.skip(f"no MEMERAG at {os.path.relpath(MEMERAG)}")
+    return MEMERAG
+
+
+@pytest.fixture(scope="session")
+def memerag_sentences(memerag_folder):
+    return read_memerag(memerag_folder, ["en", "de", "es", "fr", "hi"])
+
+
+@pytest.fixture
+def small_folder(tmp_path):
+    """Two languages, five sentences that count and one that does not."""
+    folder = tmp_path / "memerag"
+    folder.mkdir()
+    en = [
+        answered(
+            34,
+            labelled("Paris is in France.", "Supported", "Direct paraphrase"),
+            labelled("It is huge.", "Not Supported", "Adds new information", number=1),
+        ),
+        answered("q2", labelled("Perhaps.", "Challenging to determine")),
+    ]
+    de = [
+        answered(
+            "q1",
+            labelled("Paris liegt in Frankreich.", "supported ", "Logical conclusion"),
+            labelled("Oslo ist groß & <schön>.", "Not Supported", "Contradiction", number=1),
+            labelled("Ja.", "Supported", "Other", "Unrelated to the question", number=2),
+        )
+    ]
+    (folder / "en.jsonl").write_text(lines_of(*en), encoding="utf-8")
+    (folder / "de.jsonl").write_text(lines_of(*de), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def small_sentences(small_folder):
+    return read_memerag(small_folder)
