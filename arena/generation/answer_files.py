@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +11,7 @@ import pandas as pd
 from arena.consistency import INFO_FILE
 from arena.errors import DataError, UsageError
 from arena.folder import read_info
+from arena.folder_lock import locked_folder
 from arena.generation.arena_files import find_answers
 from arena.generation.generated import FAILURE_COLUMNS, SKIPPED_COLUMNS, Generated
 from arena.generation.questions import question_keys
@@ -79,7 +77,7 @@ def append_answers(folder: Path | str, answers: pd.DataFrame) -> tuple[Path, int
         DataError: If the answers there are damaged.
     """
     folder = Path(folder)
-    with _locked(folder):
+    with locked_folder(folder):
         info = read_info(folder)
         path = find_answers(folder) or folder / f"answers{SUFFIXES[0]}"
         there = _read_answers(path)
@@ -154,19 +152,3 @@ def _declare(folder: Path, info: ArenaInfo, systems: list[str]) -> None:
     with atomic_path(folder / INFO_FILE) as path:
         text = json.dumps(declared.model_dump(mode="json"), indent=2, ensure_ascii=False)
         path.write_text(text + "\n", encoding="utf-8")
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold others off the folder; where the system has no such locks, nobody is held off."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 
 from arena.errors import DataError, UsageError
 from arena.folder import read_info
+from arena.folder_lock import locked_folder
 from arena.judging.comparisons import PairKey, pair_keys
 from arena.rows import CSV_SUFFIXES, SUFFIXES, read_rows, row_suffix, write_rows
 from arena.streams import atomic_path, open_text
@@ -51,7 +50,7 @@ def append_judgments(
     """
     folder = Path(folder)
     read_info(folder)
-    with _locked(folder):
+    with locked_folder(folder):
         path = _judgments_file(folder)
         append = _append_of(row_suffix(path))
         return path, append(path, judgments, replacing)
@@ -160,19 +159,3 @@ def _sorted_out(
         return judgments, {row for row, key in enumerate(there) if key in coming}
     known = set(there)
     return judgments[np.array([key not in known for key in keys], dtype=np.bool_)], set()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold others off the folder; where the system has no such locks, nobody is held off."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

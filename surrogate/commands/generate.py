@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.commands.options import JsonOption, SeedOption, split_names
+from surrogate.commands.options import (
+    OPENAI_KEY,
+    OPENAI_URL,
+    ApiKeyOption,
+    BaseUrlOption,
+    JsonOption,
+    SeedOption,
+    split_names,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +36,8 @@ def generate(
     system: Annotated[
         str, typer.Option("--system", help="Name in the system column; the model if not given.")
     ] = "",
-    base_url: Annotated[
-        str, typer.Option("--base-url", help="OpenAI-compatible server, up to /v1.")
-    ] = "https://api.openai.com/v1",
-    api_key_env: Annotated[
-        str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
-    ] = "OPENAI_API_KEY",
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
     prompt: Annotated[
         str,
         typer.Option(

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
-from surrogate.commands.options import JsonOption, SeedOption, split_names
+from surrogate.commands.options import (
+    OPENAI_KEY,
+    OPENAI_URL,
+    ApiKeyOption,
+    BaseUrlOption,
+    JsonOption,
+    SeedOption,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,12 +36,8 @@ Choice = TypeVar("Choice", bound=str)
 def judge(
     arena: Annotated[Path, typer.Argument(help="Arena folder; its judgments file grows.")],
     model: Annotated[str, typer.Option("--model", help="Model that judges.")],
-    base_url: Annotated[
-        str, typer.Option("--base-url", help="OpenAI-compatible server, up to /v1.")
-    ] = "https://api.openai.com/v1",
-    api_key_env: Annotated[
-        str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
-    ] = "OPENAI_API_KEY",
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
     questions: Annotated[
         int, typer.Option("--questions", min=1, help="Questions drawn of each language.")
     ] = 100,

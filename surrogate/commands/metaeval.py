@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 from surrogate.commands.options import (
+    OPENAI_KEY,
+    OPENAI_URL,
+    ApiKeyOption,
+    BaseUrlOption,
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
@@ -93,12 +97,8 @@ def memerag(
         Path | None,
         typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
     ] = None,
-    base_url: Annotated[
-        str, typer.Option("--base-url", help="OpenAI-compatible server, up to /v1.")
-    ] = "https://api.openai.com/v1",
-    api_key_env: Annotated[
-        str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
-    ] = "OPENAI_API_KEY",
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
     store: Annotated[
         str,
         typer.Option("--store", help="SQLite file or postgresql:// URL that keeps every reply."),

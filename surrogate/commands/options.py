@@ -46,6 +46,15 @@ DownloadOption = Annotated[
     bool, typer.Option("--download", help="Fetch models that are not on this machine.")
 ]
 
+BaseUrlOption = Annotated[
+    str, typer.Option("--base-url", help="OpenAI-compatible server, up to /v1.")
+]
+ApiKeyOption = Annotated[
+    str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
+]
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
+
 
 def split_names(text: str | None) -> list[str]:
     """Split a comma-separated list of names; spaces around commas do not count."""
