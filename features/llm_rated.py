@@ -31,7 +31,7 @@ RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 
 NO_RATING = Missing("no rating by the LLM")
 
-PACKAGES = ("openai", "aiohttp", "sqlalchemy", "jinja2")
+PACKAGES = ("openai", "aiohttp", "sqlalchemy")
 
 _DIGITS = 6
 _SCORE = choice("score", "integer", "expected")

@@ -8,12 +8,11 @@ from types import MappingProxyType
 
 from arena.errors import UsageError
 from arena.generation.named_language import named_language
-from arena.generation.packaged_prompts import packaged_prompt, require_jinja
 from arena.generation.questions import GivenQuestion
 from arena.generation.trimming import ByteTrimmer, Trimmer
 from arena.judging.comparisons import ShownPassage
-from arena.judging.templates import PromptTemplate, read_template
 from arena.llm.prompts import Prompt
+from arena.prompts.templates import PromptTemplate, packaged_prompt, read_template
 from arena.seeds import generator
 
 VARIABLES = MappingProxyType(
@@ -153,9 +152,7 @@ def answer_prompt(
 
     Raises:
         UsageError: If there is no such prompt, or the template is unusable.
-        MissingDependencyError: If Jinja is not installed.
     """
-    require_jinja("generating answers")
     protocol = protocol_of(prompt)
     return AnswerPrompt(
         _own_template(prompt) if protocol is OWN_PROTOCOL else _packaged(protocol.template),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypedDict
 import pandas as pd
 
 from arena.generation.named_language import named_language
-from arena.generation.packaged_prompts import packaged_prompt, require_jinja
 from arena.generation.questions import question_keys
 from arena.judging.comparisons import QuestionKey
 from arena.llm.client import complete
@@ -20,6 +19,7 @@ from arena.llm.outcomes import Outcome
 from arena.llm.prompts import Prompt
 from arena.llm.settings import Endpoint, ModelSettings
 from arena.llm.usage import Usage
+from arena.prompts.templates import packaged_prompt
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -115,12 +115,7 @@ def time_dependence(
 
 
 def time_prompts(queries: pd.DataFrame) -> Iterator[Prompt]:
-    """Yield the prompts that ask whether questions are time-dependent.
-
-    Raises:
-        MissingDependencyError: If Jinja is not installed.
-    """
-    require_jinja("telling time-dependent questions")
+    """Yield the prompts that ask whether questions are time-dependent."""
     template = packaged_prompt("arena.generation", _TEMPLATE, _VARIABLES)
     pairs: Iterable[tuple[str, str]] = zip(queries["language"], queries["query"], strict=True)
     for language, question in pairs:

@@ -52,11 +52,7 @@ class LlmJudge:
 
     @property
     def asked_by(self) -> PairwisePrompt:
-        """The prompt in use.
-
-        Raises:
-            MissingDependencyError: If Jinja is not installed.
-        """
+        """The prompt in use."""
         return self.prompt or pairwise_prompt(verdict=self.verdict)
 
     @property

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from arena.errors import UsageError
 from arena.judging.answer_flags import side_flags
 from arena.judging.comparisons import Comparison, ShownPassage
-from arena.judging.fences import fence_code
-from arena.judging.templates import PromptTemplate, packaged_template, read_template
 from arena.llm.prompts import Prompt
+from arena.prompts.fences import fence_code
+from arena.prompts.templates import PromptTemplate, packaged_prompt, read_template
 
 VerdictForm = Literal["text", "logprobs"]
 VERDICT_FORMS: tuple[VerdictForm, ...] = ("text", "logprobs")
@@ -140,7 +140,6 @@ def pairwise_prompt(
 
     Raises:
         UsageError: If the template is unusable, or a form or a length unknown.
-        MissingDependencyError: If Jinja is not installed.
     """
     if verdict not in VERDICT_FORMS:
         raise UsageError(f"unknown form of verdict {verdict!r}; use one of text, logprobs")
@@ -154,7 +153,7 @@ def pairwise_prompt(
 
 @cache
 def _packaged(name: str) -> PromptTemplate:
-    return packaged_template(name, VARIABLES)
+    return packaged_prompt("arena.judging", name, tuple(VARIABLES))
 
 
 def _check_shows_answers(template: PromptTemplate) -> None:

@@ -61,11 +61,7 @@ class LlmScorer:
 
     @property
     def signature(self) -> str:
-        """Model, prompts, settings; as in the store's keys, not where the model is asked.
-
-        Raises:
-            MissingDependencyError: If Jinja is not installed.
-        """
+        """Model, prompts, settings; as in the store's keys, not where the model is asked."""
         from features.models.rating_prompt import prompt_versions
 
         settings = self.settings

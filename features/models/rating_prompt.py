@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from arena.generation.named_language import named_language
-from arena.generation.packaged_prompts import packaged_prompt
 from arena.generation.trimming import ByteTrimmer
-from arena.judging.fences import fence_code
-from arena.judging.templates import PromptTemplate
 from arena.llm.prompts import Prompt
+from arena.prompts.fences import fence_code
+from arena.prompts.templates import PromptTemplate, packaged_prompt
 from features.models.rating_items import OVERLAP, RATING_PROMPTS
 from features.models.scorer import Item
 
@@ -21,11 +20,7 @@ _VARIABLES = ("code", "language", "question", "reference", "answer", "passages")
 
 
 def rating_prompt(item: Item) -> Prompt:
-    """Make the prompt for an item of ``features.models.rating_items``.
-
-    Raises:
-        MissingDependencyError: If Jinja is not installed.
-    """
+    """Make the prompt for an item of ``features.models.rating_items``."""
     name, _, language, question, answer, *others = item
     values: dict[str, Any] = {
         "code": fence_code(question, answer, *others),
@@ -42,11 +37,7 @@ def rating_prompt(item: Item) -> Prompt:
 
 
 def prompt_versions() -> str:
-    """Return what the texts of all prompts depend on.
-
-    Raises:
-        MissingDependencyError: If Jinja is not installed.
-    """
+    """Return what the texts of all prompts depend on."""
     names = "+".join(_template(name).version for name in RATING_PROMPTS)
     return f"{names}|passages:{PASSAGE_TOKENS}({ByteTrimmer().name})"
 

@@ -10,7 +10,6 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
-pytest.importorskip("jinja2", reason="needs the extra llm")
 
 from chat_server import ChatServer, broken, completion, filtered, refused
 

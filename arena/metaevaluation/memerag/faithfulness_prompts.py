@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from arena.errors import UsageError
-from arena.generation.packaged_prompts import packaged_prompt, require_jinja
 from arena.llm.prompts import Prompt
 from arena.metaevaluation.memerag.claims import Claim
+from arena.prompts.templates import packaged_prompt
 
 PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
@@ -37,21 +37,12 @@ class FaithfulnessPrompt:
 
     @property
     def version(self) -> str:
-        """Names and digests of the templates.
-
-        Raises:
-            MissingDependencyError: If Jinja is not installed.
-        """
-        require_jinja("judging with an LLM")
+        """Names and digests of the templates."""
         system = packaged_prompt(_PACKAGE, f"{self.name}.v1", ())
         return f"{system.version}+{packaged_prompt(_PACKAGE, 'task.v1', _VARIABLES).version}"
 
     def ask(self, claim: Claim) -> Prompt:
-        """Make the prompt for a claim.
-
-        Raises:
-            MissingDependencyError: If Jinja is not installed.
-        """
+        """Make the prompt for a claim."""
         version = self.version
         context = [{"text": text} for text in claim.passages]
         task = packaged_prompt(_PACKAGE, "task.v1", _VARIABLES)

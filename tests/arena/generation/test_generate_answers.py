@@ -4,7 +4,7 @@ import pytest
 from asked_questions import build_queries, question_of
 from chat_server import broken, completion, filtered, refused
 
-from arena import Arena, ArenaInfo, MissingDependencyError, UsageError
+from arena import Arena, ArenaInfo, UsageError
 from arena.answers import parse_answer
 from arena.folder import checked_answers, rows_of
 from arena.generation import choose_questions, dry_run_generate, generate_answers
@@ -141,11 +141,3 @@ def test_the_questions_drawn_are_those_that_would_be_judged():
 def test_impossible_choices_are_refused(asked, complaint):
     with pytest.raises(UsageError, match=complaint):
         choose_questions(build_queries(2), **asked)
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    from arena.generation import answer_prompt
-
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"generating answers needs .*jinja2.*\[llm\]"):
-        answer_prompt()

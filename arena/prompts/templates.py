@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import MissingDependencyError, UsageError
+from arena.errors import UsageError
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -45,30 +45,28 @@ class PromptTemplate:
             raise UsageError(f"the template {self.version} cannot be filled: {error}") from error
 
 
-def packaged_template(name: str, variables: Mapping[str, str]) -> PromptTemplate:
-    """Load a template that comes with the package.
+@cache
+def packaged_prompt(package: str, name: str, variables: tuple[str, ...]) -> PromptTemplate:
+    """Load a template from the folder ``prompts`` of a package.
 
     Args:
+        package: Such as ``arena.judging``.
         name: Such as ``pairwise.v1``.
-        variables: Those that are offered, with their meaning.
-
-    Raises:
-        MissingDependencyError: If Jinja is not installed.
+        variables: Those that are offered.
     """
-    text = files("arena.judging").joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
+    text = files(package).joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
     return _compiled(name, text, variables)
 
 
-def read_template(path: Path | str, variables: Mapping[str, str]) -> PromptTemplate:
+def read_template(path: Path | str, variables: Collection[str]) -> PromptTemplate:
     """Load a user's template.
 
     Args:
         path: File with the template, in UTF-8.
-        variables: Those that are offered, with their meaning.
+        variables: Those that are offered.
 
     Raises:
         UsageError: If there is no such file, it is no template, or it uses other variables.
-        MissingDependencyError: If Jinja is not installed.
     """
     path = Path(path)
     if not path.is_file():
@@ -80,9 +78,7 @@ def read_template(path: Path | str, variables: Mapping[str, str]) -> PromptTempl
     return _compiled(path.name.removesuffix(_SUFFIX), text, variables)
 
 
-def _compiled(name: str, text: str, variables: Mapping[str, str]) -> PromptTemplate:
-    if importlib.util.find_spec("jinja2") is None:
-        raise MissingDependencyError("judging with an LLM", "jinja2", "llm")
+def _compiled(name: str, text: str, variables: Collection[str]) -> PromptTemplate:
     from jinja2 import TemplateSyntaxError
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
@@ -109,7 +105,7 @@ def _environment() -> Environment:
 
 
 def _check_variables(
-    name: str, text: str, environment: Environment, variables: Mapping[str, str]
+    name: str, text: str, environment: Environment, variables: Collection[str]
 ) -> None:
     from jinja2 import meta
 
