@@ -8,7 +8,7 @@ import pandas as pd
 
 from arena.errors import MissingDependencyError, UsageError
 from features.feature import CUTOFF, MODEL, Feature
-from features.llm_rated import LLM_FEATURES
+from features.ragas.items import named_models
 from features.registry import FEATURES
 
 AVAILABLE = "yes"
@@ -44,13 +44,22 @@ def availability(feature: Feature) -> str:
 
     try:
         feature.require()
-        if feature.model is not None and feature not in LLM_FEATURES:
-            find_model(feature.model, download=False)
+        local = _local_model(feature)
+        if local is not None:
+            find_model(local, download=False)
     except MissingDependencyError as error:
         return str(error)
     except UsageError:
         return ABSENT_MODEL
     return AVAILABLE
+
+
+def _local_model(feature: Feature) -> str | None:
+    """Return the model that must be on this machine, if any; an endpoint has the others."""
+    if feature.reading is None or feature.reading.kind in ("llm", "ragas"):
+        return None
+    is_second = feature.reading.kind == "ragas-questions"
+    return named_models(str(feature.model))[1] if is_second else feature.model
 
 
 def _described(feature: Feature) -> Iterator[str]:

@@ -28,6 +28,11 @@ from features.language import ENGLISH, TARGET_LANGUAGE
 from features.length import ANSWER_LENGTH
 from features.llm_rated import LLM_FEATURES
 from features.overlap import BLEU_SCORE, CHRF, ROUGE_L
+from features.ragas.qualities import (
+    RAGAS_CONTEXT_RELEVANCE,
+    RAGAS_FAITHFULNESS,
+    RAGAS_FEATURES,
+)
 from features.relevance import RELEVANCE_FEATURES, RERANKER_SCORE
 from features.similarity import SIMILARITY_FEATURES
 from features.support import NLI_ENTAILMENT, NLI_NEUTRAL, SUPPORT_FEATURES
@@ -63,7 +68,10 @@ MODEL_FEATURES = (*SUPPORT_FEATURES, *RELEVANCE_FEATURES, *SIMILARITY_FEATURES)
 """Features that read a model on this machine."""
 
 FEATURES = MappingProxyType(
-    {feature.name: feature for feature in (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *LLM_FEATURES)}
+    {
+        feature.name: feature
+        for feature in (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *LLM_FEATURES, *RAGAS_FEATURES)
+    }
 )
 """Every feature by name, with its default parameters."""
 
@@ -78,8 +86,10 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "paper": (*PAPER_WITHOUT_MODELS, NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
         "grounding": GROUNDING_FEATURES,
         "fluency": FLUENCY_FEATURES,
-        "llm": LLM_FEATURES,
+        "llm": (*LLM_FEATURES, RAGAS_FAITHFULNESS, RAGAS_CONTEXT_RELEVANCE),
+        "ragas": RAGAS_FEATURES,
         "all": (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *_OF_THE_REASON),
     }
 )
-"""Names that stand for several features; what costs calls to an LLM is in ``llm`` alone."""
+"""Names that stand for several features; what costs calls to an LLM is in ``llm`` and ``ragas``
+alone, and what needs nothing but an LLM in ``llm``."""

@@ -7,9 +7,7 @@ as E5 models want it for texts of one kind; models that want nothing before it t
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from features.cosines import cosines
 from features.feature import Feature, Reading, Value, choice, model
 from features.missing import (
     EMPTY_ANSWER,
@@ -57,13 +55,13 @@ def passage_items(sample: Sample, prefix: str, **_: object) -> tuple[Item, ...] 
 
 def similarity(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the cosine of the answer's embedding and that of the other text."""
-    return float(_cosines(scores)[0])
+    return float(cosines(scores)[0])
 
 
 def similarity_passages(_sample: Sample, scores: Scores, pool: str, **_: object) -> Value:
     """Return the cosine of the answer and the passage nearest to it, or the mean over passages."""
-    cosines = _cosines(scores)
-    return float(cosines.max() if pool == "max" else cosines.mean())
+    near = cosines(scores)
+    return float(near.max() if pool == "max" else near.mean())
 
 
 def _with_answer(
@@ -74,15 +72,6 @@ def _with_answer(
         return EMPTY_ANSWER
     before = "" if prefix == "none" else f"{prefix}: "
     return tuple((before + text,) for text in (answer, *others))
-
-
-def _cosines(vectors: Scores) -> npt.NDArray[np.float64]:
-    """Return the cosines of the first vector with each of the others."""
-    exact = vectors.astype(np.float64)
-    lengths = np.sqrt((exact**2).sum(axis=1))
-    products = (exact[1:] * exact[0]).sum(axis=1)
-    cosines: npt.NDArray[np.float64] = np.clip(products / (lengths[1:] * lengths[0]), -1.0, 1.0)
-    return cosines
 
 
 SIMILARITY_REFERENCE = Feature(

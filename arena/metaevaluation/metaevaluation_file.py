@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from arena.errors import DataError, UsageError
 from arena.metaevaluation.memerag.balanced_accuracy import MACRO
@@ -16,37 +17,65 @@ from arena.streams import atomic_path
 
 FILE_NAME = "metaevaluation.json"
 
+_BALANCED_ACCURACY = "balanced_accuracy"
+_LLM = "llm:"
 _MEND = "see MetaEvaluation for what it should hold, or delete the file"
 
 
 class MetaEvaluation(BaseModel):
     """How a judge did against human labels.
 
+    Files written before there were other metrics name the value ``balanced_accuracy``; they are
+    read as well.
+
     Attributes:
-        judge: Its name, as in the ``judge`` column of judgments.
-        dataset: What it was held against, such as ``memerag``.
+        judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
+        dataset: What it was held against: ``memerag``, ``wikieval``, ``grouse``, or one's own.
+        metric: What the value is, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
-        balanced_accuracy: Mean over languages, 0 to 1.
-        standard_error: Bootstrap standard error.
-        n: Sentences judged.
-        languages: Languages that were averaged.
-        failures: Sentences without a label, counted as errors.
+        value: A share or a correlation, -1 to 1; no percentage.
+        standard_error: Bootstrap standard error, on the value's scale.
+        n: Items judged, such as sentences or pairs.
+        languages: Languages of the items.
+        failures: Items without a label, counted as errors.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     judge: str = Field(min_length=1)
     dataset: str = Field(min_length=1)
+    metric: str = Field(min_length=1)
     prompt: str = ""
-    balanced_accuracy: float = Field(ge=0, le=1)
+    value: float = Field(ge=-1, le=1)
     standard_error: float = Field(ge=0)
     n: int = Field(ge=1)
     languages: list[str] = Field(min_length=1)
     failures: int = Field(default=0, ge=0)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:  # noqa: ANN401
+        """Take an entry that names its value by the one metric there was."""
+        if not isinstance(given, dict) or _BALANCED_ACCURACY not in given or "value" in given:
+            return given
+        newer = {name: value for name, value in given.items() if name != _BALANCED_ACCURACY}
+        return {"metric": _BALANCED_ACCURACY} | newer | {"value": given[_BALANCED_ACCURACY]}
+
     def __str__(self) -> str:
-        share, spread = 100 * self.balanced_accuracy, 100 * self.standard_error
-        return f"{self.dataset} {share:.1f} ± {spread:.1f}"
+        share, spread = 100 * self.value, 100 * self.standard_error
+        return f"{self.dataset}:{self.metric}={share:.1f}±{spread:.1f}"
+
+    def is_of(self, judge: str) -> bool:
+        """Say whether this is about a judge, see ``is_same_judge``."""
+        return is_same_judge(self.judge, judge)
+
+
+def is_same_judge(one: str, other: str) -> bool:
+    """Say whether two names are of one judge.
+
+    A meta-evaluation calls an LLM ``llm:MODEL``; its judgments in an arena are by ``MODEL``.
+    """
+    return one.removeprefix(_LLM) == other.removeprefix(_LLM)
 
 
 class _Content(BaseModel):
@@ -56,7 +85,7 @@ class _Content(BaseModel):
 
 
 def metaevaluations_of(scores: pd.DataFrame, dataset: str = DATASET) -> list[MetaEvaluation]:
-    """Sum up scores for the file.
+    """Sum up scores of MEMERAG for the file.
 
     Args:
         scores: As ``score_judges`` returns them.
@@ -74,8 +103,9 @@ def metaevaluations_of(scores: pd.DataFrame, dataset: str = DATASET) -> list[Met
             MetaEvaluation(
                 judge=str(judge),
                 dataset=dataset,
+                metric=_BALANCED_ACCURACY,
                 prompt=str(prompt),
-                balanced_accuracy=float(macro["balanced_accuracy"]),
+                value=float(macro["balanced_accuracy"]),
                 standard_error=float(macro["standard_error"]),
                 n=int(macro["sentences"]),
                 languages=[str(each) for each in rows["language"] if each != MACRO],
@@ -111,7 +141,9 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
 
 
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:
-    """Add entries to a folder's file; one of the same judge, dataset and prompt is replaced.
+    """Add entries to a folder's file.
+
+    One that is there of the same judge, dataset, metric and prompt is replaced.
 
     Returns:
         The file.
@@ -129,5 +161,5 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
     return path
 
 
-def _key(entry: MetaEvaluation) -> tuple[str, str, str]:
-    return entry.judge, entry.dataset, entry.prompt
+def _key(entry: MetaEvaluation) -> tuple[str, str, str, str]:
+    return entry.judge, entry.dataset, entry.metric, entry.prompt

@@ -16,11 +16,19 @@ from features.models.nli import load_nli
 from features.models.options import ModelOptions
 from features.models.reranker import load_reranker
 from features.models.scorer import Item, Scorer, Scores
+from features.ragas.scorers import load_ragas, load_ragas_questions
 
 __all__ = ["KINDS", "Item", "ModelOptions", "Scorer", "Scores", "load_scorer"]
 
 KINDS = MappingProxyType[str, Callable[[str, ModelOptions], Scorer]](
-    {"nli": load_nli, "reranker": load_reranker, "embedder": load_embedder, "llm": load_llm}
+    {
+        "nli": load_nli,
+        "reranker": load_reranker,
+        "embedder": load_embedder,
+        "llm": load_llm,
+        "ragas": load_ragas,
+        "ragas-questions": load_ragas_questions,
+    }
 )
 """Loaders by kind of model; each takes a folder or a name on the hub, and options."""
 
@@ -33,7 +41,8 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
         kind: One of ``KINDS``: ``nli`` scores (premise, hypothesis) and gives the probabilities of
             entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
             one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` rates answers
-            over an API, and gives one rating, NaN where it failed.
+            over an API, and gives one rating, NaN where it failed; ``ragas`` and
+            ``ragas-questions`` ask an LLM about qualities (see ``features.ragas.scorers``).
         model: Its folder, or its name on the Hugging Face hub.
         options: How to run it.
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from surrogate.commands.metaeval_grouse import grouse
+from surrogate.commands.metaeval_wikieval import wikieval
 from surrogate.commands.options import (
     OPENAI_KEY,
     OPENAI_URL,
@@ -27,6 +29,9 @@ metaeval = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+metaeval.command()(grouse)
+metaeval.command()(wikieval)
 
 ReplicatesOption = Annotated[
     int, typer.Option("--replicates", min=2, help="Bootstrap replicates of intervals and errors.")

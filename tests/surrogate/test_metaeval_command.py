@@ -141,7 +141,6 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
 @pytest.fixture
 def server():
     pytest.importorskip("openai", reason="needs the extra llm")
-    pytest.importorskip("jinja2", reason="needs the extra llm")
     from chat_server import ChatServer, completion
 
     def behave(prompt, earlier):

@@ -10,6 +10,7 @@ from arena import DataError, UsageError
 from arena.metaevaluation import (
     MetaEvaluation,
     add_metaevaluations,
+    is_same_judge,
     metaevaluations_of,
     read_metaevaluations,
 )
@@ -158,11 +159,47 @@ def test_what_is_known_of_judges_is_kept_in_an_arenas_folder(tmp_path):
     assert (entry.judge, entry.dataset, entry.prompt) == ("j", "memerag", "p")
     assert (entry.n, entry.failures, entry.languages) == (8, 2, ["en", "de"])
     add_metaevaluations(tmp_path, [entry])
-    newer = entry.model_copy(update={"balanced_accuracy": 0.717, "standard_error": 0.011})
+    newer = entry.model_copy(update={"value": 0.717, "standard_error": 0.011})
     other = entry.model_copy(update={"judge": "a"})
     add_metaevaluations(tmp_path, [newer, other])
     assert read_metaevaluations(tmp_path) == (other, newer)
-    assert str(newer) == "memerag 71.7 ± 1.1"
+    assert str(newer) == "memerag:balanced_accuracy=71.7±1.1"
+
+
+def test_older_files_are_read_and_metrics_are_kept_apart(tmp_path):
+    old = {
+        "judge": "llm:gpt-4o",
+        "dataset": "memerag",
+        "prompt": "ag.v1@0",
+        "balanced_accuracy": 0.662,
+        "standard_error": 0.011,
+        "n": 9,
+        "languages": ["en"],
+        "failures": 0,
+    }
+    path = tmp_path / "metaevaluation.json"
+    path.write_text(json.dumps({"metaevaluations": [old]}))
+    (entry,) = read_metaevaluations(tmp_path)
+    assert str(entry) == "memerag:balanced_accuracy=66.2±1.1"
+    other = entry.model_copy(update={"dataset": "own", "metric": "kendall_tau", "value": -0.25})
+    add_metaevaluations(tmp_path, [other])
+    assert [str(each) for each in read_metaevaluations(tmp_path)] == [
+        "memerag:balanced_accuracy=66.2±1.1",
+        "own:kendall_tau=-25.0±1.1",
+    ]
+    assert '"balanced_accuracy":' not in path.read_text()
+    assert entry.is_of("gpt-4o")
+    assert entry.is_of("llm:gpt-4o")
+    assert not entry.is_of("gpt-4o-mini")
+    assert is_same_judge("nli:x", "nli:x")
+    assert not is_same_judge("nli:x", "x")
+
+
+def test_an_entry_that_names_its_value_twice_is_refused():
+    fields = {"judge": "j", "dataset": "d", "metric": "m", "standard_error": 0.0, "n": 1}
+    both = {"value": 0.5, "balanced_accuracy": 0.5}
+    with pytest.raises(ValueError, match="balanced_accuracy"):
+        MetaEvaluation.model_validate(fields | both | {"languages": ["en"]})
 
 
 def test_judges_without_a_score_are_left_out():
@@ -181,16 +218,17 @@ def test_judges_without_a_score_are_left_out():
                         MetaEvaluation(
                             judge="j",
                             dataset="d",
-                            balanced_accuracy=1,
+                            metric="accuracy",
+                            value=1,
                             standard_error=0,
                             n=1,
                             languages=["en"],
                         ).model_dump()
-                        | {"balanced_accuracy": 71.7}
+                        | {"value": 71.7}
                     ]
                 }
             ),
-            "balanced_accuracy = 71.7: Input should be less than or equal to 1",
+            "value = 71.7: Input should be less than or equal to 1",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from features.models.packages import require_model
 from features.support import NLI_MODEL
 
 CPU = ModelOptions(device="cpu")
-LOCAL_KINDS = [kind for kind in KINDS if kind != "llm"]
+LOCAL_KINDS = [kind for kind in KINDS if kind not in ("llm", "ragas", "ragas-questions")]
 
 
 @pytest.mark.parametrize("kind", LOCAL_KINDS)

@@ -1,0 +1,155 @@
+"""The pipeline of figure 5: which metric is asked for, and which marks follow without a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from arena.errors import UsageError
+from arena.metaevaluation.grouse.judges import Judge
+from arena.metaevaluation.grouse.metrics import (
+    JUDGED_METRICS,
+    SCALES,
+    JudgedMetric,
+    Mark,
+    Metric,
+    acceptance,
+)
+from arena.metaevaluation.grouse.unit_tests import GroundedAnswer
+
+ANSWER_REFUSES = "the answer says that nothing answers the question"
+ANSWER_RESPONDS = "the answer responds to the question"
+NO_ANSWER_THERE = "the references hold no answer"
+ANSWER_THERE = "the references hold an answer"
+NO_INFORMATION = "the answer gives no information"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The mark of one answer by one metric, and how it came about.
+
+    Attributes:
+        value: A mark of the metric's scale; None for null, or where there is a failure.
+        null_reason: Why the metric is not defined, where it is not.
+        failure: Why there is no mark. A metric that depends on one that failed fails with it.
+        was_asked: False where the judge could not be reached.
+        was_called: Whether the judge was asked for this very metric.
+    """
+
+    value: int | None
+    null_reason: str | None = None
+    failure: str | None = None
+    was_asked: bool = True
+    was_called: bool = False
+
+
+Scores = Mapping[Metric, Score]
+
+_JUDGED_NULL: MappingProxyType[JudgedMetric, str] = MappingProxyType(
+    {
+        "answer_relevancy": ANSWER_REFUSES,
+        "completeness": NO_ANSWER_THERE,
+        "usefulness": NO_INFORMATION,
+        "faithfulness": NO_INFORMATION,
+    }
+)
+
+
+def evaluate(answers: Sequence[GroundedAnswer], judge: Judge) -> list[dict[Metric, Score]]:
+    """Score answers by all six metrics, with at most four calls each.
+
+    Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
+    null; faithfulness only where the answer gives any information, that is, where relevancy or
+    usefulness is not null. The other two metrics follow from relevancy and completeness.
+
+    Returns:
+        Scores of each answer by ``METRICS``, in the order of the answers.
+
+    Raises:
+        UsageError: If the judge does not return one mark of the metric's scale for each answer,
+            or cannot be asked.
+    """
+    scores: list[dict[Metric, Score]] = [{} for _ in answers]
+    for metric in JUDGED_METRICS:
+        known = [_WITHOUT_CALL[metric](each) for each in scores]
+        asked = [place for place, score in enumerate(known) if score is None]
+        called = iter(_called(judge, metric, [answers[place] for place in asked]))
+        for each, score in zip(scores, known, strict=True):
+            each[metric] = next(called) if score is None else score
+    for each in scores:
+        each["positive_acceptance"] = _derived(each, 0, NO_ANSWER_THERE)
+        each["negative_rejection"] = _derived(each, 1, ANSWER_THERE)
+    return scores
+
+
+def _called(judge: Judge, metric: JudgedMetric, answers: Sequence[GroundedAnswer]) -> list[Score]:
+    if not answers:
+        return []
+    marks = list(judge.mark(metric, answers))
+    if len(marks) != len(answers):
+        raise UsageError(
+            f"the judge {judge.name} returned {len(marks)} marks for {len(answers)} answers; "
+            "return one for each"
+        )
+    return [_score(metric, mark) for mark in marks]
+
+
+def _score(metric: JudgedMetric, mark: Mark) -> Score:
+    if mark.value is not None and mark.value not in SCALES[metric]:
+        raise UsageError(
+            f"a judge gave {mark.value!r} for {metric}; marks are "
+            f"{', '.join(map(str, SCALES[metric]))}, or None for null"
+        )
+    is_null = mark.value is None and mark.failure is None
+    reason = _JUDGED_NULL[metric] if is_null else None
+    return Score(mark.value, reason, mark.failure, mark.was_asked, was_called=True)
+
+
+def _always(_: Scores) -> None:
+    """Leave a metric to the judge."""
+
+
+def _usefulness(scores: Scores) -> Score | None:
+    blocked = _blocked(scores, "answer_relevancy")
+    if blocked is not None:
+        return blocked
+    if scores["answer_relevancy"].value is not None:
+        return Score(None, ANSWER_RESPONDS)
+    return None
+
+
+def _faithfulness(scores: Scores) -> Score | None:
+    blocked = _blocked(scores, "answer_relevancy", "usefulness")
+    if blocked is not None:
+        return blocked
+    if scores["answer_relevancy"].value is None and scores["usefulness"].value is None:
+        return Score(None, NO_INFORMATION)
+    return None
+
+
+def _derived(scores: Scores, which: int, null_reason: str) -> Score:
+    blocked = _blocked(scores, "answer_relevancy", "completeness")
+    if blocked is not None:
+        return blocked
+    value = acceptance(scores["answer_relevancy"].value, scores["completeness"].value)[which]
+    return Score(value, null_reason if value is None else None)
+
+
+def _blocked(scores: Scores, *needed: JudgedMetric) -> Score | None:
+    for metric in needed:
+        failure = scores[metric].failure
+        if failure is not None:
+            prefix = "" if failure.startswith(needed) else f"{metric}: "
+            return Score(None, None, f"{prefix}{failure}", scores[metric].was_asked)
+    return None
+
+
+_WITHOUT_CALL: MappingProxyType[JudgedMetric, Callable[[Scores], Score | None]] = MappingProxyType(
+    {
+        "answer_relevancy": _always,
+        "completeness": _always,
+        "usefulness": _usefulness,
+        "faithfulness": _faithfulness,
+    }
+)

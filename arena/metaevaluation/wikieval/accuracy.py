@@ -1,0 +1,128 @@
+"""Accuracy of judges on WikiEval's pairs, with bootstrap standard errors (section 5, table 1)."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.errors import UsageError
+from arena.metaevaluation.metaevaluation_file import MetaEvaluation
+from arena.metaevaluation.wikieval.verdicts import BETTER, TIE
+from arena.seeds import generator
+
+FloatArray = npt.NDArray[np.float64]
+Ties = Literal["random", "half"]
+TIES: tuple[Ties, ...] = get_args(Ties)
+
+DATASET = "wikieval"
+LANGUAGE = "en"
+REPLICATES = 1000
+ACCURACY_COLUMNS = [
+    *("judge", "prompt", "criterion", "accuracy", "standard_error"),
+    *("pairs", "ties", "failures", "not_asked", "first_share", "reason"),
+]
+
+
+def score_preferences(
+    preferences: pd.DataFrame, ties: str = "random", replicates: int = REPLICATES, seed: int = 0
+) -> pd.DataFrame:
+    """Compute the share of pairs in which each judge prefers what people preferred.
+
+    Args:
+        preferences: As ``judge_pairs`` returns them.
+        ties: ``random`` breaks each by a draw that rests on the question, as the paper does for
+            scores of an LLM; ``half`` counts each as half right, the mean of all such draws.
+        replicates: Bootstrap replicates of the standard error, over pairs.
+        seed: Seed of replicates and draws; judges share them.
+
+    Returns:
+        Columns ``ACCURACY_COLUMNS``, one row a judge and criterion. Pairs that the judge was not
+        asked about are left out; where it did not choose, it is wrong. ``first_share`` is how
+        often it preferred the text shown first, among those where it chose one. The accuracy is
+        missing, with a reason, where no pair is left; the standard error, where one is.
+
+    Raises:
+        UsageError: For unknown ties, or fewer than two replicates.
+    """
+    if ties not in TIES or replicates < 2:
+        raise UsageError(
+            f"ties are {' or '.join(TIES)}, and replicates are two at least; "
+            f"not {ties!r} and {replicates}"
+        )
+    rows = [
+        {"judge": judge, "prompt": prompt, "criterion": criterion}
+        | _row(part, str(criterion), ties, replicates, seed)
+        for (judge, prompt, criterion), part in preferences.groupby(
+            ["judge", "prompt", "criterion"], sort=False
+        )
+    ]
+    return pd.DataFrame(rows, columns=ACCURACY_COLUMNS)
+
+
+def wikieval_metaevaluations(scores: pd.DataFrame) -> list[MetaEvaluation]:
+    """Sum up scores for an arena's ``metaevaluation.json``.
+
+    Args:
+        scores: As ``score_preferences`` returns them.
+
+    Returns:
+        One entry a judge and criterion, whose metric is the criterion; those without an accuracy
+        or a standard error are left out.
+    """
+    return [
+        MetaEvaluation(
+            judge=str(row["judge"]),
+            dataset=DATASET,
+            metric=str(row["criterion"]),
+            prompt=str(row["prompt"]),
+            value=float(row["accuracy"]),
+            standard_error=float(row["standard_error"]),
+            n=int(row["pairs"]),
+            languages=[LANGUAGE],
+            failures=int(row["failures"]),
+        )
+        for row in scores.to_dict(orient="records")
+        if not pd.isna(row["standard_error"])
+    ]
+
+
+def _row(
+    part: pd.DataFrame, criterion: str, ties: str, replicates: int, seed: int
+) -> dict[str, object]:
+    asked = part[part["was_asked"]]
+    credits = _credits(asked, criterion, ties, seed)
+    chose = asked[asked["preferred"].notna() & (asked["preferred"] != TIE)]
+    first = chose["preferred"] == chose["shown_first"]
+    return {
+        "accuracy": float(credits.mean()) if len(credits) else np.nan,
+        "standard_error": _standard_error(credits, criterion, replicates, seed),
+        "pairs": len(asked),
+        "ties": int((asked["preferred"] == TIE).sum()),
+        "failures": int(asked["preferred"].isna().sum()),
+        "not_asked": len(part) - len(asked),
+        "first_share": float(first.mean()) if len(chose) else np.nan,
+        "reason": None if len(asked) else f"no pair of {criterion} was judged",
+    }
+
+
+def _credits(asked: pd.DataFrame, criterion: str, ties: str, seed: int) -> FloatArray:
+    """Return how right the judge was about each pair, 0 to 1."""
+    credits: FloatArray = (asked["preferred"] == BETTER).to_numpy(dtype=np.float64)
+    for place in np.flatnonzero((asked["preferred"] == TIE).to_numpy(dtype=bool)):
+        if ties == "half":
+            credits[place] = 0.5
+        else:
+            question = str(asked["question"].iloc[place])
+            credits[place] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
+    return credits
+
+
+def _standard_error(credits: FloatArray, criterion: str, replicates: int, seed: int) -> float:
+    if len(credits) < 2:
+        return np.nan
+    draws = generator(seed, "wikieval", "bootstrap", criterion)
+    times = draws.multinomial(len(credits), np.full(len(credits), 1 / len(credits)), replicates)
+    return float((times @ credits / len(credits)).std(ddof=1))

@@ -1,0 +1,139 @@
+"""One run of judges against unit tests: from names of judges to pass rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.errors import UsageError
+from arena.llm import Endpoint, ModelSettings, Usage
+from arena.metaevaluation.grouse import (
+    REPLY_FORMS,
+    GrouseRun,
+    LlmJudge,
+    ReplyForm,
+    UnitTest,
+    choose_tests,
+    own_unit_tests,
+    read_unit_tests,
+    run_grouse,
+)
+from arena.metaevaluation.grouse.typology import type_name
+from surrogate.metaevaluation.grouse_specs import LLM, grouse_judge
+from surrogate.metaevaluation.judge_specs import kind_of
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+
+@dataclass(frozen=True)
+class LlmOptions:
+    """How LLMs are asked.
+
+    Attributes:
+        endpoint: Where.
+        store: Path or URL of what keeps their replies.
+        reply_form: How far the server holds them to the form of the reply.
+        max_calls: Most prompts that each is sent; None for all.
+        max_tokens: Most tokens of a reply.
+    """
+
+    endpoint: Endpoint
+    store: str
+    reply_form: str = "json_schema"
+    max_calls: int | None = None
+    max_tokens: int = 2048
+
+    @property
+    def form(self) -> ReplyForm:
+        """The form of replies.
+
+        Raises:
+            UsageError: If there is no such form.
+        """
+        for form in REPLY_FORMS:
+            if form == self.reply_form:
+                return form
+        raise UsageError(f"--replies is {self.reply_form!r}; use one of {', '.join(REPLY_FORMS)}")
+
+
+@dataclass(frozen=True)
+class GrouseSession:
+    """What came of it.
+
+    Attributes:
+        source: File of the unit tests; None for those of this project.
+        tests: Unit tests that were taken.
+        run: Marks and pass rates.
+        usages: What LLMs were asked and used, an entry a model and metric.
+    """
+
+    source: Path | None
+    tests: int
+    run: GrouseRun
+    usages: tuple[Usage, ...]
+
+
+def chosen_tests(
+    path: Path | None, languages: Sequence[str], types: Sequence[str], limit: int | None
+) -> list[UnitTest]:
+    """Read unit tests and choose from them.
+
+    Args:
+        path: Their file; None for those of this project.
+        languages: Language codes; all if there are none.
+        types: Names or numbers of types; all if there are none.
+        limit: Keep the first so many of each language and type.
+
+    Raises:
+        UsageError: If there is no such file, language or type.
+        DataError: If the file is faulty.
+    """
+    tests = own_unit_tests(languages) if path is None else read_unit_tests(path)
+    return choose_tests(tests, languages, [type_name(each) for each in types], limit)
+
+
+def hold_grouse_session(
+    tests: Sequence[UnitTest],
+    specs: Sequence[str],
+    options: LlmOptions,
+    source: Path | None = None,
+) -> GrouseSession:
+    """Let the judges that are named take unit tests.
+
+    Args:
+        tests: As ``chosen_tests`` returns them.
+        specs: Judges, see ``grouse_specs.grouse_judge``; all are shown side by side.
+        options: How LLMs are asked.
+        source: File of the unit tests, for the record.
+
+    Raises:
+        UsageError: If a judge is unknown or unusable.
+        MissingDependencyError: If a package that a judge needs is not installed.
+    """
+    from arena.llm import open_store
+    from surrogate.commands.progress import progress_bar
+
+    form = options.form
+    asks_llm = any(kind_of(spec) == LLM for spec in specs)
+    with open_store(options.store) if asks_llm else nullcontext() as store, progress_bar() as bar:
+
+        def llm(model: str) -> LlmJudge:
+            settings = ModelSettings(model, max_tokens=options.max_tokens)
+            return LlmJudge(
+                settings, _opened(store), options.endpoint, form, options.max_calls, bar
+            )
+
+        judges = [grouse_judge(spec, llm) for spec in specs]
+        run = run_grouse(judges, tests)
+    usages = [usage for judge in judges if isinstance(judge, LlmJudge) for usage in judge.usages]
+    return GrouseSession(source, len(tests), run, tuple(usages))
+
+
+def _opened(store: Store | None) -> Store:
+    if store is None:
+        raise AssertionError("a store is opened wherever an LLM is a judge")
+    return store

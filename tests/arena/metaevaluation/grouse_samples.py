@@ -1,0 +1,76 @@
+"""Unit tests and judges of grounded answers, made up for tests."""
+
+import json
+
+from arena.metaevaluation.grouse import (
+    JUDGED_METRICS,
+    TEST_TYPES,
+    GroundedAnswer,
+    Mark,
+    UnitTest,
+)
+from arena.metaevaluation.grouse.metrics import SCALES
+
+TYPES = {each.name: each for each in TEST_TYPES}
+
+
+def answer(text="Yes [1].", question="Why?"):
+    return GroundedAnswer(question, ("Because <b> & {{ x }}.",), "Yes, because [1].", text)
+
+
+def unit_test(name, test_id="t", question="Why?", language="en"):
+    sample = answer(f"{name} {test_id}", question)
+    return UnitTest(test_id, name, sample, TYPES[name].conditions, language, "topic")
+
+
+class TableJudge:
+    """Says what a table holds: marks, nulls or ``Mark``s by metric, the same for all answers."""
+
+    name = "table"
+    prompt = "v1"
+
+    def __init__(self, **said):
+        self.said = said
+        self.asked = []
+
+    def mark(self, metric, answers):
+        self.asked += [(metric, each.answer) for each in answers]
+        said = self.said[metric]
+        return [said if isinstance(said, Mark) else Mark(said) for _ in answers]
+
+
+class RightJudge:
+    """Gives the mark that each type calls for, read from the answer's first word."""
+
+    name = "right"
+    prompt = ""
+
+    def __init__(self, wrong=()):
+        self.wrong = wrong
+
+    def mark(self, metric, answers):
+        return [Mark(self._value(metric, each.answer.split()[0])) for each in answers]
+
+    def _value(self, metric, name):
+        condition = TYPES[name].conditions[metric]
+        if (name, metric) in self.wrong:
+            return next(value for value in SCALES[metric] if not condition.holds(value))
+        return next(value for value in (None, *SCALES[metric]) if condition.holds(value))
+
+
+def written(**fields):
+    """Return one line of a file in the published schema."""
+    conditions = {f"{metric}_condition": "==None" for metric in JUDGED_METRICS}
+    line = {
+        "input": "Why?",
+        "actual_output": "No document answers.",
+        "expected_output": "No document answers.",
+        "references": ["A & B", "C"],
+        "metadata": {"test_type": "Highest marks 2"},
+        "conditions": conditions,
+    }
+    return line | fields
+
+
+def lines_of(*lines):
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

@@ -1,0 +1,57 @@
+"""A small WikiEval made up for tests: three questions, in the format of the public recast."""
+
+import csv
+
+QUESTIONS = {
+    "Where is Oslo, and how many people live there?": {
+        "context": "Oslo is the capital of Norway. About 720,000 people live in the city.",
+        "answer": "Oslo is in Norway, and about 720,000 people live there.",
+        "ungrounded": "Oslo is a village in Sweden with 12 inhabitants and a famous <b>tower</b>.",
+        "poor": "Oslo is nice. Many people travel.",
+        "added": " Bergen is rainy. Its fish market opened in 1276 & sells cod.",
+    },
+    "When was the [[A]] tower built?": {
+        "context": "The tower was finished in 1889. It was built for a world fair.",
+        "answer": "The tower was built for a world fair and finished in 1889.",
+        "ungrounded": "Nobody knows when, though some say that it was in the year 1750.",
+        "poor": "I do not have the date. {{ towers }} are tall.",
+        "added": "\nTowers are tall. The tallest one stands in Dubai.",
+    },
+    'Who wrote "Solaris"?': {
+        "context": "Solaris is a novel of 1961 by Stanisław Lem. It was filmed twice.",
+        "answer": "Solaris was written by Stanisław Lem.",
+        "ungrounded": "The book comes from the pen of Isaac Asimov, who was a chemist.",
+        "poor": "A writer did.",
+        "added": " Films are shown in cinemas. Popcorn is sold there.",
+    },
+}
+
+
+def rows_of(flipped=()):
+    """Return the rows of each file; the labels of flipped questions are the other way round."""
+    files = {"ff": [], "ar": [], "cr": []}
+    for place, (question, texts) in enumerate(QUESTIONS.items()):
+        good = 0 if place in flipped else 1
+        context = texts["context"]
+        for text, label in (("answer", good), ("ungrounded", 1 - good)):
+            files["ff"].append([question, context, texts[text], label])
+        for text, label in (("answer", good), ("poor", 1 - good)):
+            files["ar"].append([question, texts[text], label])
+        files["cr"].append([question, context, good])
+        files["cr"].append([question, context + texts["added"], 1 - good])
+    return {name: sorted(rows, key=lambda row: row[-1]) for name, rows in files.items()}
+
+
+HEADERS = {
+    "ff": ["question", "context", "answer", "label"],
+    "ar": ["question", "answer", "label"],
+    "cr": ["question", "context", "label"],
+}
+
+
+def write_wikieval(folder, files=None):
+    folder.mkdir(exist_ok=True)
+    for name, rows in (files or rows_of()).items():
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows([HEADERS[name], *rows])
+    return folder
