@@ -39,6 +39,10 @@ def grouse(
         int | None,
         typer.Option("--limit", min=1, help="First so many tests of each language and type."),
     ] = None,
+    arena: Annotated[
+        Path | None,
+        typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
+    ] = None,
     replies: Annotated[
         str,
         typer.Option(
@@ -84,4 +88,6 @@ def grouse(
         max_tokens,
     )
     tests = chosen_tests(file, split_names(languages), split_names(types), limit)
-    print_grouse(hold_grouse_session(tests, judges, options, file), as_json)
+    session = hold_grouse_session(tests, judges, options, file)
+    session.write(arena)
+    print_grouse(session, as_json)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import UsageError
 from arena.llm import Endpoint, ModelSettings, Usage
+from arena.metaevaluation import MetaEvaluation, add_metaevaluations
 from arena.metaevaluation.grouse import (
     REPLY_FORMS,
     GrouseRun,
@@ -21,6 +22,7 @@ from arena.metaevaluation.grouse import (
     read_unit_tests,
     run_grouse,
 )
+from arena.metaevaluation.grouse.own_tests import DATASET
 from arena.metaevaluation.grouse.typology import type_name
 from surrogate.metaevaluation.grouse_specs import LLM, grouse_judge
 from surrogate.metaevaluation.judge_specs import kind_of
@@ -75,6 +77,36 @@ class GrouseSession:
     tests: int
     run: GrouseRun
     usages: tuple[Usage, ...]
+
+    def write(self, arena: Path | None) -> None:
+        """Note the pass rates in an arena's folder, if one is given.
+
+        Judges without a pass rate or standard error, and tests in no known language, are left out.
+
+        Raises:
+            UsageError: If the folder does not exist.
+            DataError: If the arena's ``metaevaluation.json`` is damaged.
+        """
+        if arena is not None:
+            add_metaevaluations(arena, self._metaevaluations())
+
+    def _metaevaluations(self) -> list[MetaEvaluation]:
+        dataset = DATASET if self.source is None else f"grouse:{self.source.stem}"
+        return [
+            MetaEvaluation(
+                judge=result.judge,
+                dataset=dataset,
+                metric=result.name,
+                prompt=result.prompt,
+                value=result.value,
+                standard_error=result.standard_error,
+                n=result.n,
+                languages=list(result.languages),
+                failures=result.failures,
+            )
+            for result in self.run.results
+            if result.standard_error is not None and result.languages
+        ]
 
 
 def chosen_tests(

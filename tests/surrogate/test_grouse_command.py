@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena import DataError, UsageError
+from arena.metaevaluation import read_metaevaluations
 from surrogate.commands.metaeval import metaeval
 
 TESTS = Path(__file__).parents[1]
@@ -176,3 +177,13 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "loaded: []"
     assert "--types" in done.stdout
+
+
+def test_the_pass_rate_is_noted_in_the_arena(tmp_path):
+    run("--judge", "lexical", "--languages", "en", "--limit", 2, "--arena", tmp_path)
+    (entry,) = read_metaevaluations(tmp_path)
+    assert (entry.judge, entry.dataset, entry.metric) == ("lexical", "grouse-own", "pass_rate")
+    assert entry.languages == ["en"]
+    assert 0.5 < entry.value < 1
+    with pytest.raises(UsageError, match="nowhere"):
+        run("--judge", "lexical", "--limit", 1, "--arena", tmp_path / "nowhere")
