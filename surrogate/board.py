@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,16 +11,28 @@ import pandas as pd
 from arena import Arena, UsageError, __version__
 from arena.battles import TieRule, judged_systems
 from arena.bradley_terry import DEFAULT_RIDGE
+from arena.diagnostics import Diagnosis
 from arena.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS, Tournaments, hold_tournaments
 from features import DEFAULT_FEATURES, Feature, extract, feature_columns
 from features.models.options import ModelOptions
-from surrogate.board_summary import summarise
+from surrogate.board_summary import language_diagnoses, language_intervals, summarise
+from surrogate.examples import MOST_EXAMPLES, choose_examples
 from surrogate.holdout import check_holdout, choose_holdout
 from surrogate.judge import Recipe, SurrogateJudge
-from surrogate.language_board import LanguageData, importances, language_data, synthetic_ratings
+from surrogate.judge_report import JudgeReport
+from surrogate.judge_reporting import report_judge
+from surrogate.judging_records import JudgingRecords
+from surrogate.language_board import (
+    LanguageData,
+    importances,
+    language_data,
+    language_neighbours,
+    synthetic_ratings,
+)
 from surrogate.overall import overall_board
 from surrogate.parallel_fits import LanguageFits, fit_languages
-from surrogate.summary import BoardSummary
+from surrogate.summary import BoardSummary, RatingInterval
+from surrogate.tiers import tiers_table, win_matrix
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, the steps done and the steps in all."""
@@ -36,7 +48,12 @@ class Board:
         board: Synthetic ratings a language; see ``language_board.synthetic_ratings``.
         overall: Ranks over all languages; see ``overall.overall_board``.
         importances: Feature importances a language.
+        tiers: Judged systems that cannot be told apart; see ``tiers.tiers_table``.
+        win_matrix: Who won against whom; see ``tiers.win_matrix``.
+        neighbours: Nearest systems of every system; see ``system_space.neighbours_table``.
+        examples: Some answers with their verdicts; see ``examples.choose_examples``.
         judge: The surrogate judge, for new systems.
+        judge_report: What is known of the judge whose judgments it learned from.
         summary: Agreement, holdout scores, what was skipped, signature.
     """
 
@@ -45,7 +62,12 @@ class Board:
     board: pd.DataFrame
     overall: pd.DataFrame
     importances: pd.DataFrame
+    tiers: pd.DataFrame
+    win_matrix: pd.DataFrame
+    neighbours: pd.DataFrame
+    examples: pd.DataFrame
     judge: SurrogateJudge
+    judge_report: JudgeReport
     summary: BoardSummary
 
 
@@ -61,6 +83,8 @@ def build_board(
     ridge: float = DEFAULT_RIDGE,
     holdout: Sequence[str] | None = None,
     recipe: Recipe | None = None,
+    examples: int = MOST_EXAMPLES,
+    records: JudgingRecords | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     models: ModelOptions | None = None,
@@ -84,6 +108,8 @@ def build_board(
         holdout: Systems kept out of training in every language; by default two, drawn by the
             seed; an empty sequence trains on all.
         recipe: Learner and kind of training rows.
+        examples: Answers to show of each system at most; 0 for none.
+        records: What is known of the judge beside its judgments; see ``read_judging_records``.
         seed: Seed of everything random.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
@@ -95,6 +121,9 @@ def build_board(
         ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
     """
     recipe = Recipe() if recipe is None else recipe
+    records = JudgingRecords() if records is None else records
+    if examples < 0:
+        raise UsageError(f"{examples} examples of each system; ask for 0 at least")
     judged = arena.judged_by(judge)
     held = _holdout(judged, holdout, seed)
     held_by_language = _hold_tournaments(judged, tournaments, questions, ties, ridge, seed)
@@ -113,13 +142,14 @@ def build_board(
         if (fought := held_by_language.get(str(language))) is not None
     ]
     fits = fit_languages(data, recipe, n_jobs, progress)
-    signature = _signature(judged, names, recipe, data, held, seed)
+    signature = _signature(judged, names, recipe, data, held, records, seed)
     surrogate = SurrogateJudge(
         names,
         {item.language: fit.judge for item, fit in zip(data, fits, strict=True) if fit.judge},
         signature,
     )
-    return _assemble(arena, judged, table, data, fits, surrogate)
+    parts = _Parts(arena, judged, table, data, fits, surrogate)
+    return _assemble(parts, records, choose_examples(judged, examples, seed), seed)
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[str, ...]:
@@ -144,6 +174,7 @@ def _signature(
     recipe: Recipe,
     data: Sequence[LanguageData],
     holdout: Sequence[str],
+    records: JudgingRecords,
     seed: int,
 ) -> str:
     if not data:
@@ -153,6 +184,7 @@ def _signature(
     return "|".join(
         [
             f"judge:{judged.judges[0]}",
+            *(f"metaevaluation:{entry}" for entry in records.metaevaluations),
             f"features:{','.join(features)}",
             recipe.signature,
             f"tournaments:{len(first.draws)}",
@@ -166,27 +198,68 @@ def _signature(
     )
 
 
-def _assemble(
-    arena: Arena,
-    judged: Arena,
-    table: pd.DataFrame,
-    data: Sequence[LanguageData],
-    fits: Sequence[LanguageFits],
-    surrogate: SurrogateJudge,
-) -> Board:
-    pairs = list(zip(data, fits, strict=True))
-    rated = [synthetic_ratings(item, fit.judge) for item, fit in pairs]
+@dataclass(frozen=True)
+class _Parts:
+    """What a board is put together from; ``data`` and ``fits`` hold one a judged language."""
+
+    arena: Arena
+    judged: Arena
+    table: pd.DataFrame
+    data: Sequence[LanguageData]
+    fits: Sequence[LanguageFits]
+    surrogate: SurrogateJudge
+
+
+def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame, seed: int) -> Board:
+    pairs = list(zip(parts.data, parts.fits, strict=True))
+    intervals = language_intervals(pairs)
+    rated = [synthetic_ratings(item, fit.judge, intervals[item.language]) for item, fit in pairs]
     board = pd.concat(rated, ignore_index=True)
-    shares = [importances(item, fit.judge, fit.tournaments) for item, fit in pairs]
+    diagnoses = language_diagnoses(parts.judged)
+    report = report_judge(
+        parts.arena.judgments,
+        parts.judged.judges[0],
+        diagnoses,
+        records,
+        seed,
+    )
     return Board(
-        features=table,
-        arena=pd.concat([_arena_rows(item) for item in data], ignore_index=True),
+        features=parts.table,
+        arena=_stacked(_arena_rows(item) for item in parts.data),
         board=board,
         overall=overall_board(board),
-        importances=pd.concat(shares, ignore_index=True),
-        judge=surrogate,
-        summary=summarise(arena, judged, table, data, fits, rated, surrogate),
+        importances=_stacked(importances(item, fit.judge, fit.tournaments) for item, fit in pairs),
+        tiers=_stacked(tiers_table(item.tournaments, item.language) for item in parts.data),
+        win_matrix=win_matrix(parts.judged.judgments),
+        neighbours=_stacked(language_neighbours(item, fit.judge) for item, fit in pairs),
+        examples=examples,
+        judge=parts.surrogate,
+        judge_report=report,
+        summary=_summary(parts, rated, intervals, diagnoses),
     )
+
+
+def _summary(
+    parts: _Parts,
+    rated: Sequence[pd.DataFrame],
+    intervals: Mapping[str, RatingInterval],
+    diagnoses: Mapping[str, Diagnosis],
+) -> BoardSummary:
+    return summarise(
+        parts.arena,
+        parts.judged,
+        parts.table,
+        parts.data,
+        parts.fits,
+        rated,
+        intervals,
+        diagnoses,
+        parts.surrogate,
+    )
+
+
+def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(list(tables), ignore_index=True)
 
 
 def _arena_rows(data: LanguageData) -> pd.DataFrame:

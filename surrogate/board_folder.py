@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from arena.errors import DataError, Problem, UsageError
 from arena.rows import read_rows, write_rows
@@ -17,6 +17,7 @@ from features import feature_columns
 from surrogate.board import Board
 from surrogate.judge import SurrogateJudge
 from surrogate.judge_file import load_judge, save_judge
+from surrogate.language_board import BOARD_COLUMNS
 from surrogate.summary import BoardSummary
 
 FEATURES_FILE = "features.parquet"
@@ -24,6 +25,11 @@ ARENA_FILE = "arena.csv"
 BOARD_FILE = "board.csv"
 OVERALL_FILE = "overall.csv"
 IMPORTANCES_FILE = "importances.csv"
+TIERS_FILE = "tiers.csv"
+WIN_MATRIX_FILE = "win_matrix.csv"
+NEIGHBOURS_FILE = "neighbours.csv"
+EXAMPLES_FILE = "examples.jsonl"
+JUDGE_REPORT_FILE = "judge_report.json"
 JUDGE_FILE = "judge.skops"
 SUMMARY_FILE = "summary.json"
 DECIMALS = 6
@@ -38,12 +44,14 @@ class PublishedBoard:
         overall: Ranks over all languages.
         judge: The surrogate judge.
         summary: What the board says about itself.
+        features: Feature table of the board's answers; None where the folder holds none.
     """
 
     board: pd.DataFrame
     overall: pd.DataFrame
     judge: SurrogateJudge
     summary: BoardSummary
+    features: pd.DataFrame | None = None
 
 
 def write_board(board: Board, folder: Path | str, arena: Path | str | None = None) -> None:
@@ -66,16 +74,21 @@ def write_board(board: Board, folder: Path | str, arena: Path | str | None = Non
         (board.board, BOARD_FILE),
         (board.overall, OVERALL_FILE),
         (board.importances, IMPORTANCES_FILE),
+        (board.tiers, TIERS_FILE),
+        (board.win_matrix, WIN_MATRIX_FILE),
+        (board.neighbours, NEIGHBOURS_FILE),
     ]:
         write_rows(table.round(DECIMALS), folder / name)
-    with atomic_path(folder / SUMMARY_FILE) as path:
-        content = summary.model_dump(mode="json")
-        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-        path.write_text(text + "\n", encoding="utf-8")
+    write_rows(board.examples, folder / EXAMPLES_FILE)
+    _write_json(board.judge_report, folder / JUDGE_REPORT_FILE)
+    _write_json(summary, folder / SUMMARY_FILE)
 
 
 def read_board(folder: Path | str) -> PublishedBoard:
     """Read what ranking new systems needs of a board folder.
+
+    A board that was built before there were intervals is read as well: ``low`` and ``high`` are
+    NaN there, and the summary says why.
 
     Raises:
         UsageError: If the folder holds no board, or its judge cannot be trusted.
@@ -92,11 +105,13 @@ def read_board(folder: Path | str) -> PublishedBoard:
             f"{folder} holds no board: {', '.join(absent)} is missing; "
             "make one with  surrogate-arena board ARENA --out DIR"
         )
+    features = folder / FEATURES_FILE
     return PublishedBoard(
-        board=_read_table(folder / BOARD_FILE),
-        overall=_read_table(folder / OVERALL_FILE),
+        board=_with_intervals(read_table(folder / BOARD_FILE)),
+        overall=read_table(folder / OVERALL_FILE),
         judge=load_judge(folder / JUDGE_FILE),
-        summary=_read_summary(folder / SUMMARY_FILE),
+        summary=read_summary(folder / SUMMARY_FILE),
+        features=read_feature_table(features) if features.is_file() else None,
     )
 
 
@@ -137,7 +152,22 @@ def read_feature_table(path: Path | str) -> pd.DataFrame:
         raise UsageError(f"{path.name} has a feature that is not a number ({error})") from error
 
 
-def _read_table(path: Path) -> pd.DataFrame:
+def _write_json(content: BaseModel, path: Path) -> None:
+    plain = content.model_dump(mode="json")
+    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _with_intervals(board: pd.DataFrame) -> pd.DataFrame:
+    """Give a board of an older version the columns of the interval, without values."""
+    older = [name for name in ("low", "high") if name not in board]
+    board = board.assign(**dict.fromkeys(older, float("nan")))
+    return board.reindex(columns=BOARD_COLUMNS)
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table of a board folder, ranks as whole numbers and texts as texts."""
     ranks = {"rank": "Int64", "arena_rank": "Int64"}
     texts = {"language": "str", "system": "str", "split": "str", "note": "str"}
     columns = pd.read_csv(path, nrows=0).columns
@@ -146,7 +176,12 @@ def _read_table(path: Path) -> pd.DataFrame:
     return table.fillna({name: "" for name in ("split", "note") if name in columns})
 
 
-def _read_summary(path: Path) -> BoardSummary:
+def read_summary(path: Path) -> BoardSummary:
+    """Read ``summary.json`` of a board folder.
+
+    Raises:
+        DataError: If it is malformed; names each field.
+    """
     try:
         return BoardSummary.model_validate_json(path.read_bytes())
     except ValidationError as error:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from arena import Arena
-from arena.diagnostics import diagnose_judgments
+from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.fingerprint import fingerprint
 from features import missing_counts
 from surrogate.agreement import Agreement, macro_agreement
+from surrogate.conformal import UnseenRatings, rating_intervals
 from surrogate.judge import SurrogateJudge
 from surrogate.language_board import (
     LanguageData,
@@ -20,7 +21,13 @@ from surrogate.language_board import (
     unseen_agreement,
 )
 from surrogate.parallel_fits import LanguageFits
-from surrogate.summary import BoardSummary, LanguageSummary, MacroSummary, Skipped
+from surrogate.summary import (
+    BoardSummary,
+    LanguageSummary,
+    MacroSummary,
+    RatingInterval,
+    Skipped,
+)
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 
@@ -32,6 +39,8 @@ def summarise(
     data: Sequence[LanguageData],
     fits: Sequence[LanguageFits],
     ratings: Sequence[pd.DataFrame],
+    intervals: Mapping[str, RatingInterval],
+    diagnoses: Mapping[str, Diagnosis],
     surrogate: SurrogateJudge,
 ) -> BoardSummary:
     """Sum up a board.
@@ -43,14 +52,22 @@ def summarise(
         data: One a judged language.
         fits: What was trained, one a judged language.
         ratings: Synthetic ratings, one a judged language.
+        intervals: How wide a rating's interval is, by judged language.
+        diagnoses: What is wrong with the judgments, by judged language.
         surrogate: The surrogate judge.
     """
-    limits = _limits(judged)
     agreements = [arena_agreement(item, rated) for item, rated in zip(data, ratings, strict=True)]
     missing = missing_counts(table)
     languages = {
         item.language: _language(
-            item, fit, rated, agreed, judged, missing, limits.get(item.language, ())
+            item,
+            fit,
+            rated,
+            agreed,
+            judged,
+            missing,
+            intervals[item.language],
+            _limits(diagnoses[item.language]),
         )
         for item, fit, rated, agreed in zip(data, fits, ratings, agreements, strict=True)
     }
@@ -67,6 +84,28 @@ def summarise(
     )
 
 
+def language_intervals(
+    pairs: Sequence[tuple[LanguageData, LanguageFits]],
+) -> dict[str, RatingInterval]:
+    """Find how wide the interval of a rating is in every judged language."""
+    ratings = []
+    for data, fits in pairs:
+        arena = data.tournaments.mean_coefficients
+        unseen = fits.final.unseen if fits.final else np.full(len(arena), np.nan)
+        ratings.append(UnseenRatings(data.language, arena, unseen))
+    return rating_intervals(ratings)
+
+
+def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:
+    """Diagnose the judgments of every language."""
+    return {
+        str(language): diagnose_judgments(
+            judgments, judged.answers[judged.answers["language"] == language]
+        )
+        for language, judgments in judged.judgments.groupby("language")
+    }
+
+
 def _language(
     data: LanguageData,
     fits: LanguageFits,
@@ -74,6 +113,7 @@ def _language(
     agreed: Agreement,
     judged: Arena,
     missing: pd.DataFrame,
+    interval: RatingInterval,
     limits: Sequence[str],
 ) -> LanguageSummary:
     low, high = agreed.interval
@@ -86,6 +126,7 @@ def _language(
         tau_unseen=unseen,
         holdout=data.holdout,
         holdout_r2=holdout_r2(fits.tournaments),
+        interval=interval,
         systems=int(answered.any(axis=1).sum()),
         systems_judged=len(data.tournaments.systems),
         questions=len(data.everything.questions),
@@ -126,14 +167,9 @@ def _missing_values(missing: pd.DataFrame) -> dict[str, dict[str, int]]:
     }
 
 
-def _limits(judged: Arena) -> dict[str, list[str]]:
-    """Return what a diagnosis finds wrong with each language's judgments."""
-    sentences: dict[str, list[str]] = {}
-    for language, judgments in judged.judgments.groupby("language"):
-        answers = judged.answers[judged.answers["language"] == language]
-        findings = diagnose_judgments(judgments, answers).findings
-        sentences[str(language)] = [item.sentence for item in findings if item.severity != "info"]
-    return sentences
+def _limits(diagnosis: Diagnosis) -> list[str]:
+    """Return what a diagnosis finds wrong with a language's judgments."""
+    return [item.sentence for item in diagnosis.findings if item.severity != "info"]
 
 
 def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:

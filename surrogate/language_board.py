@@ -11,14 +11,22 @@ import pandas as pd
 
 from arena.seeds import generator
 from arena.tournaments import Tournaments
-from surrogate.agreement import INTERVAL, Agreement, agreement, kendall_tau, percentile_interval
+from surrogate.agreement import Agreement, agreement, kendall_tau, percentile_interval
 from surrogate.holdout import TournamentFits, random_state, rate_unseen
 from surrogate.judge import LanguageJudge, Recipe, train_language_judge
 from surrogate.learners import find_learner
-from surrogate.summary import HoldoutR2
+from surrogate.summary import NOT_ON_THE_BOARD, HoldoutR2, RatingInterval
+from surrogate.system_space import NEIGHBOUR_COLUMNS, neighbours_table, system_space
 from surrogate.tensor import FeatureTensor, feature_tensor
 
 Floats = npt.NDArray[np.float64]
+
+BOARD_COLUMNS = [
+    *("language", "system", "rank", "rating", "low", "high", "coverage", "answers"),
+    *("arena_rank", "arena_rating", "arena_low", "arena_high", "split", "note"),
+]
+SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
+"""Percentiles of a feature's importance over tournaments."""
 
 NO_ANSWER = "no answer in this language"
 NO_FEATURES = "no feature of its answers could be computed"
@@ -112,27 +120,35 @@ def fit_language(data: LanguageData, recipe: Recipe) -> LanguageFit:
     return LanguageFit(judge, rate_unseen(data.judged, tournaments, recipe))
 
 
-def synthetic_ratings(data: LanguageData, judge: LanguageJudge | None) -> pd.DataFrame:
+def synthetic_ratings(
+    data: LanguageData, judge: LanguageJudge | None, interval: RatingInterval = NOT_ON_THE_BOARD
+) -> pd.DataFrame:
     """Rate every system of the arena in one language on all questions.
 
     Args:
         data: The language's data.
         judge: Its surrogate, or None where none could be trained.
+        interval: How wide the conformal interval of a rating is.
 
     Returns:
-        Columns ``language, system, rank, rating, coverage, answers, arena_rank, arena_rating,
-        arena_low, arena_high, split, note``, best first, unranked systems last. ``coverage`` is
-        the share of questions answered; ``split`` is ``train``, ``holdout`` or ``unjudged``.
+        Columns ``language, system, rank, rating, low, high, coverage, answers, arena_rank,
+        arena_rating, arena_low, arena_high, split, note``, best first, unranked systems last.
+        ``low, high`` is what it would be for a system that the surrogate had not seen, so that
+        it is wide for one it was trained on. ``coverage`` is the share of questions answered;
+        ``split`` is ``train``, ``holdout`` or ``unjudged``.
     """
     systems = data.everything.systems
     answers = data.everything.answered.sum(axis=1)
     rating = np.full(len(systems), np.nan) if judge is None else judge.predict(data.everything)
+    bounds = [interval.around(value) for value in rating.tolist()]
     table = pd.DataFrame(
         {
             "language": data.language,
             "system": systems,
             "rank": pd.Series(rating).rank(ascending=False, method="min").astype("Int64"),
             "rating": rating,
+            "low": [low for low, _ in bounds],
+            "high": [high for _, high in bounds],
             "coverage": answers / len(data.everything.questions),
             "answers": answers,
         }
@@ -148,9 +164,8 @@ def synthetic_ratings(data: LanguageData, judge: LanguageJudge | None) -> pd.Dat
         _rank_note(rated, count, judge is not None)
         for rated, count in zip(np.isfinite(rating), answers, strict=True)
     ]
-    columns = ["arena_rank", "arena_rating", "arena_low", "arena_high", "split", "note"]
     ordered = table.sort_values(["rank", "system"], kind="stable")
-    return ordered[["language", "system", "rank", "rating", "coverage", "answers", *columns]]
+    return ordered[BOARD_COLUMNS]
 
 
 def _rank_note(rated: bool, answers: int, has_judge: bool) -> str:
@@ -197,9 +212,10 @@ def importances(
 
     Returns:
         Columns ``language, feature, importance, tournament_mean, tournament_low,
-        tournament_high``: the share in the final surrogate, then the mean and 95% percentile
-        interval over the surrogates of single tournaments (NaN where nothing is held out); most
-        important first. A feature that was left out has NaN, as all have without a surrogate.
+        tournament_high, tournament_q1, tournament_median, tournament_q3``: the share in the final
+        surrogate, then the mean, 95% percentile interval and quartiles over the surrogates of
+        single tournaments (NaN where nothing is held out); most important first. A feature that
+        was left out has NaN, as all have without a surrogate.
     """
     final = judge.importances() if judge else {}
     table = pd.DataFrame(
@@ -209,11 +225,26 @@ def importances(
             "importance": [final.get(name, np.nan) for name in data.judged.features],
         }
     )
-    spread = np.full((3, len(table)), np.nan)
+    spread = np.full((1 + len(SPREAD), len(table)), np.nan)
     if fits:
         used = table["importance"].notna().to_numpy()
         shares = np.concatenate([fit.importances for fit in fits])[:, used]
-        spread[:, used] = [shares.mean(axis=0), *np.percentile(shares, INTERVAL, axis=0)]
-    for name, values in zip(("mean", "low", "high"), spread, strict=True):
+        spread[:, used] = [
+            shares.mean(axis=0),
+            *np.percentile(shares, list(SPREAD.values()), axis=0),
+        ]
+    for name, values in zip(("mean", *SPREAD), spread, strict=True):
         table[f"tournament_{name}"] = values
     return table.sort_values("importance", ascending=False, kind="stable", na_position="last")
+
+
+def language_neighbours(data: LanguageData, judge: LanguageJudge | None) -> pd.DataFrame:
+    """Name the systems nearest to each in the surrogate's feature space; none without it.
+
+    Returns:
+        As ``system_space.neighbours_table``.
+    """
+    if judge is None:
+        return pd.DataFrame(columns=NEIGHBOUR_COLUMNS)
+    space = system_space(data.everything, judge.features, judge.systems)
+    return neighbours_table(space, data.language)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,30 @@ from arena.fingerprint import fingerprint
 from features import extract, parse_features
 from features.models.options import ModelOptions
 from surrogate.board_folder import DECIMALS, PublishedBoard
+from surrogate.explanations import Explanation, explain_systems
+from surrogate.language_board import BOARD_COLUMNS
+from surrogate.summary import NOT_ON_THE_BOARD, POOLED, RatingInterval
 
 NEW = "new"
 NO_SURROGATE = "the board has no surrogate for this language"
 NO_ANSWER = "no answer in this language"
 NO_FEATURES = "no feature of its answers could be computed"
+OUTSIDE = "unlike the systems the surrogate was trained on"
+NO_FEATURE_TABLE = (
+    "the board's folder has no features.parquet: neighbours, and whether a new system lies outside "
+    "the field, are not known"
+)
+NEW_COLUMNS = [
+    *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
+    *("coverage", "answers", "note"),
+]
+EXPLANATION_COLUMNS = ["language", "system", "neighbours", "drivers", "outside_field"]
+DTYPES = {
+    **dict.fromkeys(("language", "system", "split", "note"), "str"),
+    **dict.fromkeys(("rank", "rank_low", "rank_high", "arena_rank"), "Int64"),
+    **dict.fromkeys(("neighbours", "drivers", "outside_field"), "object"),
+    "answers": "int64",
+}
 
 
 @dataclass(frozen=True)
@@ -29,16 +49,21 @@ class Placement:
             ``new``; sorted by language and rank.
         overall: The overall rows as published plus one a new system.
         features: Feature table of the new answers.
+        new: Ratings of the new systems by language and rank: columns ``language, system, rank,
+            rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
+            ``rating, low, high, coverage, answers, note``.
+        explanations: Row by row what explains them: ``language, system, neighbours, drivers``
+            (lists of entries), ``outside_field`` (the features in which a system is unlike the
+            training systems; None where it is not); see ``Explanation``.
+        notes: Why some of this is not known, or not well.
     """
 
     board: pd.DataFrame
     overall: pd.DataFrame
     features: pd.DataFrame
-
-    @property
-    def new(self) -> pd.DataFrame:
-        """The rows of the new systems."""
-        return self.board[self.board["split"] == NEW].reset_index(drop=True)
+    new: pd.DataFrame
+    explanations: pd.DataFrame
+    notes: tuple[str, ...]
 
 
 def rank_systems(
@@ -87,36 +112,72 @@ def place_systems(board: PublishedBoard, table: pd.DataFrame, queries: pd.DataFr
     rated = board.judge.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
     languages = sorted({*board.board["language"], *table["language"]})
-    rows = [
-        _row(board.board, rated, queries, language, system)
+    explained = {
+        language: explain_systems(judge, table, board.features)
+        for language, judge in board.judge.languages.items()
+    }
+    found = [
+        _row(board, rated, queries, language, system)
+        | _explained(explained.get(language, {}).get(system))
         for language in languages
         for system in systems
     ]
-    new = pd.DataFrame(rows).astype({"rank": "Int64"})
-    placed = pd.concat([board.board, new], ignore_index=True)
-    ordered = placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True)
-    overall = _overall(board.overall, new, board.board["language"].nunique())
-    return Placement(ordered, overall, table)
+    rows = sorted(found, key=_place_in_table)
+    new = _table(rows, NEW_COLUMNS)
+    placed = pd.concat([board.board, _table(rows, BOARD_COLUMNS)], ignore_index=True)
+    return Placement(
+        board=placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True),
+        overall=_overall(board.overall, new, board.board["language"].nunique()),
+        features=table,
+        new=new,
+        explanations=_table(rows, EXPLANATION_COLUMNS),
+        notes=tuple(_notes(board, languages)),
+    )
+
+
+def _table(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Arrange rows that are sorted by language and rank."""
+    return pd.DataFrame(
+        {
+            name: pd.Series([row.get(name) for row in rows], dtype=DTYPES.get(name, "float64"))
+            for name in columns
+        }
+    )
+
+
+def _place_in_table(row: dict[str, Any]) -> tuple[str, float, str]:
+    rank = row["rank"]
+    return row["language"], float("inf") if rank is None else rank, row["system"]
 
 
 def _row(
-    board: pd.DataFrame, rated: pd.DataFrame, queries: pd.DataFrame, language: str, system: str
+    board: PublishedBoard, rated: pd.DataFrame, queries: pd.DataFrame, language: str, system: str
 ) -> dict[str, object]:
     found = (language, system) in rated.index
     rating = float(rated.loc[(language, system), "rating"]) if found else float("nan")
     rating = round(rating, DECIMALS)
     answers = int(rated.loc[(language, system), "answers"]) if found else 0
-    field = board[board["language"] == language]
+    field = board.board[board.board["language"] == language]
+    low, high = (round(bound, DECIMALS) for bound in _interval(board, language).around(rating))
     return {
         "language": language,
         "system": system,
         "rank": _place(field["rating"], rating),
+        "rank_low": _place(field["rating"], high),
+        "rank_high": _place(field["rating"], low),
         "rating": rating,
+        "low": low,
+        "high": high,
         "coverage": answers / int((queries["language"] == language).sum()),
         "answers": answers,
         "split": NEW,
         "note": _note(rating, answers, field.empty),
     }
+
+
+def _interval(board: PublishedBoard, language: str) -> RatingInterval:
+    summary = board.summary.languages.get(language)
+    return summary.interval if summary else NOT_ON_THE_BOARD
 
 
 def _place(ratings: pd.Series, rating: float) -> int | None:
@@ -129,6 +190,32 @@ def _note(rating: float, answers: int, no_surrogate: bool) -> str:
     if no_surrogate:
         return NO_SURROGATE
     return NO_ANSWER if answers == 0 else NO_FEATURES
+
+
+def _explained(explanation: Explanation | None) -> dict[str, object]:
+    """Return the columns that explain a rating; a note where the system is unlike the others."""
+    if explanation is None:
+        return {"neighbours": [], "drivers": []}
+    outside = explanation.outside_field
+    columns: dict[str, object] = {
+        "neighbours": explanation.neighbours,
+        "drivers": explanation.drivers,
+    }
+    if outside is None:
+        return columns
+    features = ", ".join(outside) or "as a combination of features"
+    return columns | {"outside_field": list(outside), "note": f"{OUTSIDE}: {features}"}
+
+
+def _notes(board: PublishedBoard, languages: Sequence[str]) -> Iterator[str]:
+    if board.features is None:
+        yield NO_FEATURE_TABLE
+    for language in languages:
+        interval = _interval(board, language)
+        if interval.reason and language in board.judge.languages:
+            yield f"no interval of ratings in {language}: {interval.reason}"
+        if interval.pooled:
+            yield f"intervals in {language} are rough: {POOLED}"
 
 
 def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:

@@ -40,6 +40,39 @@ class HoldoutR2(BaseModel):
     reason: str | None = None
 
 
+POOLED = "too few systems, so that they rest on those of all languages"
+
+
+class RatingInterval(BaseModel):
+    """How wide the conformal interval of a rating is in one language; see ``conformal``.
+
+    Attributes:
+        level: Share of new systems whose arena rating it is to hold.
+        half_width: What is added to and taken from a rating (log-odds).
+        residuals: Ratings of unseen systems it rests on.
+        pooled: Whether they are those of all languages, for want of systems in this one.
+        reason: Why there is none, where there is none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    level: float = 0.9
+    half_width: Number = None
+    residuals: int = 0
+    pooled: bool = False
+    reason: str | None = None
+
+    def around(self, rating: float) -> tuple[float, float]:
+        """Return the bounds of the interval around a rating; NaN where there is none."""
+        width = float("nan") if self.half_width is None else self.half_width
+        return rating - width, rating + width
+
+
+NOT_ON_THE_BOARD = RatingInterval(
+    reason="the board was built before there were intervals; build it anew"
+)
+
+
 class Skipped(BaseModel):
     """Counts of what did not enter a language's board, and why.
 
@@ -75,6 +108,7 @@ class LanguageSummary(BaseModel):
             (five folds over systems).
         holdout: Systems held out of training.
         holdout_r2: R² on them over tournaments.
+        interval: Conformal interval of a rating.
         systems: Systems that answered.
         systems_judged: Systems that were judged.
         questions: Questions in this language.
@@ -93,6 +127,7 @@ class LanguageSummary(BaseModel):
     tau_unseen: Number = None
     holdout: tuple[str, ...] = ()
     holdout_r2: HoldoutR2 = HoldoutR2()
+    interval: RatingInterval = NOT_ON_THE_BOARD
     systems: int
     systems_judged: int
     questions: int

@@ -60,6 +60,11 @@ def cell(value: object) -> str:
     return str(value)
 
 
+def span(low: object, high: object, between: str) -> str:
+    """Show two bounds; a dash where there are none."""
+    return cell(None) if bool(pd.isna(low)) else f"{cell(low)}{between}{cell(high)}"
+
+
 def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
     """Print some columns of a table."""
     header = [name.replace("_", " ") for name in columns]
@@ -75,8 +80,10 @@ def print_overall(overall: pd.DataFrame) -> None:
 
 def print_language(board: pd.DataFrame, language: str) -> None:
     """Print the board of one language."""
-    columns = ["rank", "system", "rating", "coverage", "arena_rank", "arena_rating"]
+    columns = ["rank", "system", "rating", "interval", "coverage", "arena_rank", "arena_rating"]
     rows = board[board["language"] == language]
+    bounds = zip(rows["low"], rows["high"], strict=True)
+    rows = rows.assign(interval=[span(low, high, ", ") for low, high in bounds])
     print_columns(f"Synthetic leaderboard, {language}", rows, [*columns, "split", "note"])
 
 

@@ -18,6 +18,8 @@ from surrogate.commands.options import (
 if TYPE_CHECKING:
     from surrogate.ranking import Placement
 
+SHOWN_DRIVERS = 3
+
 
 def rank(
     answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
@@ -58,9 +60,17 @@ def _print_placement(placed: Placement, as_json: bool) -> None:
     if as_json:
         printing.print_json(
             {
-                "new": printing.records(placed.new),
+                "new": [
+                    row | explanation
+                    for row, explanation in zip(
+                        printing.records(placed.new),
+                        printing.records(placed.explanations),
+                        strict=True,
+                    )
+                ],
                 "board": printing.records(placed.board),
                 "overall": printing.records(placed.overall),
+                "notes": placed.notes,
             }
         )
         return
@@ -76,7 +86,54 @@ def _print_placement(placed: Placement, as_json: bool) -> None:
     marked = whole.assign(new=["new" if system in new else "" for system in whole["system"]])
     columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating", "coverage"]
     printing.print_columns(f"Board with the new systems, {title}", marked, columns)
+    _print_new(placed)
+    _print_explanations(placed)
+    for note in placed.notes:
+        print(f"Note: {note}")
+
+
+def _print_new(placed: Placement) -> None:
+    from surrogate.commands import printing
+    from surrogate.conformal import LEVEL
+
+    new = placed.new
     ranked = placed.board.groupby("language")["rank"].count()
-    rows = placed.new.assign(of=placed.new["language"].map(ranked))
-    columns = ["language", "system", "rank", "of", "rating", "coverage", "note"]
-    printing.print_columns("New systems, language by language", rows, columns)
+    rows = new.assign(
+        of=new["language"].map(ranked),
+        ranks=[
+            printing.span(low, high, "–")
+            for low, high in zip(new["rank_low"], new["rank_high"], strict=True)
+        ],
+        interval=[
+            printing.span(low, high, ", ")
+            for low, high in zip(new["low"], new["high"], strict=True)
+        ],
+    )
+    columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "coverage"]
+    title = f"New systems, language by language ({LEVEL:.0%} intervals)"
+    printing.print_columns(title, rows, [*columns, "note"])
+
+
+def _print_explanations(placed: Placement) -> None:
+    """Print what moved each rating, and which systems are most alike."""
+    from surrogate.commands import printing
+
+    found = placed.explanations
+    explained = found[[bool(entries) for entries in found["drivers"]]]
+    if explained.empty:
+        return
+    rows = explained.assign(
+        drivers=[
+            ", ".join(
+                f"{entry['feature']} {entry['contribution']:+.2f}"
+                for entry in entries[:SHOWN_DRIVERS]
+            )
+            for entries in explained["drivers"]
+        ],
+        nearest=[
+            ", ".join(str(entry["neighbour"]) for entry in entries)
+            for entries in explained["neighbours"]
+        ],
+    )
+    title = "What moved their ratings (log-odds), and the systems nearest to them"
+    printing.print_columns(title, rows, ["language", "system", "drivers", "nearest"])

@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 
 from arena.errors import UsageError
+from arena.metaevaluation import MetaEvaluation
 from features import extract, parse_features
 from surrogate import Recipe, build_board, read_board, write_board
 from surrogate.board_folder import read_feature_table
+from surrogate.judging_records import JudgingRecords
 from surrogate.language_board import NO_ANSWER
 from surrogate.truth import compare_with_truth
 
@@ -113,6 +115,8 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
     assert board.board["rank"].isna().all()
     assert "at least 3 and 1 are needed" in board.summary.languages["en"].notes[0]
     assert board.judge.languages == {}
+    assert board.neighbours.empty
+    assert board.board["low"].isna().all()
 
 
 def test_importances_sum_to_one_and_name_every_feature(small_board):
@@ -121,6 +125,8 @@ def test_importances_sum_to_one_and_name_every_feature(small_board):
         assert set(rows["feature"]) == set(small_board.summary.features)
         inside = rows["tournament_low"] <= rows["tournament_mean"]
         assert inside.all()
+        ordered = rows[[f"tournament_{name}" for name in ("low", "q1", "median", "q3", "high")]]
+        assert (ordered.diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
 
 
 def test_scores_already_at_hand_train_a_surrogate(small_arena):
@@ -145,15 +151,20 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
         files[jobs] = {
             path.name: path.read_bytes()
             for path in (tmp_path / str(jobs)).iterdir()
-            if path.suffix in (".csv", ".json")
+            if path.suffix in (".csv", ".json", ".jsonl")
         }
     assert files[1] == files[2]
     assert set(files[1]) == {
         "arena.csv",
         "board.csv",
-        "overall.csv",
+        "examples.jsonl",
         "importances.csv",
+        "judge_report.json",
+        "neighbours.csv",
+        "overall.csv",
         "summary.json",
+        "tiers.csv",
+        "win_matrix.csv",
     }
 
 
@@ -165,7 +176,72 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
         judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
     )
     board = build_board(shuffled, tournaments=30, seed=3)
-    pd.testing.assert_frame_equal(board.board, small_board.board)
+    for table in ("board", "importances", "tiers", "win_matrix", "neighbours", "examples"):
+        pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
+    assert board.judge_report == small_board.judge_report
+
+
+def test_ratings_have_intervals_of_unseen_systems(small_board):
+    for language, rows in small_board.board.groupby("language"):
+        interval = small_board.summary.languages[language].interval
+        assert (interval.level, interval.residuals, interval.pooled) == (0.9, 12, False)
+        np.testing.assert_allclose(rows["high"] - rows["rating"], interval.half_width)
+        np.testing.assert_allclose(rows["rating"] - rows["low"], interval.half_width)
+
+
+def test_few_systems_leave_no_interval_and_the_reason(small_arena):
+    five = list(small_arena.info.systems[:5])
+    judgments = small_arena.judgments
+    among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
+    english = among & (judgments["language"] == "en")
+    board = build_board(
+        replace(small_arena, judgments=judgments[english]), tournaments=2, holdout=[]
+    )
+    assert board.board[["low", "high"]].isna().all(axis=None)
+    reason = board.summary.languages["en"].interval.reason
+    assert reason == "5 ratings of systems unseen in training; an interval of 90% needs 9"
+    pooled = build_board(
+        replace(small_arena, judgments=judgments[among]), tournaments=2, holdout=[]
+    )
+    interval = pooled.summary.languages["en"].interval
+    assert (interval.residuals, interval.pooled) == (10, True)
+    assert pooled.board["low"].notna().all()
+
+
+def test_every_system_has_neighbours_and_every_judged_one_a_tier(small_board, small_arena):
+    systems = len(small_arena.info.systems)
+    assert len(small_board.neighbours) == 2 * systems * 3
+    assert (small_board.neighbours["system"] != small_board.neighbours["neighbour"]).all()
+    merged = small_board.tiers.merge(small_board.arena, on=["language", "system"])
+    assert len(merged) == 2 * systems
+    assert (merged["rank_low"] <= merged["rank"]).all()
+    assert (merged["rank"] <= merged["rank_high"]).all()
+    for _, rows in merged.groupby("language"):
+        assert rows.sort_values("rank")["tier"].is_monotonic_increasing
+    assert small_board.win_matrix["wins"].sum() + small_board.win_matrix["ties"].sum() / 2 == len(
+        small_arena.judgments
+    )
+
+
+def test_a_judges_quality_is_in_the_signature(small_arena):
+    entry = MetaEvaluation(
+        judge="llm:simulated-teacher",
+        dataset="memerag",
+        metric="balanced_accuracy",
+        value=0.7,
+        standard_error=0.01,
+        n=10,
+        languages=["en"],
+    )
+    board = build_board(small_arena, tournaments=2, records=JudgingRecords((entry,)), holdout=[])
+    assert f"judge:simulated-teacher|metaevaluation:{entry}|" in board.summary.signature
+    assert [item.text for item in board.judge_report.metaevaluations] == [str(entry)]
+
+
+def test_examples_can_be_left_out(small_arena):
+    assert build_board(small_arena, tournaments=2, holdout=[], examples=0).examples.empty
+    with pytest.raises(UsageError, match="-1 examples of each system; ask for 0 at least"):
+        build_board(small_arena, examples=-1)
 
 
 def test_a_board_reads_back_as_written(small_board, tmp_path):

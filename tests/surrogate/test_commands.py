@@ -5,12 +5,11 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from arena import read_arena
+from arena import read_arena, write_arena
 from arena.rows import write_rows
 
 
@@ -32,6 +31,11 @@ def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path
     assert run("board", arena_folder, "--out", tmp_path, "--tournaments", 5, "--jobs", 1) == 0
     assert {path.name for path in tmp_path.iterdir()} == {
         "features.parquet",
+        "tiers.csv",
+        "win_matrix.csv",
+        "neighbours.csv",
+        "examples.jsonl",
+        "judge_report.json",
         "arena.csv",
         "board.csv",
         "overall.csv",
@@ -63,7 +67,13 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     assert run("rank", answers, "--judge", board_folder, "--json", "--out", out) == 0
     printed = json.loads(capsys.readouterr().out)
     assert {row["system"] for row in printed["new"]} == {"newcomer"}
-    assert all(row["rank"] for row in printed["new"])
+    for row in printed["new"]:
+        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        assert row["low"] < row["rating"] < row["high"]
+        assert len(row["neighbours"]) == 3
+        assert row["drivers"][0].keys() == {"feature", "contribution"}
+        assert row["outside_field"] is None
+    assert printed["notes"] == []
     assert "newcomer" in set(pd.read_csv(out)["system"])
     assert {path.name: path.read_bytes() for path in board_folder.iterdir()} == before
 
@@ -74,6 +84,31 @@ def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tm
     printed = capsys.readouterr().out
     assert "Board with the new systems" in printed
     assert "newcomer" in printed
+    assert "What moved their ratings" in printed
+
+
+def test_board_says_how_good_its_judge_is(run, small_arena, tmp_path, capsys):
+    folder, further = tmp_path / "arena", tmp_path / "further"
+    write_arena(small_arena, folder)
+    further.mkdir()
+    for place, dataset in ((folder, "memerag"), (further, "grouse")):
+        entry = {"judge": "llm:simulated-teacher", "dataset": dataset, "n": 10, "languages": ["en"]}
+        numbers = {"balanced_accuracy": 0.7, "standard_error": 0.01}
+        content = {"metaevaluations": [entry | numbers]}
+        (place / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
+    options = ["--tournaments", 2, "--jobs", 1, "--examples", 1, "--metaevaluation", further]
+    assert run("board", folder, "--out", tmp_path / "out", *options) == 0
+    printed = capsys.readouterr().out
+    report = json.loads((tmp_path / "out" / "judge_report.json").read_text(encoding="utf-8"))
+    noted = report["metaevaluations"]
+    assert [item["dataset"] for item in noted] == ["grouse", "memerag"]
+    for item in noted:
+        assert f"against people (llm:simulated-teacher): {item['text']}" in printed
+        assert f"metaevaluation:{item['text']}" in "".join(printed.split("\n"))
+    lines = (tmp_path / "out" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(small_arena.info.systems)
+    assert run("board", folder, "--out", tmp_path / "out", "--metaevaluation", tmp_path) == 2
+    assert "there is no meta-evaluation at" in capsys.readouterr().err
 
 
 def test_rank_says_when_the_arena_has_moved(run, arena_folder, tmp_path, capsys):
@@ -138,8 +173,10 @@ def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(aren
             check=True,
             capture_output=True,
         )
-        boards.append({name: Path(out, name).read_bytes() for name in ("board.csv", "arena.csv")})
+        tables = [path for path in out.iterdir() if path.suffix in (".csv", ".jsonl", ".json")]
+        boards.append({path.name: path.read_bytes() for path in tables})
     assert boards[0] == boards[1]
+    assert len(boards[0]) == 10
 
 
 def test_demo_builds_the_sample_board_and_says_how_close_it_is(run, tmp_path, capsys):

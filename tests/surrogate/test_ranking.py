@@ -1,5 +1,6 @@
 """Placing new systems on a board whose rows stay as they are."""
 
+import json
 from dataclasses import replace
 
 import pandas as pd
@@ -7,7 +8,8 @@ import pytest
 
 from arena.errors import UsageError
 from surrogate import place_systems, rank_systems, read_board, write_board
-from surrogate.ranking import NO_ANSWER, NO_SURROGATE
+from surrogate.ranking import NO_ANSWER, NO_FEATURE_TABLE, NO_SURROGATE, OUTSIDE
+from surrogate.summary import NOT_ON_THE_BOARD, POOLED
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +81,94 @@ def test_a_language_without_a_surrogate_is_said(published, small_board, small_ar
     new = place_systems(published, foreign, queries).new.set_index("language")
     assert new.loc["fi", "note"] == NO_SURROGATE
     assert pd.isna(new.loc["fi", "rank"])
+
+
+def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[4], "newcomer")
+    for row in rank_systems(published, answers, small_arena).new.itertuples():
+        interval = published.summary.languages[row.language].interval
+        assert row.high - row.rating == pytest.approx(interval.half_width, abs=2e-6)
+        assert row.rating - row.low == pytest.approx(interval.half_width, abs=2e-6)
+        field = published.board[published.board["language"] == row.language]["rating"]
+        assert row.rank_low == 1 + (field > row.high).sum()
+        assert row.rank_high == 1 + (field > row.low).sum()
+        assert row.rank_low <= row.rank <= row.rank_high
+
+
+def test_a_copys_nearest_neighbour_is_the_system_it_copies(published, small_arena):
+    for system in small_arena.info.systems[:3]:
+        placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
+        for neighbours in placed.explanations["neighbours"]:
+            assert len(neighbours) == 3
+            assert neighbours[0] == {"neighbour": system, "distance": 0.0}
+
+
+def test_drivers_add_up_to_what_a_rating_is_above_the_base(published, small_arena):
+    systems = [
+        copy_of(small_arena, small_arena.info.systems[index], f"copy {index}") for index in (0, -1)
+    ]
+    placed = rank_systems(published, pd.concat(systems, ignore_index=True), small_arena)
+    drivers, new = placed.explanations["drivers"], placed.new
+    totals = [sum(item["contribution"] for item in entries) for entries in drivers]
+    bases = (new["rating"] - totals).groupby(new["language"])
+    assert (bases.max() - bases.min()).max() < 1e-4  # contributions are rounded to six digits
+
+
+@pytest.mark.parametrize("text", ["", "qwx zvj kkpt " * 4])
+def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena, text):
+    system = small_arena.info.systems[0]
+    trained = next(
+        name for name in small_arena.info.systems if name in published.judge.languages["en"].systems
+    )
+    answers = pd.concat(
+        [
+            copy_of(small_arena, system, "garbage").assign(answer=text),
+            copy_of(small_arena, trained, "copy"),
+        ],
+        ignore_index=True,
+    )
+    placed = rank_systems(published, answers, small_arena)
+    new, explained = (table.set_index("system") for table in (placed.new, placed.explanations))
+    assert explained.loc["garbage", "outside_field"].map(len).min() > 0
+    assert new.loc["garbage", "note"].str.startswith(OUTSIDE).all()
+    assert explained.loc["copy", "outside_field"].isna().all()
+    assert (new.loc["copy", "note"] == "").all()
+
+
+def test_a_board_from_before_there_were_intervals_still_ranks(small_board, small_arena, tmp_path):
+    write_board(small_board, tmp_path)
+    older = pd.read_csv(tmp_path / "board.csv").drop(columns=["low", "high"])
+    older.to_csv(tmp_path / "board.csv", index=False)
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    for item in summary["languages"].values():
+        del item["interval"]
+    (tmp_path / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    (tmp_path / "features.parquet").unlink()
+    board = read_board(tmp_path)
+    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
+    placed = rank_systems(board, answers, small_arena)
+    assert placed.new["rank"].notna().all()
+    assert placed.new[["low", "high", "rank_low", "rank_high"]].isna().all(axis=None)
+    assert placed.explanations["neighbours"].map(len).eq(0).all()
+    assert placed.notes == (
+        NO_FEATURE_TABLE,
+        f"no interval of ratings in en: {NOT_ON_THE_BOARD.reason}",
+        f"no interval of ratings in sw: {NOT_ON_THE_BOARD.reason}",
+    )
+    assert placed.board[["low", "high"]].isna().all(axis=None)
+
+
+def test_an_interval_that_rests_on_other_languages_is_said(published, small_arena):
+    summary = published.summary
+    english = summary.languages["en"]
+    pooled = english.model_copy(
+        update={"interval": english.interval.model_copy(update={"pooled": True})}
+    )
+    languages = summary.languages | {"en": pooled}
+    board = replace(published, summary=summary.model_copy(update={"languages": languages}))
+    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
+    notes = rank_systems(board, answers, small_arena).notes
+    assert notes == (f"intervals in en are rough: {POOLED}",)
 
 
 def test_a_name_already_on_the_board_is_refused(published, small_arena):

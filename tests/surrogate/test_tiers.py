@@ -1,0 +1,82 @@
+"""Tiers, rank intervals and the win matrix of judged systems."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.tied_ranks import rank_intervals, tiers
+from arena.tournaments import NOT_CONNECTED, hold_tournaments
+from surrogate.tiers import TIER_COLUMNS, TOO_FEW, tiers_table, win_matrix
+
+
+def round_robin(strengths, questions=40, seed=0):
+    random = np.random.default_rng(seed)
+    rows = [
+        (f"q{question:02}", one, other, "a" if random.logistic() < first - second else "b")
+        for question in range(questions)
+        for (one, first), (other, second) in itertools.combinations(strengths.items(), 2)
+    ]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language="en", judge="judge")
+
+
+STRENGTHS = {"best": 3.0, "good": 2.8, "weak": -2.8, "worst": -3.0}
+
+
+def test_systems_far_apart_are_told_apart_and_near_ones_are_not():
+    table = tiers_table(hold_tournaments(round_robin(STRENGTHS), 100), "en").set_index("system")
+    assert table.loc[["best", "good"], "tier"].tolist() == [1, 1]
+    assert table.loc[["weak", "worst"], "tier"].tolist() == [2, 2]
+    assert table.loc[["best", "good"], "rank_high"].max() == 2
+    assert table.loc[["weak", "worst"], "rank_low"].min() == 3
+    assert (table["note"] == "").all()
+
+
+def test_tiers_are_those_of_the_arena_floor_on_the_tournaments():
+    tournaments = hold_tournaments(round_robin(STRENGTHS, seed=5), 50)
+    table = tiers_table(tournaments, "en").set_index("system").loc[list(tournaments.systems)]
+    centre, draws = tournaments.mean_coefficients, tournaments.coefficients
+    low, high = rank_intervals(centre, draws)
+    np.testing.assert_array_equal(table["rank_low"], low)
+    np.testing.assert_array_equal(table["rank_high"], high)
+    np.testing.assert_array_equal(table["tier"], tiers(centre, draws))
+
+
+def test_too_few_tournaments_give_no_tiers_and_a_reason():
+    table = tiers_table(hold_tournaments(round_robin(STRENGTHS), 19), "en")
+    assert list(table.columns) == TIER_COLUMNS
+    assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
+    assert (table["note"] == TOO_FEW).all()
+
+
+def test_a_system_that_met_nobody_of_the_others_has_no_tier():
+    apart = round_robin({"lonely": 1.0, "other": 0.0}, questions=2).assign(query_id="z")
+    judgments = pd.concat([round_robin(STRENGTHS), apart], ignore_index=True)
+    table = tiers_table(hold_tournaments(judgments, 60), "en").set_index("system")
+    assert table.loc[["lonely", "other"], "tier"].isna().all()
+    assert (table.loc[["lonely", "other"], "note"] == NOT_CONNECTED).all()
+    assert table.loc[list(STRENGTHS), "tier"].notna().all()
+
+
+def test_the_win_matrix_counts_every_judgment_from_both_sides():
+    judgments = pd.DataFrame(
+        [("x", "y", "a"), ("y", "x", "a"), ("x", "y", "tie"), ("x", "z", "b")],
+        columns=["system_a", "system_b", "winner"],
+    ).assign(language="en", query_id="q")
+    table = win_matrix(judgments).set_index(["system", "opponent"])
+    assert table.loc[("x", "y"), ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
+    assert table.loc[("y", "x"), ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
+    assert table.loc[("x", "z"), ["wins", "losses", "ties"]].tolist() == [0, 1, 0]
+    assert ("y", "z") not in table.index
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_wins_one_way_are_losses_the_other_way(seed):
+    judgments = round_robin(STRENGTHS, seed=seed)
+    table = win_matrix(judgments)
+    there = table.set_index(["system", "opponent"])
+    back = table.set_index(["opponent", "system"]).reindex(there.index)
+    assert (there["wins"] == back["losses"]).all()
+    assert table["wins"].sum() == len(judgments)
