@@ -14,6 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
+from surrogate.checked_rows import rows_to_fit, rows_to_predict
+
 Floats = npt.NDArray[np.float64]
 
 DECIMALS = 9
@@ -46,8 +48,14 @@ class ImputedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.within_range = within_range
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's tags
+        """Say that missing values are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def fit(
-        self, features: npt.ArrayLike, targets: npt.ArrayLike, sample_weight: Floats | None = None
+        self, features: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """Fit the preparation, then the regressor.
 
@@ -55,12 +63,12 @@ class ImputedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Args:
             features: Shape (N, F); NaN is a missing value.
-            targets: Shape (N,).
+            y: Targets, shape (N,).
             sample_weight: Weight of each row, shape (N,); a regressor that takes no weights sees
                 rows of equal weight, unless they are thinned.
         """
-        rows, goals = _rounded(features), np.asarray(targets, np.float64)
-        weights = np.ones(len(goals)) if sample_weight is None else np.asarray(sample_weight)
+        given, goals, weights = rows_to_fit(self, features, y, sample_weight)
+        rows = _rounded(given)
         if self.most_rows is not None and len(goals) > self.most_rows:
             random = np.random.default_rng(self.random_state)
             share = weights / weights.sum()
@@ -76,16 +84,16 @@ class ImputedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.regressor_.fit(prepared, goals, **({"sample_weight": weights} if weighted else {}))
         self.range_ = prepared.min(axis=0), prepared.max(axis=0)
-        self.n_features_in_ = rows.shape[1]
         return self
 
     def predict(self, features: npt.ArrayLike) -> Floats:
         """Predict from features that may be missing, shape (N, F) to (N,)."""
-        prepared = self.preparation_.transform(_rounded(features))
+        rows = _rounded(rows_to_predict(self, features))
+        prepared = self.preparation_.transform(rows)
         if self.within_range:
             prepared = np.clip(prepared, *self.range_)
         return np.asarray(self.regressor_.predict(prepared), dtype=np.float64)
 
 
-def _rounded(features: npt.ArrayLike) -> Floats:
-    return np.asarray(np.round(np.asarray(features, dtype=np.float64), DECIMALS))
+def _rounded(features: Floats) -> Floats:
+    return np.asarray(np.round(features, DECIMALS))

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from surrogate.checked_rows import rows_to_fit, rows_to_predict
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -25,25 +27,28 @@ class RidgePerRow(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, penalty: float = 0.5) -> None:
         self.penalty = penalty
 
-    def fit(self, features: Floats, targets: Floats, sample_weight: Floats | None = None) -> Self:
+    def fit(
+        self, features: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
         """Solve the normal equations.
 
         Args:
             features: Standardised and complete, shape (N, F).
-            targets: Shape (N,).
+            y: Targets, shape (N,).
             sample_weight: Weight of each row, shape (N,).
         """
-        weights = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight)
+        rows, targets, weights = rows_to_fit(self, features, y, sample_weight)
         share = weights / weights.sum()
-        centre = share @ features
+        centre = share @ rows
         self.target_mean_ = float(share @ targets)
-        deviations = features - centre
+        deviations = rows - centre
         moments = deviations.T @ (deviations * share[:, None])
         products = deviations.T @ (share * (targets - self.target_mean_))
         self.coef_ = np.linalg.solve(moments + self.penalty * np.eye(len(moments)), products)
         self.centre_ = centre
         return self
 
-    def predict(self, features: Floats) -> Floats:
+    def predict(self, features: npt.ArrayLike) -> Floats:
         """Predict, shape (N, F) to (N,)."""
-        return np.asarray(self.target_mean_ + (features - self.centre_) @ self.coef_)
+        rows = rows_to_predict(self, features)
+        return np.asarray(self.target_mean_ + (rows - self.centre_) @ self.coef_)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
+
+from surrogate.checked_rows import rows_to_fit, rows_to_predict
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,20 +32,26 @@ class SmallForest(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_estimators = n_estimators
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's tags
+        """Say that missing values are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def fit(
-        self, features: npt.ArrayLike, targets: npt.ArrayLike, sample_weight: Floats | None = None
+        self, features: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """Grow the trees.
 
         Args:
             features: Shape (N, F); NaN is a missing value.
-            targets: Shape (N,).
+            y: Targets, shape (N,).
             sample_weight: How likely a bootstrap draws each row, up to a factor, shape (N,).
         """
-        rows = np.ascontiguousarray(features, dtype=np.float32)
+        checked, targets, weights = rows_to_fit(self, features, y, sample_weight)
+        rows = np.ascontiguousarray(checked, dtype=np.float32)
         goals = np.ascontiguousarray(targets, dtype=np.float64)
         random = np.random.default_rng(self.random_state)
-        weights = np.ones(len(goals)) if sample_weight is None else np.asarray(sample_weight)
         counts = random.multinomial(len(goals), weights / weights.sum(), size=self.n_estimators)
         seeds = random.integers(np.iinfo(np.int32).max, size=self.n_estimators)
         has_missing = bool(np.isnan(rows).any())
@@ -58,7 +66,7 @@ class SmallForest(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, features: npt.ArrayLike) -> Floats:
         """Predict the mean over trees, shape (N,)."""
-        rows = np.ascontiguousarray(features, dtype=np.float32)
+        rows = np.ascontiguousarray(rows_to_predict(self, features), dtype=np.float32)
         return np.asarray(np.mean([tree.tree_.predict(rows)[:, 0] for tree in self.trees_], axis=0))
 
     @property

@@ -8,15 +8,19 @@ from arena.errors import UsageError
 from surrogate.judge import DEFAULT_ROWS, Recipe
 from surrogate.learners import DEFAULT_LEARNER, LEARNERS
 from surrogate.pairwise import PairwiseSurrogate, boosting, logistic
+from surrogate.rank_aware import RankAwareSurrogate
 from surrogate.selection import SelectedSurrogate
+from surrogate.stacking import StackedSurrogate
 from surrogate.surrogates import Surrogate
 from surrogate.system_surrogate import PooledSurrogate, SystemSurrogate
 from surrogate.training import RowKind
 
 DEFAULT_SURROGATE = DEFAULT_LEARNER
 SELECTED = "selected"
+STACKED = "stacked"
 CANDIDATES = ("extra-trees", "relative-ridge", "pairwise-logistic")
-"""Surrogates that ``selected`` chooses from, by the training systems alone."""
+"""Surrogates that ``selected`` chooses from and ``stacked`` averages, by the training systems
+alone."""
 
 
 def _composed(rows: RowKind) -> dict[str, Surrogate]:
@@ -35,13 +39,22 @@ def _composed(rows: RowKind) -> dict[str, Surrogate]:
         "pairwise-boosting": PairwiseSurrogate(boosting),
         "relative-pairwise-logistic": PairwiseSurrogate(logistic, "rank"),
         "pooled-pairwise-logistic": PairwiseSurrogate(logistic, pooled=True),
+        "lambdamart": RankAwareSurrogate("rank:ndcg"),
+        "relative-lambdamart": RankAwareSurrogate("rank:ndcg", "rank"),
+        "pooled-lambdamart": RankAwareSurrogate("rank:ndcg", pooled=True),
+        "rank-pairwise": RankAwareSurrogate("rank:pairwise"),
+        "relative-rank-pairwise": RankAwareSurrogate("rank:pairwise", "rank"),
     }
 
 
 def _all(rows: RowKind) -> dict[str, Surrogate]:
     plain: dict[str, Surrogate] = {name: SystemSurrogate(Recipe(name, rows)) for name in LEARNERS}
     named = plain | _composed(rows)
-    return named | {SELECTED: SelectedSurrogate(tuple(named[name] for name in CANDIDATES))}
+    candidates = tuple(named[name] for name in CANDIDATES)
+    return named | {
+        SELECTED: SelectedSurrogate(candidates),
+        STACKED: StackedSurrogate(candidates),
+    }
 
 
 SURROGATE_NAMES: tuple[str, ...] = tuple(_all(DEFAULT_ROWS))
@@ -58,7 +71,7 @@ def find_surrogate(name: str, rows: RowKind = DEFAULT_ROWS) -> Surrogate:
     Args:
         name: One of ``SURROGATE_NAMES``.
         rows: One training row a ``system`` or a ``question``; the pairwise ones have a row a
-            battle, whatever is asked.
+            battle, those that learn to rank a row a system and tournament, whatever is asked.
 
     Raises:
         UsageError: If the name is unknown.

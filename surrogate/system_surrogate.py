@@ -14,7 +14,7 @@ from surrogate.field import Field
 from surrogate.judge import FEWEST_SYSTEMS, LanguageJudge, Recipe, train_language_judge
 from surrogate.learners import find_learner
 from surrogate.pooling import Scale, mean_scale, scale_of, standardised_within
-from surrogate.relative import View, viewed
+from surrogate.relative import RANK_SUFFIX, View, viewed
 from surrogate.surrogates import FittedSurrogate
 from surrogate.tensor import FeatureTensor
 from surrogate.training import TrainingRows, predict_systems, training_rows
@@ -100,6 +100,33 @@ class PooledSurrogate:
         )
         targets = scale.standardise(field.tournaments.coefficients)
         return training_rows(shown, field.tournaments.draws, targets, self.recipe.rows)
+
+
+def feature_shares(surrogate: SystemSurrogate, field: Field, random_state: int) -> dict[str, float]:
+    """Train on one language and return the share of each feature in the regressor's decisions.
+
+    Args:
+        surrogate: Its regressor; see ``LanguageJudge.importances``.
+        field: What it learns from.
+        random_state: Seed of the learner.
+
+    Returns:
+        Feature to its share, that of its ranks included; NaN where the learner has none, and
+        nothing for a feature it could not use.
+    """
+    view = viewed(field.judged, field.answers, surrogate.view)
+    judge = train_language_judge(
+        view,
+        field.tournaments.draws,
+        field.tournaments.coefficients,
+        surrogate.recipe,
+        _regressor(surrogate.recipe, [field], random_state),
+    )
+    shares: dict[str, float] = {}
+    for name, share in judge.importances().items():
+        own = name.removesuffix(RANK_SUFFIX)
+        shares[own] = shares.get(own, 0.0) + share
+    return shares
 
 
 def _regressor(recipe: Recipe, fields: Sequence[Field], random_state: int) -> Any:  # noqa: ANN401

@@ -68,8 +68,8 @@ def checked_row_kind(name: str) -> RowKind:
 
 
 def _system_rows(tensor: FeatureTensor, draws: Integers, coefficients: Floats) -> TrainingRows:
-    features = tensor.means(draws).reshape(-1, len(tensor.features))
     owner = np.tile(np.arange(len(tensor.systems)), len(draws))
+    features = tensor.means(draws).reshape(len(owner), len(tensor.features))
     return _usable(features, coefficients.ravel(), np.ones(len(owner)), owner)
 
 

@@ -16,10 +16,10 @@ from surrogate.commands.options import (
     TournamentsOption,
     split_names,
 )
+from surrogate.commands.validation_studies import STUDIES, print_study, run_study
 
 if TYPE_CHECKING:
     from surrogate.validation import Validation
-    from surrogate.validation.learner_comparison import LearnerComparison
 
 TABLE_3 = "table3"
 
@@ -40,7 +40,8 @@ def validate(
         typer.Option(
             "--protocol",
             help="leave-systems-out, leave-language-out, leave-questions-out, transfer, mirage "
-            "(two systems held out, all ranked) or table3 (R² of learners).",
+            "(two systems held out, all ranked), table3 (R² of learners), ablation (part of the "
+            "features), importances (of features) or learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
     model: ModelOption = None,
@@ -102,7 +103,11 @@ def validate(
             compared = compare_learners(
                 read, learners, **shared, repeats=repeats or REPEATS, progress=progress
             )
-        _print_comparison(compared, as_json)
+        print_study("R² of learners", compared, as_json)
+        return
+    if protocol in STUDIES:
+        study = run_study(protocol, read, model or DEFAULT_SURROGATE, shared, repeats)
+        print_study(STUDIES[protocol], study, as_json)
         return
     with progress_bar() as progress:
         validated = validate_arena(
@@ -124,17 +129,6 @@ def _table(path: Path | None) -> Any:  # noqa: ANN401 - a pandas table, which is
     from surrogate.board_folder import read_feature_table
 
     return None if path is None else read_feature_table(path)
-
-
-def _print_comparison(compared: LearnerComparison, as_json: bool) -> None:
-    from surrogate.commands import printing
-
-    if as_json:
-        rows = printing.records(compared.table)
-        printing.print_json({"table": rows, "signature": compared.signature})
-        return
-    printing.print_columns("R² of learners", compared.table, list(compared.table))
-    print(f"Signature: {compared.signature}")
 
 
 def _print_validation(validated: Validation, as_json: bool) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,7 @@ from joblib import delayed
 
 from arena.errors import UsageError
 from arena.seeds import generator
+from surrogate.field import Field
 from surrogate.judge import FEWEST_SYSTEMS
 from surrogate.surrogates import Surrogate
 from surrogate.validation.language_arena import LanguageArena
@@ -24,10 +27,16 @@ from surrogate.validation.tasks import (
 )
 
 Floats = npt.NDArray[np.float64]
-
 FOLDS = 5
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 FEWEST_QUESTIONS_TO_FOLD = 2
+
+
+class FieldOf(Protocol):
+    """Chooses what may be learned from in one language, without the held-out systems."""
+
+    def __call__(self, arena: LanguageArena, held: Sequence[str], repeat: int) -> Field:
+        """Return the field; raises ``UsageError`` if no judgment is left."""
 
 
 def leave_systems_out(
@@ -37,11 +46,52 @@ def leave_systems_out(
     seed: int,
     n_jobs: int = 1,
     progress: Progress | None = None,
+    field_of: FieldOf | None = None,
 ) -> list[Outcome]:
     """Rate every system by a surrogate that has seen neither its answers nor its judgments.
 
     Systems are split into five seeded folds, the same in every language; each fold is rated by a
     surrogate trained on a field of the others, their tournaments held anew without it.
+
+    Args:
+        arenas: Languages.
+        surrogate: What to train.
+        repeats: How often to split the systems anew.
+        seed: The user's seed.
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+        field_of: What may be learned from, where it is less than all that is left; must not look
+            at the held-out systems.
+
+    Raises:
+        UsageError: With fewer than five systems.
+    """
+    folds = system_folds(arenas, repeats, seed)
+    learnt_from = whole_field if field_of is None else field_of
+    groups = [list(arenas)] if surrogate.pooled else [[arena] for arena in arenas]
+    tasks = [
+        delayed(_rate_fold)(
+            group,
+            surrogate,
+            fold,
+            learner_state(seed, str(repeat), str(number)),
+            partial(learnt_from, repeat=repeat),
+        )
+        for repeat, number, fold in folds
+        for group in groups
+    ]
+    done = run_tasks(tasks, n_jobs, progress)
+    owners = [repeat for repeat, _, _ in folds for _ in groups]
+    return [_gathered(arena, owners, done, repeats) for arena in arenas]
+
+
+def system_folds(
+    arenas: Sequence[LanguageArena], repeats: int, seed: int
+) -> list[tuple[int, int, list[str]]]:
+    """Split the systems into folds to hold out, the same in every language.
+
+    Returns:
+        Repeat, number of the fold and its systems, sorted.
 
     Raises:
         UsageError: With fewer than five systems.
@@ -52,20 +102,16 @@ def leave_systems_out(
             f"{len(systems)} judged systems are too few to leave some out: "
             f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
         )
-    folds = [
+    return [
         (repeat, number, fold)
         for repeat in range(repeats)
         for number, fold in enumerate(_folds(systems, seed, "systems", str(repeat)))
     ]
-    groups = [list(arenas)] if surrogate.pooled else [[arena] for arena in arenas]
-    tasks = [
-        delayed(_rate_fold)(group, surrogate, fold, learner_state(seed, str(repeat), str(number)))
-        for repeat, number, fold in folds
-        for group in groups
-    ]
-    done = run_tasks(tasks, n_jobs, progress)
-    owners = [repeat for repeat, _, _ in folds for _ in groups]
-    return [_gathered(arena, owners, done, repeats) for arena in arenas]
+
+
+def whole_field(arena: LanguageArena, held: Sequence[str], repeat: int) -> Field:  # noqa: ARG001
+    """Learn from everything that is left without the held-out systems."""
+    return arena.field_without(held)
 
 
 def _folds(items: Sequence[str], seed: int, *keys: str) -> list[list[str]]:
@@ -75,7 +121,11 @@ def _folds(items: Sequence[str], seed: int, *keys: str) -> list[list[str]]:
 
 
 def _rate_fold(
-    arenas: Sequence[LanguageArena], surrogate: Surrogate, held: Sequence[str], state: int
+    arenas: Sequence[LanguageArena],
+    surrogate: Surrogate,
+    held: Sequence[str],
+    state: int,
+    field_of: Callable[[LanguageArena, Sequence[str]], Field],
 ) -> list[Prediction]:
     fields, trials, failures = [], [], []
     for arena in arenas:
@@ -83,7 +133,7 @@ def _rate_fold(
         if not unseen:
             continue
         try:
-            field = arena.field_without(unseen)
+            field = field_of(arena, unseen)
         except UsageError as error:
             nothing = np.full(len(unseen), np.nan)
             failures.append(Prediction(arena.language, tuple(unseen), nothing, str(error)))

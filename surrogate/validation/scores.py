@@ -71,6 +71,13 @@ def finite_mean(values: list[float]) -> float:
     return float(np.mean(defined)) if defined else float("nan")
 
 
+def finite_means(values: Floats) -> Floats:
+    """Return the means of the finite values of each column, shape (N, B) to (B,); NaN without."""
+    present = np.isfinite(values)
+    totals, held = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
+    return np.asarray(np.divide(totals, held, out=np.full(held.shape, np.nan), where=held > 0))
+
+
 def resampled_taus(predicted: Floats, truth: Floats, times: Floats) -> Floats:
     """Kendall tau-b of resamples of the systems.
 
@@ -93,3 +100,29 @@ def resampled_taus(predicted: Floats, truth: Floats, times: Floats) -> Floats:
     scale = np.sqrt(rated_apart * true_apart)
     undefined = np.full(len(drawn), np.nan)
     return np.asarray(np.divide(concordant, scale, out=undefined, where=scale > 0))
+
+
+def taus_of_pairs(predicted: Floats, truth: Floats) -> Floats:
+    """Kendall tau-b of every prediction with every truth.
+
+    Args:
+        predicted: M ratings of S systems, shape (M, S); a NaN leaves its system out.
+        truth: T ratings of them, shape (T, S); likewise.
+
+    Returns:
+        Shape (M, T); NaN where it is not defined.
+    """
+    rated, has_rated = _signs(predicted)
+    true, has_true = _signs(truth)
+    concordant = rated @ true.T
+    apart = (np.abs(rated) @ has_true.T) * (has_rated @ np.abs(true).T)
+    undefined = np.full(concordant.shape, np.nan)
+    return np.asarray(np.divide(concordant, np.sqrt(apart), out=undefined, where=apart > 0))
+
+
+def _signs(ratings: Floats) -> tuple[Floats, Floats]:
+    """Return the order of each pair of systems, 0 where it has none, and whether it has one."""
+    first, second = np.triu_indices(ratings.shape[1], 1)
+    difference = ratings[:, first] - ratings[:, second]
+    has_both = np.isfinite(difference)
+    return np.sign(np.where(has_both, difference, 0.0)), has_both.astype(np.float64)

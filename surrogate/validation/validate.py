@@ -110,7 +110,8 @@ def validate(
 
 def _find_protocol(name: str) -> _Protocol:
     if name not in PROTOCOLS:
-        raise UsageError(f"unknown protocol {name!r}; use one of {', '.join(PROTOCOLS)}, table3")
+        others = "table3, ablation, importances, learning-curve"
+        raise UsageError(f"unknown protocol {name!r}; use one of {', '.join(PROTOCOLS)}, {others}")
     return PROTOCOLS[name]
 
 

@@ -12,7 +12,13 @@ import numpy.typing as npt
 from arena.seeds import generator
 from surrogate.agreement import percentile_interval
 from surrogate.validation.outcome import Outcome
-from surrogate.validation.scores import finite_mean, mean_scores, resampled_taus, score
+from surrogate.validation.scores import (
+    finite_mean,
+    finite_means,
+    mean_scores,
+    resampled_taus,
+    score,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,6 +92,24 @@ class Validation:
         }
 
 
+MACRO = "macro"
+"""Name of the average over languages in tables."""
+
+
+def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
+    """Return the bootstrap replicates behind the intervals of ``summarise``.
+
+    Replicates of two protocols' outcomes on the same systems and seed are of the same resamples,
+    so that their differences are paired.
+
+    Returns:
+        Language code, and ``macro``, to mean tau of each resample of the systems, shape (B,).
+    """
+    times = _resamples(outcomes, seed)
+    taus = {item.language: _mean_resampled_taus(item, times) for item in outcomes}
+    return {**taus, MACRO: finite_means(np.array(list(taus.values())))}
+
+
 def summarise(
     outcomes: Sequence[Outcome], protocol: str, model: str, seed: int, signature: str
 ) -> Validation:
@@ -113,13 +137,7 @@ def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Float
         resampled_taus(predicted, truth, drawn)
         for predicted, truth in zip(outcome.predicted, outcome.truth, strict=True)
     ]
-    return _finite_means(np.array(taus))
-
-
-def _finite_means(values: Floats) -> Floats:
-    present = np.isfinite(values)
-    totals, held = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
-    return np.asarray(np.divide(totals, held, out=np.full(held.shape, np.nan), where=held > 0))
+    return finite_means(np.array(taus))
 
 
 def _language_scores(outcome: Outcome, taus: Floats) -> ValidationScores:
@@ -150,7 +168,7 @@ def _macro(
     rated = {system for item in outcomes if item.language in defined for system in item.systems}
     low, high = float("nan"), float("nan")
     if defined:
-        low, high = percentile_interval(_finite_means(np.array([taus[name] for name in defined])))
+        low, high = percentile_interval(finite_means(np.array([taus[name] for name in defined])))
     means = [
         finite_mean([getattr(item, name) for item in languages.values()])
         for name in ("tau", "spearman", "pairwise_accuracy", "r2")

@@ -97,3 +97,17 @@ def test_help_names_the_protocols(capsys):
         main(["validate", "--help"])
     assert stop.value.code == 0
     assert "leave-systems-out" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("protocol", "column"),
+    [("ablation", "difference"), ("importances", "permutation"), ("learning-curve", "share")],
+)
+def test_studies_print_a_table_or_strict_json(validate, protocol, column, capsys):
+    assert validate("--protocol", protocol, *QUICK, "--json") == 0
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert {row["language"] for row in printed["table"]} >= {"en", "sw"}
+    assert column in printed["table"][0]
+    assert f"protocol:{protocol}|" in printed["signature"]
+    assert validate("--protocol", protocol, *QUICK) == 0
+    assert "Signature: protocol:" in capsys.readouterr().out

@@ -1,0 +1,88 @@
+"""Eleven features that take an afternoon to write: what a surrogate is to be better than."""
+
+from __future__ import annotations
+
+import re
+
+from features.feature import Feature, Value
+from features.missing import EMPTY_ANSWER
+from features.sample import Sample
+from features.tokens import words
+
+SENTENCE_END = re.compile(r"[.!?。！？।]+")
+
+
+def characters(sample: Sample) -> Value:
+    return float(len(sample.text))
+
+
+def word_count(sample: Sample) -> Value:
+    return float(len(sample.words))
+
+
+def word_length(sample: Sample) -> Value:
+    return len(sample.text) / len(sample.words) if sample.words else EMPTY_ANSWER
+
+
+def sentence_count(sample: Sample) -> Value:
+    return float(len(SENTENCE_END.findall(sample.text)))
+
+
+def distinct_words(sample: Sample) -> Value:
+    return len(set(sample.folded_words)) / len(sample.words) if sample.words else EMPTY_ANSWER
+
+
+def cited(sample: Sample) -> Value:
+    return float(len(sample.citations("answer").ranking))
+
+
+def mentions(sample: Sample) -> Value:
+    return float(sample.citations("answer").mentions)
+
+
+def cited_per_word(sample: Sample) -> Value:
+    if not sample.words:
+        return EMPTY_ANSWER
+    return len(sample.citations("answer").ranking) / len(sample.words)
+
+
+def overlap_with_cited(sample: Sample) -> Value:
+    """Share of the answer's words that stand in a passage it cites."""
+    if not sample.words:
+        return EMPTY_ANSWER
+    found = cited_words(sample)
+    return sum(word in found for word in sample.folded_words) / len(sample.words)
+
+
+def cited_overlap(sample: Sample) -> Value:
+    """Share of the distinct words of the cited passages that stand in the answer."""
+    found = cited_words(sample)
+    return len(found & set(sample.folded_words)) / len(found) if found else 0.0
+
+
+def question_overlap(sample: Sample) -> Value:
+    """Share of the question's words that stand in the answer."""
+    asked = {word.casefold() for word in words(sample.question.query)}
+    return len(asked & set(sample.folded_words)) / len(asked) if asked else 0.0
+
+
+def cited_words(sample: Sample) -> set[str]:
+    known = set(sample.citations("answer").known)
+    texts = [item.text for item in sample.question.passages if item.passage_id in known]
+    return {word.casefold() for text in texts for word in words(text)}
+
+
+CRUDE_FEATURES = tuple(
+    Feature(
+        name=f"crude_{measurement.__name__}",
+        summary=f"Crude: {measurement.__name__.replace('_', ' ')}",
+        source="benchmark",
+        needs=("answer", "passages"),
+        measurement=measurement,
+        missing=(EMPTY_ANSWER,),
+    )
+    for measurement in (
+        *(characters, word_count, word_length, sentence_count, distinct_words, cited, mentions),
+        *(cited_per_word, overlap_with_cited, cited_overlap, question_overlap),
+    )
+)

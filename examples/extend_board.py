@@ -1,0 +1,110 @@
+"""Extend a board by four newer systems: rank them, judge a few of their answers, combine both.
+
+    python examples/extend_board.py [--judged 10] [--out out/extended]
+
+Runs on a simulated arena, offline, in half a minute. A board of eight systems is built from the
+judgments among them. Four systems come later: the board's surrogate ranks them by their answers
+alone. Then a few questions, drawn at random, are judged (here by the simulated teacher; on data of
+your own by ``surrogate-arena judge``), and judgments and predictions are combined in one estimate
+with a 95% interval that holds, however good or bad the surrogate is. Last, all judgments are shown,
+which nobody would have paid for.
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from arena import Arena
+from arena.simulation import simulate
+from surrogate import Recipe, build_board, read_board, write_board
+from surrogate.prediction_powered import advise, estimate_win_rates
+from surrogate.ranking import rank_systems
+
+LANGUAGE = "en"
+NEWER = ("sim-borealis-70", "sim-delta-chat", "sim-cedar-mini", "sim-harbor-tiny")
+
+
+def main() -> None:
+    """Build, rank, judge a little, combine."""
+    options = read_options()
+    whole = simulate(languages=(LANGUAGE,), seed=7).arena
+    recipe = Recipe(rows="question")
+    board_of_eight = build_board(without(whole, NEWER), holdout=(), tournaments=40, recipe=recipe)
+    write_board(board_of_eight, options.out)
+    board = read_board(options.out)
+
+    answers = whole.answers[whole.answers["system"].isin(NEWER)].reset_index(drop=True)
+    placed = rank_systems(board, answers, without(whole, NEWER))
+    show("Ranked by their answers alone", placed.new[["system", "rank", "rating"]])
+    advice = advise(board, placed.features, questions=options.judged)
+    columns = ["system", "neighbour", "side", "win_rate", "judgments"]
+    show("Judgments that would tell them from their neighbours", advice.neighbours[columns])
+
+    drawn = np.random.default_rng(0).permutation(sorted(whole.queries["query_id"]))
+    against_board = whole.judgments["system_a"].isin(NEWER) ^ whole.judgments["system_b"].isin(
+        NEWER
+    )
+    duels = whole.judgments[against_board].reset_index(drop=True)
+    few = duels[duels["query_id"].isin(drawn[: options.judged])]
+    combined = estimate_win_rates(board, placed.features, few).set_index("system")
+    truth = points_won(duels)
+    table = pd.DataFrame(
+        {
+            "predicted": combined["predicted"],
+            "judged alone": interval(combined, "judged_alone"),
+            "combined": interval(combined, "win_rate", "low", "high"),
+            "width": combined["width_ratio"],
+            "rating": combined["rating"],
+            "all judged": truth.reindex(combined.index),
+        }
+    )
+    title = f"Win rate against the board: {len(few)} of {len(duels)} judgments and the surrogate"
+    show(title, table.sort_values("all judged", ascending=False).reset_index())
+
+
+def read_options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judged", type=int, default=10, help="Questions to judge.")
+    parser.add_argument("--out", type=Path, default=Path("out/extended"), help="Board folder.")
+    return parser.parse_args()
+
+
+def without(arena: Arena, systems: tuple[str, ...]) -> Arena:
+    """Return the arena as it was before these systems came."""
+    judgments, answers = arena.judgments, arena.answers
+    met = judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
+    kept = tuple(name for name in arena.info.systems if name not in systems)
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"systems": kept}),
+        answers=answers[~answers["system"].isin(systems)].reset_index(drop=True),
+        judgments=judgments[~met].reset_index(drop=True),
+    )
+
+
+def points_won(duels: pd.DataFrame) -> pd.Series:
+    """Return the share of points of each newer system over all its duels."""
+    points = duels["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
+    is_a = duels["system_a"].isin(NEWER)
+    system = duels["system_a"].where(is_a, duels["system_b"])
+    return points.where(is_a, 1 - points).groupby(system).mean()
+
+
+def interval(table: pd.DataFrame, name: str, low: str = "", high: str = "") -> pd.Series:
+    """Write an estimate with its interval."""
+    bounds = table[[name, low or f"{name}_low", high or f"{name}_high"]]
+    texts = [f"{value:.2f} [{least:.2f}, {most:.2f}]" for value, least, most in bounds.to_numpy()]
+    return pd.Series(texts, index=table.index)
+
+
+def show(title: str, table: pd.DataFrame) -> None:
+    """Print a table."""
+    print(f"\n{title}\n{table.round(2).to_string(index=False)}")
+
+
+if __name__ == "__main__":
+    main()

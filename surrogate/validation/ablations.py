@@ -1,0 +1,163 @@
+"""Which features a surrogate needs (MIRAGE-Bench, table 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from arena import Arena, UsageError
+from features import DEFAULT_FEATURES, Feature
+from surrogate.agreement import percentile_interval
+from surrogate.surrogate_names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.surrogates import Surrogate
+from surrogate.validation.arranged import Arranged, Study, arrange, checked_repeats
+from surrogate.validation.feature_families import feature_families
+from surrogate.validation.holding_out import leave_systems_out
+from surrogate.validation.language_arena import TournamentSettings
+from surrogate.validation.outcome import Outcome
+from surrogate.validation.tasks import Progress
+from surrogate.validation.validation import (
+    MACRO,
+    ValidationScores,
+    replicate_taus,
+    summarise,
+)
+
+ALL = "all"
+REPEATS = 5
+FEWEST_GROUPS = 2
+
+
+def ablate(
+    arena: Arena,
+    model: str = DEFAULT_SURROGATE,
+    features: Sequence[Feature] = DEFAULT_FEATURES,
+    *,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    judge: str | None = None,
+    feature_table: pd.DataFrame | None = None,
+    repeats: int = REPEATS,
+    tournaments: TournamentSettings | None = None,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Study:
+    """Rank unseen systems with all features, without each group of them, and with each alone.
+
+    MIRAGE-Bench (table 4) does so with all features, without those an LLM rates, without those of
+    low correlation, and with those an LLM rates alone. Every subset has the same folds and the
+    same tournaments, so differences are paired.
+
+    Args:
+        arena: The arena.
+        model: One of ``surrogate.surrogate_names.SURROGATE_NAMES``.
+        features: Features to extract from every answer.
+        groups: Name to feature columns; by default the families of features
+            (``feature_families``). Groups may overlap.
+        judge: Whose judgments to learn from.
+        feature_table: Features already at hand.
+        repeats: How often to split the systems anew.
+        tournaments: How tournaments are held, and the seed of everything random.
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+
+    Returns:
+        Columns ``language, subset, features, tau, tau_low, tau_high, difference, difference_low,
+        difference_high, reason``: the number of features, Kendall tau of unseen systems and its
+        difference from that of all features, both with 95% intervals over systems; the language
+        ``macro`` is the average. NaN where tau is not defined, with the reason.
+
+    Raises:
+        UsageError: For an unknown model or feature, fewer than two groups, or too few systems.
+    """
+    checked_repeats(repeats)
+    surrogate = find_surrogate(model)
+    at_hand = arrange(
+        arena,
+        features,
+        judge=judge,
+        feature_table=feature_table,
+        tournaments=tournaments,
+        n_jobs=n_jobs,
+    )
+    subsets = feature_subsets(at_hand.features, groups)
+    outcomes = {
+        name: _outcomes(at_hand, surrogate, columns, repeats, n_jobs, progress)
+        for name, columns in subsets.items()
+    }
+    sizes = {name: len(columns) for name, columns in subsets.items()}
+    table = compared_with_all(outcomes, sizes, at_hand.how.seed)
+    return Study(table, at_hand.signature("ablation", model, repeats))
+
+
+def feature_subsets(
+    columns: Sequence[str], groups: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, list[str]]:
+    """Return the subsets of features to compare: all, without each group, each group alone.
+
+    Raises:
+        UsageError: If a group holds an unknown feature, or there are fewer than two.
+    """
+    chosen = feature_families(columns) if groups is None else groups
+    unknown = sorted({name for group in chosen.values() for name in group} - set(columns))
+    if unknown:
+        raise UsageError(f"no feature is named {', '.join(unknown)}; use {', '.join(columns)}")
+    if len(chosen) < FEWEST_GROUPS:
+        raise UsageError(f"{len(chosen)} group of features leaves nothing to compare; name others")
+    without = {
+        f"without {name}": [column for column in columns if column not in set(group)]
+        for name, group in chosen.items()
+    }
+    alone = {f"only {name}": list(group) for name, group in chosen.items()}
+    subsets = {ALL: list(columns), **without, **alone}
+    return {name: kept for name, kept in subsets.items() if kept}
+
+
+def compared_with_all(
+    outcomes: Mapping[str, Sequence[Outcome]], sizes: Mapping[str, int], seed: int
+) -> pd.DataFrame:
+    """Tabulate tau of each subset and its paired difference from that of all features."""
+    reference = replicate_taus(outcomes[ALL], seed)
+    whole = _scores(outcomes[ALL], seed)
+    rows = []
+    for name, items in outcomes.items():
+        replicates = replicate_taus(items, seed)
+        for language, item in _scores(items, seed).items():
+            difference = item.tau - whole[language].tau
+            bounds = percentile_interval(replicates[language] - reference[language])
+            low, high = bounds if np.isfinite(difference) else (np.nan, np.nan)
+            rows.append(
+                {
+                    "language": language,
+                    "subset": name,
+                    "features": sizes[name],
+                    "tau": item.tau,
+                    "tau_low": item.tau_low,
+                    "tau_high": item.tau_high,
+                    "difference": difference,
+                    "difference_low": low,
+                    "difference_high": high,
+                    "reason": item.reason or "",
+                }
+            )
+    return pd.DataFrame(rows).sort_values("language", kind="stable", ignore_index=True)
+
+
+def _outcomes(
+    at_hand: Arranged,
+    surrogate: Surrogate,
+    columns: Sequence[str],
+    repeats: int,
+    n_jobs: int,
+    progress: Progress | None,
+) -> list[Outcome]:
+    arenas = [replace(item, answers=item.answers.take(features=columns)) for item in at_hand.arenas]
+    return leave_systems_out(arenas, surrogate, repeats, at_hand.how.seed, n_jobs, progress)
+
+
+def _scores(outcomes: Sequence[Outcome], seed: int) -> Mapping[str, ValidationScores]:
+    """Scores of each language and, with several of them, of their average."""
+    done = summarise(outcomes, "", "", seed, "")
+    return {**done.per_language, MACRO: done.scores} if len(outcomes) > 1 else done.per_language

@@ -1,0 +1,169 @@
+"""How well unseen systems are ranked after training on fewer systems, questions or judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from arena import Arena, UsageError
+from arena.seeds import generator
+from features import DEFAULT_FEATURES, Feature
+from surrogate.field import Field
+from surrogate.surrogate_names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.surrogates import Surrogate
+from surrogate.validation.arranged import Arranged, Study, arrange, checked_repeats
+from surrogate.validation.holding_out import leave_systems_out
+from surrogate.validation.language_arena import LanguageArena, TournamentSettings
+from surrogate.validation.tasks import Progress
+from surrogate.validation.validation import MACRO, summarise
+
+AXES = ("systems", "questions", "judgments")
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+REPEATS = 5
+Item = TypeVar("Item")
+
+
+def learning_curves(
+    arena: Arena,
+    model: str = DEFAULT_SURROGATE,
+    features: Sequence[Feature] = DEFAULT_FEATURES,
+    *,
+    axes: Sequence[str] = AXES,
+    shares: Sequence[float] = SHARES,
+    judge: str | None = None,
+    feature_table: pd.DataFrame | None = None,
+    repeats: int = REPEATS,
+    tournaments: TournamentSettings | None = None,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Study:
+    """Rank unseen systems by surrogates that learned from random parts of what there is.
+
+    Every part is rated on the same folds, against the ratings that all judgments give.
+
+    Args:
+        arena: The arena.
+        model: One of ``surrogate.surrogate_names.SURROGATE_NAMES``.
+        features: Features to extract from every answer.
+        axes: What there is less of: ``systems`` to train on, judged ``questions`` (with all their
+            judgments) or single ``judgments``.
+        shares: Parts to keep, each above 0 and at most 1.
+        judge: Whose judgments to learn from.
+        feature_table: Features already at hand.
+        repeats: How often to split the systems and draw the parts anew.
+        tournaments: How tournaments are held, and the seed of everything random.
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+
+    Returns:
+        Columns ``language, axis, share, tau, tau_low, tau_high, r2, systems, reason``: Kendall tau
+        of unseen systems with its 95% interval over systems, R², the number of systems with a
+        rating and why some have none.
+
+    Raises:
+        UsageError: For an unknown model or axis, a share out of range, or too few systems.
+    """
+    checked_repeats(repeats)
+    _check(axes, shares)
+    surrogate = find_surrogate(model)
+    at_hand = arrange(
+        arena,
+        features,
+        judge=judge,
+        feature_table=feature_table,
+        tournaments=tournaments,
+        n_jobs=n_jobs,
+    )
+    rows = [
+        row
+        for axis in axes
+        for share in sorted(shares)
+        for row in _rows(at_hand, surrogate, axis, share, repeats, n_jobs, progress)
+    ]
+    table = pd.DataFrame(rows).sort_values("language", kind="stable", ignore_index=True)
+    shown = ",".join(f"{share:g}" for share in sorted(shares))
+    settings = f"axes:{','.join(axes)}|shares:{shown}"
+    return Study(table, at_hand.signature("learning-curve", model, repeats, settings))
+
+
+def part_of_field(
+    arena: LanguageArena, held: Sequence[str], repeat: int, axis: str, share: float, seed: int
+) -> Field:
+    """Draw what is learned from: a share of what is left without the held-out systems.
+
+    A larger share holds all that a smaller one holds.
+
+    Args:
+        arena: One language.
+        held: Systems that have no part in it.
+        repeat: Keys the draw.
+        axis: One of ``AXES``.
+        share: Part to keep; at least one of the axis is kept.
+        seed: The user's seed.
+
+    Raises:
+        UsageError: If no judgment is left.
+    """
+    random = generator(seed, "learning curve", axis, arena.language, str(repeat))
+    if axis == "systems":
+        left = [system for system in arena.systems if system not in set(held)]
+        return arena.field_without([*held, *_dropped(left, share, random)])
+    rows = arena.judgments
+    left = rows[~rows["system_a"].isin(held) & ~rows["system_b"].isin(held)]
+    if axis == "questions":
+        dropped = _dropped(sorted(left["query_id"].unique()), share, random)
+        kept = left[~left["query_id"].isin(dropped)]
+    else:
+        kept = left.drop(index=_dropped(list(left.index), share, random))
+    return replace(arena, judgments=kept).field_without(held)
+
+
+def _dropped(items: Sequence[Item], share: float, random: np.random.Generator) -> list[Item]:
+    """Return what a random share leaves out; the items are in an order of their own."""
+    order = random.permutation(len(items))
+    return [items[index] for index in order[max(1, round(share * len(items))) :]]
+
+
+def _check(axes: Sequence[str], shares: Sequence[float]) -> None:
+    unknown = [axis for axis in axes if axis not in AXES]
+    if unknown or not axes:
+        raise UsageError(f"unknown axis {unknown or ''}; use some of {', '.join(AXES)}")
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise UsageError("shares must be above 0 and at most 1, one at least")
+
+
+def _rows(
+    at_hand: Arranged,
+    surrogate: Surrogate,
+    axis: str,
+    share: float,
+    repeats: int,
+    n_jobs: int,
+    progress: Progress | None,
+) -> list[dict[str, object]]:
+    seed = at_hand.how.seed
+    field_of = partial(part_of_field, axis=axis, share=share, seed=seed)
+    outcomes = leave_systems_out(
+        at_hand.arenas, surrogate, repeats, seed, n_jobs, progress, field_of
+    )
+    done = summarise(outcomes, "", "", seed, "")
+    named = {**done.per_language, MACRO: done.scores} if len(outcomes) > 1 else done.per_language
+    return [
+        {
+            "language": language,
+            "axis": axis,
+            "share": share,
+            "tau": item.tau,
+            "tau_low": item.tau_low,
+            "tau_high": item.tau_high,
+            "r2": item.r2,
+            "systems": item.n_systems,
+            "reason": item.reason or "",
+        }
+        for language, item in named.items()
+    ]

@@ -1,0 +1,162 @@
+"""Ablations, importances and learning curves on an arena whose good feature is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from arena.errors import UsageError
+from surrogate.agreement import kendall_tau
+from surrogate.validation import ablate, importances, learning_curves, validate
+from surrogate.validation.ablations import feature_subsets
+from surrogate.validation.feature_families import FAMILIES, feature_families
+from surrogate.validation.learning_curves import AXES, part_of_field
+from surrogate.validation.scores import taus_of_pairs
+
+QUICK = "ridge"
+GROUPS = {"good": ["close"], "bad": ["nothing"]}
+
+
+@pytest.fixture(scope="module")
+def ablation(simulated, table, settings):
+    return ablate(simulated.arena, QUICK, feature_table=table, repeats=1, tournaments=settings)
+
+
+def rows_by(table, *keys):
+    return table.set_index(list(keys))
+
+
+def test_what_the_good_feature_is_worth_is_found(ablation):
+    rows = rows_by(ablation.table, "language", "subset")
+    assert set(rows.loc["en"].index) == {
+        *("all", "without close", "without nothing", "only close", "only nothing")
+    }
+    without, alone = rows.loc[("macro", "without close")], rows.loc[("macro", "only close")]
+    assert without["difference_high"] < 0
+    assert alone["tau"] > 0.6
+    assert abs(alone["difference"]) < 0.2
+    whole = rows.loc[("macro", "all")]
+    assert (whole[["difference", "difference_low", "difference_high"]] == 0).all()
+
+
+def test_all_features_are_ranked_as_validate_does(ablation, simulated, table, settings):
+    done = validate(
+        *(simulated.arena, "leave-systems-out", QUICK),
+        **{"feature_table": table, "repeats": 1, "tournaments": settings},
+    )
+    whole = rows_by(ablation.table, "language", "subset").loc[("macro", "all")]
+    assert whole["tau"] == done.scores.tau
+    assert whole["tau_low"] == done.scores.tau_low
+    assert "protocol:ablation|" in ablation.signature
+
+
+def test_a_subset_without_a_value_has_no_tau_and_says_why(simulated, table, settings):
+    empty = table.assign(nothing=np.nan)
+    done = ablate(
+        *(simulated.arena, QUICK),
+        **{"feature_table": empty, "repeats": 1, "tournaments": settings, "groups": GROUPS},
+    )
+    row = rows_by(done.table, "language", "subset").loc[("en", "only bad")]
+    assert np.isnan(row["tau"])
+    assert np.isnan(row["difference_low"])
+    assert "0 features to train on" in row["reason"]
+
+
+def test_features_are_grouped_by_what_they_look_at():
+    columns = ["bleu", "citation_recall@10", "chrf", "own score", "english(identifier=langid)"]
+    assert feature_families(columns) == {
+        "overlap": ["bleu", "chrf"],
+        "citations": ["citation_recall@10"],
+        "own score": ["own score"],
+        "language": ["english(identifier=langid)"],
+    }
+    names = [item.name for items in FAMILIES.values() for item in items]
+    assert len(names) == len(set(names))
+
+
+def test_groups_that_cannot_be_compared_are_refused():
+    with pytest.raises(UsageError, match="no feature is named z; use a, b"):
+        feature_subsets(["a", "b"], {"x": ["a"], "y": ["z"]})
+    with pytest.raises(UsageError, match="1 group of features leaves nothing to compare"):
+        feature_subsets(["a"], {"x": ["a"]})
+
+
+@given(
+    arrays(np.float64, (3, 6), elements=st.sampled_from([0.0, 1.0, 2.0, np.nan])),
+    arrays(np.float64, (2, 6), elements=st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])),
+)
+def test_taus_of_all_pairs_are_those_of_scipy(predicted, truth):
+    found = taus_of_pairs(predicted, truth)
+    for row, one in enumerate(predicted):
+        for column, other in enumerate(truth):
+            both = np.isfinite(one) & np.isfinite(other)
+            constant = both.sum() < 2 or np.ptp(one[both]) == 0 or np.ptp(other[both]) == 0
+            expected = np.nan if constant else kendall_tau(one, other)
+            np.testing.assert_allclose(found[row, column], expected, equal_nan=True)
+
+
+def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
+    done = importances(
+        *(simulated.arena, "random-forest"),
+        **{"feature_table": table, "repeats": 1, "permutations": 2, "tournaments": settings},
+    )
+    rows = rows_by(done.table, "language", "feature")
+    for language in ("en", "sw"):
+        good, bad = rows.loc[(language, "close")], rows.loc[(language, "nothing")]
+        assert good["permutation_low"] > 0.3
+        assert good["permutation_low"] <= good["permutation"] <= good["permutation_high"]
+        assert abs(bad["permutation"]) < 0.3
+        assert good["share"] + bad["share"] == pytest.approx(1)
+        assert good["share_low"] > bad["share"]
+
+
+def test_only_forests_have_shares_and_the_jobs_change_nothing(simulated, table, settings):
+    common = {"feature_table": table, "repeats": 1, "permutations": 1, "tournaments": settings}
+    done = importances(simulated.arena, "relative-ridge", **common)
+    assert done.table["share"].isna().all()
+    again = importances(simulated.arena, "relative-ridge", **common, n_jobs=2)
+    pd.testing.assert_frame_equal(done.table, again.table)
+    pooled = importances(simulated.arena, "pooled-ridge", **common)
+    assert pooled.table["permutation"].max() > 0.3
+
+
+def test_curves_end_at_what_validate_finds(simulated, table, settings):
+    common = {"feature_table": table, "repeats": 1, "tournaments": settings}
+    done = learning_curves(simulated.arena, QUICK, shares=(0.1, 1.0), **common)
+    rows = rows_by(done.table, "language", "axis", "share")
+    whole = validate(simulated.arena, "leave-systems-out", QUICK, **common)
+    for axis in AXES:
+        assert rows.loc[("macro", axis, 1.0), "tau"] == whole.scores.tau
+    few = rows.loc[("en", "systems", 0.1)]
+    assert np.isnan(few["tau"])
+    assert few["reason"]
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, arenas_of):
+    arena = arenas_of(simulated.arena, table)[0]
+    held = list(arena.systems[:3])
+    sizes = []
+    for share in (0.4, 0.7, 1.0):
+        field = part_of_field(arena, held, 0, axis, share, 0)
+        assert not set(held) & set(field.answers.systems)
+        counts = field.tournaments.battles.counts
+        sizes.append(counts.sum())
+    assert sizes[0] < sizes[1] < sizes[2]
+    assert sizes[2] == arena.field_without(held).tournaments.battles.counts.sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"axes": ["moon"]}, "unknown axis"),
+        ({"shares": [0.0]}, "shares must be above 0"),
+        ({"repeats": 0}, "repeats must be at least 1"),
+        ({"model": "oracle"}, "unknown model 'oracle'"),
+    ],
+)
+def test_curves_that_cannot_be_drawn_are_refused(options, message, simulated, table):
+    with pytest.raises(UsageError, match=message):
+        learning_curves(simulated.arena, **options, feature_table=table)
