@@ -8,15 +8,21 @@ from collections.abc import Sequence
 import typer
 
 from arena.errors import ArenaError
+from surrogate.commands.advise import advise
 from surrogate.commands.board import board
 from surrogate.commands.demo import demo
 from surrogate.commands.diagnose import diagnose
+from surrogate.commands.diff import diff
+from surrogate.commands.export import export
 from surrogate.commands.features import features
 from surrogate.commands.fit import fit
 from surrogate.commands.generate import generate
 from surrogate.commands.judge import judge
 from surrogate.commands.metaeval import metaeval
+from surrogate.commands.plot import plot
 from surrogate.commands.rank import rank
+from surrogate.commands.report import report
+from surrogate.commands.run import run
 from surrogate.commands.sampling import sampling
 from surrogate.commands.store import store
 from surrogate.commands.validate import validate
@@ -32,8 +38,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(board)
+app.command()(run)
+app.command()(diff)
 app.command()(rank)
+app.command()(advise)
 app.command()(demo)
+app.command()(report)
+app.command()(plot)
+app.command()(export)
 app.command()(fit)
 app.command()(diagnose)
 app.command()(sampling)

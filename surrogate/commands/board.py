@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from surrogate.board import Board
 
 NO_HOLDOUT = "none"
+SITE = "site"
 
 
 def board(
@@ -58,6 +59,21 @@ def board(
     rows: Annotated[
         str, typer.Option("--rows", help="One training row a system or a question.")
     ] = "system",
+    site: Annotated[
+        bool, typer.Option("--site/--no-site", help="Write the board's pages to OUT/site too.")
+    ] = True,
+    examples: Annotated[
+        int, typer.Option("--examples", min=0, help="Answers to show of each system at most.")
+    ] = 12,
+    metaevaluation: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--metaevaluation",
+            metavar="FILE_OR_FOLDER",
+            help="Further metaevaluation.json, or a folder that holds one, that says how good the "
+            "judge is; the arena folder's own is always read. May be repeated.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
     as_json: JsonOption = False,
@@ -71,11 +87,15 @@ def board(
     from surrogate.board_folder import read_feature_table, write_board
     from surrogate.commands.progress import progress_bar
     from surrogate.judge import Recipe
+    from surrogate.judging_records import read_judging_records
+    from surrogate.report import write_site
     from surrogate.training import checked_row_kind
 
     recipe = Recipe(rows=checked_row_kind(rows))
     declared = parse_features(features)
     read = read_arena(arena)
+    learned_from = read.judged_by(judge).judges[0]
+    records = read_judging_records(arena, learned_from, metaevaluation or ())
     with progress_bar() as progress:
         built = build_board(
             read,
@@ -87,6 +107,8 @@ def board(
             ties=checked_tie_rule(ties),
             holdout=_held_out(holdout),
             recipe=recipe,
+            examples=examples,
+            records=records,
             seed=seed,
             n_jobs=jobs,
             models=ModelOptions(device, batch_size, download),
@@ -94,11 +116,12 @@ def board(
             progress=progress,
         )
     write_board(built, out, arena)
-    print_board(built, out, as_json)
+    index = write_site(out, out / SITE) if site else None
+    print_board(built, out, index, as_json)
 
 
-def print_board(built: Board, out: Path, as_json: bool) -> None:
-    """Print a board and where it was written."""
+def print_board(built: Board, out: Path, index: Path | None, as_json: bool) -> None:
+    """Print a board, where it was written, and which page to open."""
     from surrogate.commands import printing
 
     if as_json:
@@ -116,7 +139,32 @@ def print_board(built: Board, out: Path, as_json: bool) -> None:
     else:
         printing.print_language(built.board, languages[0])
     printing.print_agreement(built.summary)
+    _print_intervals(built)
+    _print_judge(built)
     print(f"Board written to {out}")
+    if index is not None:
+        print(f"Open {index}")
+
+
+def _print_intervals(built: Board) -> None:
+    """Print which languages have no interval of ratings, or a rough one, and why."""
+    from surrogate.summary import POOLED
+
+    said: dict[str, list[str]] = {}
+    for language in built.judge.languages:
+        interval = built.summary.languages[language].interval
+        if interval.reason:
+            said.setdefault(f"no interval of ratings: {interval.reason}", []).append(language)
+        elif interval.pooled:
+            said.setdefault(f"intervals of ratings are rough: {POOLED}", []).append(language)
+    for sentence, languages in said.items():
+        print(f"Note ({', '.join(languages)}): {sentence}")
+
+
+def _print_judge(built: Board) -> None:
+    """Print how good the judge is, where that is known."""
+    for entry in built.judge_report.metaevaluations:
+        print(f"Judge {built.judge_report.judge} against people ({entry.name}): {entry.text}")
 
 
 def _held_out(text: str | None) -> list[str] | None:

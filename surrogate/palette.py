@@ -1,0 +1,72 @@
+"""Colours for plots and pages, told apart with any colour vision.
+
+The hues are those of Okabe and Ito, "Color Universal Design" (2008). Colour never stands alone:
+what it tells is also told by shape or by text.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+BLACK = "#000000"
+ORANGE = "#E69F00"
+SKY_BLUE = "#56B4E9"
+BLUISH_GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+VERMILLION = "#D55E00"
+REDDISH_PURPLE = "#CC79A7"
+
+OKABE_ITO = (
+    BLUE,
+    VERMILLION,
+    BLUISH_GREEN,
+    REDDISH_PURPLE,
+    ORANGE,
+    SKY_BLUE,
+    YELLOW,
+    BLACK,
+)
+"""The eight colours, those that stand out on white first."""
+
+SYNTHETIC = BLUE
+"""Ratings by the surrogate."""
+ARENA = VERMILLION
+"""Ratings from the judgments."""
+
+ON_DARK = MappingProxyType({BLUE: SKY_BLUE, VERMILLION: ORANGE, BLACK: "#FFFFFF"})
+"""What to use on a dark ground instead of the colours that are too dark for it."""
+
+SEQUENTIAL = (
+    "#08306B",
+    "#0B4A8F",
+    "#1A65AC",
+    "#3A82BE",
+    "#5E9FCE",
+    "#86BADB",
+    "#AED2E6",
+    "#D2E4F1",
+    "#EFF5FB",
+)
+"""Best to worst: one hue whose lightness rises step by step, so that it also reads in grey."""
+
+
+def relative_luminance(colour: str) -> float:
+    """Return the relative luminance of ``#RRGGBB``, 0 for black to 1 for white (WCAG 2.2)."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in channels
+    ]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
+    darker, lighter = sorted([relative_luminance(first), relative_luminance(second)])
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def text_on(ground: str) -> str:
+    """Return black or white, whichever reads better on a colour; never below 4.5 to 1."""
+    return max((BLACK, "#FFFFFF"), key=lambda ink: contrast(ink, ground))

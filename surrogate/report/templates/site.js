@@ -1,0 +1,239 @@
+(() => {
+  "use strict";
+  const MISSING = "–";
+  const MARGIN = 4;
+  const SVG = "http://www.w3.org/2000/svg";
+  const find = (id) => document.getElementById(id);
+
+  /* Theme */
+  const root = document.documentElement;
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
+  const theme = find("theme");
+  const showTheme = () => theme.setAttribute("aria-pressed", String(isDark()));
+  theme.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try {
+      localStorage.setItem("surrogate-arena-theme", root.dataset.theme);
+    } catch { /* not remembered */ }
+    showTheme();
+  });
+  prefersDark.addEventListener("change", showTheme);
+  theme.hidden = false;
+  showTheme();
+
+  /* Sorting: missing values stay last, equal ones keep their order */
+  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const valueOf = (cell, kind) => {
+    const text = (cell.dataset.v ?? cell.textContent).trim();
+    if (kind === "text") return text;
+    return text === "" || Number.isNaN(Number(text)) ? null : Number(text);
+  };
+  function sortBy(table, header, direction) {
+    const kind = header.dataset.sort;
+    const sign = direction === "descending" ? -1 : 1;
+    const body = table.tBodies[0];
+    const keyed = Array.from(body.rows, (row) => [valueOf(row.cells[header.cellIndex], kind), row]);
+    keyed.sort(([a], [b]) => {
+      if (a === null || b === null) return (a === null) - (b === null);
+      return sign * (kind === "text" ? collator.compare(a, b) : a - b);
+    });
+    body.append(...keyed.map(([, row]) => row));
+    for (const other of header.parentNode.cells) other.removeAttribute("aria-sort");
+    header.setAttribute("aria-sort", direction);
+    markTiers(body, header);
+  }
+  function markTiers(body, header) {
+    const byTier = header.textContent.trim() === "Tier";
+    let former;
+    for (const row of body.rows) {
+      const tier = row.cells[header.cellIndex].dataset.v;
+      row.classList.toggle("tier-start", byTier && former !== undefined && tier !== former);
+      former = tier;
+    }
+  }
+  function turned(header) {
+    const current = header.getAttribute("aria-sort");
+    if (!current) return header.dataset.first;
+    return current === "ascending" ? "descending" : "ascending";
+  }
+  for (const table of document.querySelectorAll("table.sortable")) {
+    for (const header of table.querySelectorAll("th[data-sort]")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...header.childNodes);
+      header.append(button);
+      button.addEventListener("click", () => sortBy(table, header, turned(header)));
+    }
+  }
+
+  /* The command */
+  const copy = find("copy");
+  if (copy && navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(find("command").textContent);
+        copy.textContent = "Copied";
+      } catch {
+        copy.textContent = "Select and copy it by hand";
+      }
+    });
+  }
+
+  /* The board: one language, or a search */
+  const stored = find("data");
+  if (!stored) return;
+  const data = JSON.parse(stored.textContent);
+  const select = find("language");
+  const search = find("search");
+  const table = find("language-table");
+  const SPLITS = { train: "trained on", holdout: "held out", unjudged: "not judged" };
+
+  const fixed = (value, digits) => {
+    if (value === null) return MISSING;
+    const text = Math.abs(value).toFixed(digits);
+    return value < 0 && Number(text) !== 0 ? "−" + text : text;
+  };
+  const interval = (low, high) =>
+    low === null || high === null ? MISSING : `[${fixed(low, 2)}, ${fixed(high, 2)}]`;
+  const range = (low, high) => {
+    if (low === null || high === null) return MISSING;
+    return low === high ? String(low) : `${low}–${high}`;
+  };
+  const percent = (share) => {
+    if (share === null) return MISSING;
+    return `${share < 1 ? Math.min(Math.round(100 * share), 99) : 100}%`;
+  };
+  function element(name, text, properties = {}) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    return Object.assign(made, properties);
+  }
+  function numberCell(value, text, className = "num") {
+    const cell = element("td", text, { className });
+    cell.dataset.v = value ?? "";
+    return cell;
+  }
+  function shape(name, className, attributes) {
+    const made = document.createElementNS(SVG, name);
+    made.setAttribute("class", className);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+  function marks(svg, className, y, at, point, low, high) {
+    if (low !== null && high !== null) {
+      svg.append(shape("line", className, { x1: at(low), x2: at(high), y1: y, y2: y }));
+    }
+    if (point !== null) svg.append(shape("circle", className, { cx: at(point), cy: y, r: 4 }));
+  }
+  function scaleOver(rows) {
+    const values = rows.flatMap((row) => [3, 4, 5, 10, 11, 12].map((place) => row[place]));
+    const known = values.filter((value) => value !== null);
+    const low = Math.min(...known);
+    const span = Math.max(...known) - low;
+    return (value) => {
+      const share = span > 0 ? (value - low) / span : 0.5;
+      return `${(MARGIN + (100 - 2 * MARGIN) * share).toFixed(1)}%`;
+    };
+  }
+  function systemHeader(place) {
+    const [name, slug] = data.systems[place];
+    const header = element("th", undefined, { scope: "row" });
+    const link = element("a", undefined, { href: `systems/${slug}.html`, className: "name" });
+    link.append(element("bdi", name));
+    header.append(link);
+    return header;
+  }
+  function languageRow(row, at, tied) {
+    const [place, rank, tier, rating, low, high, rankLow, rankHigh, coverage] = row;
+    const [arenaRank, arenaRating, arenaLow, arenaHigh, split, note] = row.slice(9);
+    const made = element("tr");
+    const svg = shape("svg", "interval two", { "aria-hidden": "true", focusable: "false" });
+    svg.append(shape("line", "zero", { x1: at(0), x2: at(0), y1: 0, y2: 28 }));
+    marks(svg, "synthetic", 8, at, rating, low, high);
+    marks(svg, "arena", 20, at, arenaRating, arenaLow, arenaHigh);
+    const drawn = element("td", undefined, { className: "wide" });
+    drawn.append(svg);
+    const ranked = numberCell(rank, rank === null ? MISSING : String(rank), "num rank");
+    if (tied.has(rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
+    const kind = split === null ? "" : data.splits[split];
+    made.append(
+      ranked,
+      systemHeader(place),
+      numberCell(rating, fixed(rating, 2)),
+      drawn,
+      numberCell(low, interval(low, high)),
+      numberCell(tier, tier === null ? MISSING : String(tier)),
+      numberCell(rankLow, range(rankLow, rankHigh)),
+      numberCell(coverage, percent(coverage)),
+      numberCell(arenaRank, arenaRank === null ? MISSING : String(arenaRank)),
+      numberCell(arenaRating, fixed(arenaRating, 2)),
+      element("td", SPLITS[kind] ?? kind, { className: "set" }),
+      element("td", note, { className: "quiet" }),
+    );
+    return made;
+  }
+  /* Columns that may be absent from a board: place in the table, place in a row of the data */
+  const OPTIONAL = [[4, 4], [5, 2], [6, 6], [8, 9], [9, 10], [11, 14]];
+  function hideAbsentColumns(rows) {
+    for (const [column, place] of OPTIONAL) {
+      const absent = rows.every((row) => row[place] === null || row[place] === "");
+      for (const row of table.rows) row.cells[column].classList.toggle("absent-column", absent);
+    }
+  }
+  function showLanguage(code) {
+    const { name, rows } = data.languages[code];
+    const at = scaleOver(rows);
+    const seen = new Set();
+    const tied = new Set();
+    for (const [, rank] of rows) (seen.has(rank) && rank !== null ? tied : seen).add(rank);
+    const made = rows.map((row) => languageRow(row, at, tied));
+    table.tBodies[0].replaceChildren(...made);
+    hideAbsentColumns(rows);
+    const rank = table.tHead.rows[0].cells[0];
+    sortBy(table, rank, "ascending");
+    const ranked = rows.filter((row) => row[1] !== null).length;
+    find("language-caption").textContent =
+      `${name}: ${ranked} of ${rows.length} systems ranked; ratings in log-odds`;
+  }
+  function showSearch() {
+    const wanted = search.value.trim().toLocaleLowerCase();
+    const shown = select.value ? table : find("overall-table");
+    if (!shown) return;
+    let count = 0;
+    for (const row of shown.tBodies[0].rows) {
+      const name = row.cells[1].textContent.toLocaleLowerCase();
+      row.hidden = !name.includes(wanted);
+      if (!row.hidden) count += 1;
+    }
+    const all = shown.tBodies[0].rows.length;
+    find("shown").textContent = `${count} of ${all} systems shown`;
+  }
+  function show() {
+    const code = select.value;
+    find("overall").hidden = code !== "";
+    find("one-language").hidden = code === "";
+    if (code) showLanguage(code);
+    showSearch();
+  }
+  function fromAddress() {
+    const code = new URLSearchParams(location.hash.slice(1)).get("language") ?? "";
+    const codes = Object.keys(data.languages);
+    const only = codes.length === 1 ? codes[0] : "";
+    select.value = Object.hasOwn(data.languages, code) ? code : only;
+    show();
+  }
+  select.addEventListener("change", () => {
+    const address = select.value ? `#language=${encodeURIComponent(select.value)}` : location.pathname;
+    try {
+      history.replaceState(null, "", address);
+    } catch { /* file: addresses may refuse; the page works all the same */ }
+    show();
+  });
+  search.addEventListener("input", showSearch);
+  find("controls").addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("hashchange", fromAddress);
+  find("controls").hidden = false;
+  fromAddress();
+})();

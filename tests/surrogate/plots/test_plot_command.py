@@ -1,0 +1,114 @@
+"""``surrogate-arena plot`` as a user runs it."""
+
+import json
+import shutil
+
+import pytest
+
+from arena.metaevaluation.memerag import write_run
+from arena.sampling import study_sampling
+from surrogate.plots.board_figures import KINDS
+
+
+def test_draws_all_that_the_board_can_give(board_folder, tmp_path, run, capsys):
+    out = tmp_path / "new" / "plots"
+    assert run("plot", board_folder, "--out", out) == 0
+    names = {"heatmap", "lollipops", "importances", "ratings-en", "ratings-sw", "wins", "scatter"}
+    assert {path.name for path in out.iterdir()} == {f"{name}.png" for name in names}
+    printed = capsys.readouterr().out.splitlines()
+    assert sorted(printed) == sorted(str(path) for path in out.iterdir())
+
+
+def test_draws_one_kind_and_language_as_svg(board_folder, tmp_path, run):
+    options = ["--kind", "ratings, scatter", "--language", "sw", "--format", "svg"]
+    assert run("plot", board_folder, "--out", tmp_path, *options) == 0
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"ratings-sw.svg", "scatter-sw.svg"}
+
+
+def test_older_boards_give_what_they_can_and_say_the_rest(board_folder, tmp_path, run, capsys):
+    old = tmp_path / "old"
+    shutil.copytree(board_folder, old)
+    for name in ("win_matrix.csv", "tiers.csv", "features.parquet"):
+        (old / name).unlink()
+    assert run("plot", old, "--out", tmp_path / "plots") == 0
+    drawn = {path.stem for path in (tmp_path / "plots").iterdir()}
+    assert drawn == {"heatmap", "importances", "ratings-en", "ratings-sw", "scatter"}
+    said = capsys.readouterr().err
+    assert "wins left out: the win matrix cannot be drawn: the board has no win_matrix.csv" in said
+    assert "lollipops left out" in said
+
+
+def test_a_kind_that_was_asked_for_and_cannot_be_drawn_is_an_error(
+    board_folder, tmp_path, run, capsys
+):
+    old = tmp_path / "old"
+    shutil.copytree(board_folder, old)
+    (old / "win_matrix.csv").unlink()
+    assert run("plot", old, "--out", tmp_path / "plots", "--kind", "wins") == 2
+    assert "build the board anew with  surrogate-arena board" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--kind", "pie"], f"there is no figure 'pie'; use some of {', '.join(KINDS)}"),
+        (["--kind", ","], "nothing is asked for"),
+        (["--format", "pdf"], "--format is 'pdf'; use one of png, svg"),
+        (["--language", "xx"], "the board has no language 'xx'; there is en, sw"),
+        (["--sampling", "absent.json"], "there is no sampling study at absent.json"),
+        (["--memerag", "absent.json"], "there is no run at absent.json"),
+    ],
+)
+def test_wrong_requests_say_what_can_be_asked(
+    board_folder, tmp_path, run, capsys, options, message
+):
+    kind = [] if "--kind" in options else ["--kind", "heatmap"]
+    assert run("plot", board_folder, "--out", tmp_path / "plots", *kind, *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_no_board_is_an_error(tmp_path, run, capsys):
+    assert run("plot", tmp_path, "--out", tmp_path / "plots") == 2
+    assert "holds no board" in capsys.readouterr().err
+
+
+def test_draws_a_sampling_study_and_a_run_of_judges(
+    board_folder, small_arena, tmp_path, run, verdicts
+):
+    study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
+    content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
+    (tmp_path / "sampling.json").write_text(json.dumps(content))
+    write_run(verdicts, tmp_path / "run.json")
+    options = ["--sampling", tmp_path / "sampling.json", "--memerag", tmp_path / "run.json"]
+    out = tmp_path / "plots"
+    assert run("plot", board_folder, "--out", out, "--kind", "heatmap", *options) == 0
+    assert {path.stem for path in out.iterdir()} == {"heatmap", "sampling", "memerag"}
+
+
+@pytest.fixture
+def verdicts():
+    import pandas as pd
+
+    from arena.metaevaluation.memerag.verdicts import VERDICT_COLUMNS
+
+    labels = ["Supported", "Not Supported"]
+    rows = [
+        {
+            "judge": judge,
+            "prompt": "",
+            "language": "en",
+            "query_id": str(number // 2),
+            "sentence_id": number,
+            "factuality": labels[number % 2],
+            "fine_grained_factuality": None,
+            "label": labels[(number + (number % every == 0)) % 2],
+            "failure": None,
+            "was_asked": True,
+        }
+        for judge, every in (("good", 9), ("poor", 2))
+        for number in range(40)
+    ]
+    return pd.DataFrame(rows, columns=VERDICT_COLUMNS).astype(
+        {"label": object, "fine_grained_factuality": object, "failure": object}
+    )

@@ -1,0 +1,83 @@
+"""A small arena beside a configuration, for boards that are quick to build."""
+
+import shutil
+
+import pytest
+
+from arena import write_arena
+from arena.simulation import DEFAULT_SYSTEMS, simulate
+from surrogate.regeneration import read_configuration, regenerate
+
+QUICK = """
+out = "boards"
+
+[defaults]
+tournaments = 2
+holdout = []
+features = ["answer_length", "citations"]
+"""
+ONE_BOARD = "[boards.a]\narena = 'arena'\n"
+
+
+@pytest.fixture(scope="session")
+def tiny_arena():
+    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1).arena
+
+
+@pytest.fixture
+def place(tiny_arena, tmp_path):
+    """A folder with an arena in it."""
+    write_arena(tiny_arena, tmp_path / "arena", ".jsonl")
+    return tmp_path
+
+
+@pytest.fixture
+def configure(place):
+    """Write a configuration beside the arena, and read it."""
+
+    def write(text):
+        path = place / "boards.toml"
+        path.write_text(QUICK + text, encoding="utf-8")
+        return read_configuration(path)
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def made_once(tiny_arena, tmp_path_factory):
+    """A folder with an arena, a configuration of one board, and what was made of it."""
+    folder = tmp_path_factory.mktemp("made")
+    write_arena(tiny_arena, folder / "arena", ".jsonl")
+    (folder / "boards.toml").write_text(QUICK + ONE_BOARD, encoding="utf-8")
+    boards = read_configuration(folder / "boards.toml")
+    report = regenerate(boards, boards.out)
+    assert [step.state for step in report.steps] == ["made", "made"]
+    return folder
+
+
+@pytest.fixture
+def made(made_once, place):
+    """The same in a folder of this test's own; what was made holds wherever it is."""
+    shutil.copytree(made_once, place, dirs_exist_ok=True)
+    return read_configuration(place / "boards.toml")
+
+
+@pytest.fixture
+def make():
+    """Bring boards up to date, and tell what became of each step."""
+
+    def run(boards, **options):
+        report = regenerate(boards, boards.out, **options)
+        return {f"{step.board}/{step.stage}": step for step in report.steps}
+
+    return run
+
+
+@pytest.fixture
+def states():
+    """Tell the state of each step."""
+
+    def of(steps):
+        return {name: step.state for name, step in steps.items()}
+
+    return of

@@ -1,0 +1,53 @@
+"""``surrogate-arena run`` as a user runs it."""
+
+import json
+
+import pytest
+
+
+def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
+    configure("[boards.a]\narena = 'arena'\n")
+    config = place / "boards.toml"
+    assert run("run", config, "--check") == 1
+    assert "board a: would run (it was never made; features is made anew)" in (
+        capsys.readouterr().out
+    )
+    assert not (place / "boards").exists()
+    assert run("run", config, "--jobs", 1) == 0
+    assert "2 made" in capsys.readouterr().out
+    assert run("run", config, "--check", "--json") == 0
+    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert told["current"]
+    assert [step["state"] for step in told["steps"]] == ["current", "current"]
+    (place / "arena" / "metaevaluation.json").write_text("x")
+    assert run("run", config, "--check") == 1
+    assert "board a: would run (arena metaevaluation.json is new)" in capsys.readouterr().out
+
+
+def test_failures_are_told_and_end_with_1(run, configure, place, made, capsys):
+    configure("[boards.b]\narena = 'nowhere'\n[boards.a]\narena = 'arena'\n")
+    assert run("run", place / "boards.toml", "--json") == 1
+    captured = capsys.readouterr()
+    told = json.loads(captured.out, parse_constant=pytest.fail)
+    assert told["failed"] == ["b/features", "b/board"]
+    assert "features b: failed (" in captured.err
+    assert "board b: skipped (features failed)" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("[boards.a]\narena='arena'\n", ["--force", "b"], "no board is named 'b'"),
+        ("[boards.a]\narean='arena'\n", [], "did you mean 'arena'?"),
+    ],
+)
+def test_what_cannot_be_met_ends_with_2(run, place, capsys, text, options, message):
+    (place / "boards.toml").write_text(text)
+    assert run("run", place / "boards.toml", "--out", place / "o", *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_output_folder_is_asked_for(run, place, capsys):
+    (place / "boards.toml").write_text("[boards.a]\narena='arena'\n")
+    assert run("run", place / "boards.toml") == 2
+    assert "name a folder by --out" in capsys.readouterr().err

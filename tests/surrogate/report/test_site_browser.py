@@ -1,0 +1,128 @@
+"""Sites in a browser, served on the loopback interface."""
+
+import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(hostile_site):
+    handler = partial(QuietHandler, directory=str(hostile_site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser, served):
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        opened = context.new_page()
+        faults = []
+        opened.on("console", lambda message: faults.append(message.text))
+        opened.on("pageerror", lambda error: faults.append(str(error)))
+        opened.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
+        opened.on(
+            "request",
+            lambda sent: None if sent.url.startswith(served) else faults.append(sent.url),
+        )
+        yield opened
+        assert faults == []
+
+
+def kinds(site):
+    system = sorted((site / "systems").iterdir())[0].name
+    return ["index.html", "heatmap.html", "judge.html", "method.html", f"systems/{system}"]
+
+
+def column(page, table, place):
+    return page.eval_on_selector_all(
+        f"#{table} tbody tr:not([hidden])", f"rows => rows.map(r => r.cells[{place}].innerText)"
+    )
+
+
+def test_sorting_by_a_header_button(page, served):
+    page.goto(f"{served}/index.html")
+    button = page.locator("#overall-table thead button", has_text="Mean rank")
+    ranks = [float(text) for text in column(page, "overall-table", 2)]
+    button.click()
+    button.click()
+    assert [float(text) for text in column(page, "overall-table", 2)] == sorted(ranks, reverse=True)
+    header = page.locator("#overall-table th[aria-sort]")
+    assert header.count() == 1
+    assert header.get_attribute("aria-sort") == "descending"
+
+
+def test_filtering_by_language_and_searching(page, served):
+    page.goto(f"{served}/index.html")
+    page.select_option("#language", "sw")
+    assert page.locator("#overall").is_hidden()
+    assert "Swahili" in page.inner_text("#language-caption")
+    assert page.url.endswith("#language=sw")
+    page.fill("#search", "GPT")
+    assert sorted(column(page, "language-table", 1)) == ["GPT", "gpt"]
+    assert page.inner_text("#shown").startswith("2 of ")
+    page.select_option("#language", "")
+    assert sorted(column(page, "overall-table", 1)) == ["GPT", "gpt"]
+
+
+def test_the_theme_is_remembered(page, served):
+    page.goto(f"{served}/index.html")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    page.goto(f"{served}/judge.html")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    assert page.get_attribute("#theme", "aria-pressed") == "true"
+
+
+def test_a_phone_never_scrolls_sideways(page, served, hostile_site):
+    page.set_viewport_size({"width": 360, "height": 740})
+    for path in sorted(hostile_site.rglob("*.html")):
+        page.goto(f"{served}/{path.relative_to(hostile_site).as_posix()}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path.name
+
+
+def test_hostile_names_run_nothing(page, served):
+    page.goto(f"{served}/index.html#language=en")
+    names = column(page, "language-table", 1)
+    assert "<script>alert(1)</script>" in names
+    page.get_by_role("link", name="<script>alert(1)</script>").first.click()
+    assert page.inner_text("h1") == "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility(page, served, hostile_site, theme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+    page.emulate_media(color_scheme=theme)
+    for name in [*kinds(hostile_site), "index.html#language=en"]:
+        page.goto("about:blank")
+        page.goto(f"{served}/{name}")
+        found = axe.Axe().run(page).response["violations"]
+        serious = [
+            (item["id"], [node["html"][:120] for node in item["nodes"][:3]])
+            for item in found
+            if item["impact"] in {"serious", "critical"}
+        ]
+        assert serious == [], name
