@@ -1,0 +1,117 @@
+"""The documentation builds, names every command, and shows commands and code that work."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from surrogate.commands import app
+
+ROOT = Path(__file__).parents[1]
+GUIDES = sorted((ROOT / "docs").rglob("*.md"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *GUIDES]
+COMMAND_LINE = get_command(app)
+
+
+def blocks(path, language):
+    text = path.read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def shown_commands():
+    for path in DOCUMENTS:
+        for block in blocks(path, "sh"):
+            for line in block.replace("\\\n", " ").splitlines():
+                words = shlex.split(line, comments=True)
+                if words[:1] == ["surrogate-arena"]:
+                    yield pytest.param(words[1:], id=f"{path.name}: {' '.join(words[1:4])}")
+
+
+def found(words):
+    """Follow the words of a command to where it is; returns it and the words left."""
+    command = COMMAND_LINE
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    return command, words
+
+
+@pytest.mark.parametrize("words", list(shown_commands()))
+def test_commands_and_options_shown_exist(words):
+    command, left = found(words)
+    assert command is not COMMAND_LINE
+    known = {option for parameter in command.params for option in parameter.opts}
+    for group in getattr(command, "commands", {}).values():
+        known |= {option for parameter in group.params for option in parameter.opts}
+    assert {word for word in left if word.startswith("--")} <= known
+
+
+def test_commands_of_the_readme_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.split("## Commands")[1].split("## What goes in")[0]
+    shown = {row.split()[0] for row in re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)}
+    assert shown <= set(COMMAND_LINE.commands)
+    every = re.findall(r"`(\w+)", table)
+    assert set(COMMAND_LINE.commands) - {"demo"} <= set(every)
+
+
+def all_commands(command=COMMAND_LINE, above=()):
+    yield above
+    for name, below in getattr(command, "commands", {}).items():
+        yield from all_commands(below, (*above, name))
+
+
+@pytest.mark.parametrize("words", list(all_commands()), ids=" ".join)
+def test_every_command_explains_itself(words):
+    shown = CliRunner().invoke(app, [*words, "--help"])
+    assert shown.exit_code == 0
+    command, _ = found(list(words))
+    assert command.help
+    options = [each for each in command.params if each.param_type_name == "option"]
+    assert all(each.help for each in options if "--help" not in each.opts)
+
+
+def test_the_documentation_builds(tmp_path):
+    pytest.importorskip("mkdocs", reason="needs the extra docs")
+    pytest.importorskip("mkdocstrings", reason="needs the extra docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "docs")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    page = (tmp_path / "docs" / "commands.html").read_text(encoding="utf-8")
+    for words in all_commands():
+        assert f">{' '.join(['surrogate-arena', *words])}<" in page
+    reference = (tmp_path / "docs" / "api" / "surrogate.html").read_text(encoding="utf-8")
+    assert "build_board" in reference
+    for page in (tmp_path / "docs").rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="https?://', text), page
+
+
+@pytest.mark.parametrize(
+    ("guide", "needed"),
+    [("ratings.md", "AdaptivePairing"), ("judge_quality.md", "run_grouse")],
+)
+def test_python_of_the_guides_runs(guide, needed, capsys):
+    (code,) = [
+        block for block in blocks(ROOT / "docs" / "guides" / guide, "python") if needed in block
+    ]
+    exec(code, {})
+
+
+def test_links_between_documents_lead_somewhere():
+    for path in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+            if "://" in target or (path.parent.name == "docs" and target == "commands.md"):
+                continue
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
