@@ -9,7 +9,7 @@ demo: $(VENV)/.core
 	$(BIN)/surrogate-arena demo --out out/demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

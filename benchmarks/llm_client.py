@@ -19,7 +19,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx2
 
 WORDS = "Which of the two answers is better supported by its passages? " * 20
 REPLY = {
@@ -121,17 +124,32 @@ def bare_sdk(url: str, count: int, concurrency: int) -> None:
 
 
 def sdk_untyped(url: str, count: int, concurrency: int) -> None:
-    """Call as the client does: the SDK over aiohttp, without its typed models."""
+    """Call by the SDK over aiohttp, without its typed models."""
+    import openai
+
+    _untyped(url, count, concurrency, openai.DefaultAioHttpClient)
+
+
+def sdk_direct(url: str, count: int, concurrency: int) -> None:
+    """Call as the client does: untyped, and by its own HTTP client below the SDK."""
+    from arena.llm.http_client import DirectClient
+
+    _untyped(url, count, concurrency, lambda: DirectClient(concurrency))
+
+
+def _untyped(
+    url: str, count: int, concurrency: int, http_client: Callable[[], httpx2.AsyncClient]
+) -> None:
     import openai
 
     async def run() -> None:
-        http = openai.DefaultAioHttpClient()
         async with openai.AsyncOpenAI(
-            base_url=url, api_key="none", max_retries=0, http_client=http
+            base_url=url, api_key="none", max_retries=0, http_client=http_client()
         ) as client:
 
             async def ask(body: dict[str, Any]) -> object:
-                return await client.post("/chat/completions", cast_to=object, body=body)
+                sent = json.dumps(body).encode()
+                return await client.post("/chat/completions", cast_to=object, content=sent)
 
             await _on_workers(ask, count, concurrency)
 
@@ -217,6 +235,7 @@ def main() -> None:
         "bare aiohttp": bare_aiohttp,
         "SDK, typed": bare_sdk,
         "SDK, untyped": sdk_untyped,
+        "SDK, direct": sdk_direct,
         "client": client,
     }
     for name, job in jobs.items():

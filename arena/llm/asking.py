@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 from arena.errors import UsageError
 from arena.llm.completions import Completion
@@ -37,7 +35,7 @@ class Asker:
         self._gate = Gate()
         self._unusable = 0
 
-    async def ask(self, body: Mapping[str, Any]) -> tuple[Completion | Fault, int] | None:
+    async def ask(self, body: bytes) -> tuple[Completion | Fault, int] | None:
         """Send a request, and send it again after what may pass.
 
         Returns:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import openai
 
 from arena.llm.completions import Completion, MalformedAnswerError, read_completion
 from arena.llm.faults import Fault, fault_of
+from arena.llm.http_client import open_http_client
 from arena.llm.settings import Endpoint
 
 
@@ -29,8 +29,8 @@ class Caller:
         self._client = client
         self._api_key = api_key
 
-    async def call(self, body: Mapping[str, Any]) -> Completion | Fault:
-        """Send one request and read the answer."""
+    async def call(self, body: bytes) -> Completion | Fault:
+        """Send one request, which is JSON, and read the answer."""
         try:
             completion = await self._call(body)
         except Exception as error:  # fault_of raises again what it does not know
@@ -40,12 +40,12 @@ class Caller:
         self.reached = True
         return completion
 
-    async def _call(self, body: Mapping[str, Any]) -> Completion:
+    async def _call(self, body: bytes) -> Completion:
         started = time.perf_counter()
         async with asyncio.timeout(self.endpoint.timeout_s):
             # Not chat.completions.create: its typed models take longer than all else together,
             # and drop fields that gateways send instead of an answer.
-            payload = await self._client.post("/chat/completions", cast_to=object, body=body)
+            payload = await self._client.post("/chat/completions", cast_to=object, content=body)
         if isinstance(payload, str):
             raise MalformedAnswerError("the answer is no JSON; check where base_url leads")
         return read_completion(payload, time.perf_counter() - started)
@@ -59,6 +59,6 @@ async def open_caller(endpoint: Endpoint, api_key: str) -> AsyncIterator[Caller]
         base_url=endpoint.base_url,
         timeout=endpoint.timeout_s,
         max_retries=0,  # ours are counted
-        http_client=openai.DefaultAioHttpClient(),  # half the time per call of the default
+        http_client=open_http_client(endpoint.concurrency),
     ) as client:
         yield Caller(client, endpoint, api_key)

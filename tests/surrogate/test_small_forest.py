@@ -61,3 +61,20 @@ def test_learners_are_found_by_name():
     assert find_learner("random-forest") is LEARNERS["random-forest"]
     with pytest.raises(UsageError, match="unknown learner 'oracle'; use one of random-forest"):
         find_learner("oracle")
+
+
+def test_a_tree_grows_until_it_knows_every_row_of_its_bootstrap():
+    features, targets, _ = rows()
+    weights = np.arange(17) < 6
+    found = SmallForest(1, random_state=2).fit(features, targets, weights).predict(features[:6])
+    known = np.isclose(found, targets[:6])
+    assert 2 <= known.sum() <= 6
+    np.testing.assert_array_equal(np.isin(found.round(9), targets[:6].round(9)), True)
+
+
+def test_values_may_be_missing_in_new_rows_alone():
+    features, targets, new = rows()
+    forest = SmallForest(30, random_state=0).fit(features, targets)
+    new[:, 0] = np.nan
+    found = forest.predict(new)
+    assert ((found >= targets.min()) & (found <= targets.max())).all()

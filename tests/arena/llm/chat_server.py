@@ -83,6 +83,7 @@ class ChatServer:
         self.asked = Counter()
         self.bodies = []
         self.headers = []
+        self.lines = []
         self.most_at_once = 0
         self._now = 0
         self._ready = threading.Event()
@@ -127,6 +128,7 @@ class ChatServer:
 
     async def _serve_one(self, reader, writer):
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        self.lines.append(head.partition("\r\n")[0])
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if line)
         headers = {name.lower(): value for name, value in headers.items()}
         body = json.loads(await reader.readexactly(int(headers["content-length"])))
