@@ -6,9 +6,9 @@ from postgres_server import PostgresServer
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from arena.llm import Endpoint, ModelSettings, Prompt, complete, open_store
+from llm_requests import SETTINGS, endpoint
 
-SETTINGS = ModelSettings("m")
+from arena.llm import complete, open_store
 
 
 @pytest.fixture(scope="session")
@@ -41,15 +41,6 @@ def sqlite_store(tmp_path):
 def serve():
     with contextlib.ExitStack() as stack:
         yield lambda *args, **kwargs: stack.enter_context(ChatServer(*args, **kwargs))
-
-
-def endpoint(server, **fields):
-    quick = {"backoff_s": 0.01, "timeout_s": 5.0, "longest_wait_s": 2.0, "api_key_env": None}
-    return Endpoint(server.url, **(quick | fields))
-
-
-def prompts(count):
-    return [Prompt.of(f"question {number}") for number in range(count)]
 
 
 @pytest.fixture

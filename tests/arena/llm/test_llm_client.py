@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from chat_server import completion
-from conftest import SETTINGS, endpoint, prompts
+from llm_requests import SETTINGS, endpoint, prompts
 
 from arena.errors import UsageError
 from arena.llm import (

@@ -2,7 +2,7 @@ import math
 
 import pytest
 from chat_server import completion
-from conftest import prompts
+from llm_requests import prompts
 
 from arena.llm import Completion, ModelSettings, TokenLogprobs, UnparsableError, expected_score
 

@@ -5,7 +5,7 @@ import time
 
 import chat_server as say
 import pytest
-from conftest import SETTINGS, endpoint, prompts
+from llm_requests import SETTINGS, endpoint, prompts
 
 from arena.errors import UsageError
 from arena.llm import Endpoint, ModelSettings, complete

@@ -1,19 +1,17 @@
 """The client below the SDK does what the SDK's own does, on the same wire."""
 
 import asyncio
-import gc
 import gzip
 import json
 
 import chat_server as say
 import openai
 import pytest
-from conftest import SETTINGS, endpoint, prompts
 from hypothesis import given
 from hypothesis import strategies as st
+from llm_requests import SETTINGS, endpoint, prompts
 
 from arena.llm import Endpoint, ModelSettings, Prompt, complete
-from arena.llm.garbage import search_new_objects_only
 from arena.llm.http_client import DirectClient, open_http_client
 from arena.llm.prompts import request_for
 
@@ -125,15 +123,3 @@ def test_what_is_sent_is_the_body_in_the_content(text, purpose):
     prompt = Prompt(Prompt.of(text + purpose, system=purpose).messages, purpose=purpose + text)
     request = request_for(prompt, ModelSettings("m", extra_body={"purpose": purpose, "z": text}))
     assert json.loads(request.body()) == json.loads(request.content)["body"]
-
-
-def test_the_search_for_garbage_is_as_before_a_run(ask, sqlite_store):
-    ask(prompts(2), sqlite_store)
-    assert gc.get_freeze_count() == 0
-    with search_new_objects_only():
-        frozen = gc.get_freeze_count()
-        assert frozen > 0
-        with search_new_objects_only():
-            assert gc.get_freeze_count() == frozen
-        assert gc.get_freeze_count() == frozen
-    assert gc.get_freeze_count() == 0

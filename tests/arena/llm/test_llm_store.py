@@ -6,8 +6,8 @@ import time
 
 import pytest
 import sqlalchemy as sa
-from conftest import SETTINGS, endpoint, prompts
 from llm_job import ask_all
+from llm_requests import SETTINGS, endpoint, prompts
 
 from arena.errors import DataError, MissingDependencyError, UsageError
 from arena.llm import complete, open_store, owners
