@@ -27,6 +27,14 @@ def newcomer(arena_folder, path, name="newcomer"):
     return path
 
 
+def contents_of(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
 def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path, capsys):
     assert run("board", arena_folder, "--out", tmp_path, "--tournaments", 5, "--jobs", 1) == 0
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -42,8 +50,11 @@ def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path
         "importances.csv",
         "judge.skops",
         "summary.json",
+        "site",
     }
     printed = capsys.readouterr().out
+    assert f"Open {tmp_path / 'site' / 'index.html'}" in printed
+    assert (tmp_path / "site" / "index.html").is_file()
     for expected in ("Synthetic leaderboard", "Kendall tau", "Skipped: 0 absent answers", "macro"):
         assert expected in printed
 
@@ -61,7 +72,7 @@ def test_board_prints_strict_json(run, arena_folder, tmp_path, capsys):
 def test_rank_places_new_systems_and_leaves_the_board_alone(
     run, arena_folder, board_folder, tmp_path, capsys
 ):
-    before = {path.name: path.read_bytes() for path in board_folder.iterdir()}
+    before = contents_of(board_folder)
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
     out = tmp_path / "extended.csv"
     assert run("rank", answers, "--judge", board_folder, "--json", "--out", out) == 0
@@ -75,7 +86,7 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
         assert row["outside_field"] is None
     assert printed["notes"] == []
     assert "newcomer" in set(pd.read_csv(out)["system"])
-    assert {path.name: path.read_bytes() for path in board_folder.iterdir()} == before
+    assert contents_of(board_folder) == before
 
 
 def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tmp_path, capsys):
