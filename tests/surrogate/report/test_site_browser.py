@@ -4,11 +4,13 @@ import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 CHROMIUM = shutil.which("chromium")
+SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 
 
@@ -126,3 +128,19 @@ def test_no_serious_fault_of_accessibility(page, served, hostile_site, theme):
             if item["impact"] in {"serious", "critical"}
         ]
         assert serious == [], name
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 900), (360, 740)], ids=["desk", "phone"])
+def test_screenshots_are_kept_to_be_looked_at(browser, served, hostile_site, theme, size):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    with browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=theme
+    ) as context:
+        page = context.new_page()
+        for place in kinds(hostile_site):
+            page.goto(f"{served}/{place}")
+            name = f"{place.split('/')[0].removesuffix('.html')}-{size[0]}-{theme}.png"
+            shot = page.screenshot(path=SCREENSHOTS / name, full_page=True)
+            assert shot.startswith(b"\x89PNG")
+            assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
