@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena.errors import UsageError
-from surrogate import plots
-from surrogate.report.board_tables import BoardTables, read_board_tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from surrogate.plots.board_figures import board_drawings
+from surrogate.plots.figure import save
+from surrogate.report.board_tables import read_board_tables
 
 FORMATS = ("png", "svg")
 NOT_DRAWN_FILE = "not_drawn.txt"
@@ -31,23 +26,13 @@ def write_figures(board_folder: Path, target: Path) -> None:
     """
     tables = read_board_tables(board_folder)
     reasons = []
-    for name, draw in _figures(tables):
+    for drawing in board_drawings(tables):
         try:
-            figure = draw()
+            figure = drawing.draw()
         except UsageError as error:
-            reasons.append(f"{name}: {error}")
+            reasons.append(f"{drawing.name}: {error}")
             continue
-        for kind in FORMATS:
-            plots.save(figure, target / f"{name}.{kind}")
+        for suffix in FORMATS:
+            save(figure, target / f"{drawing.name}.{suffix}")
     if reasons:
         (target / NOT_DRAWN_FILE).write_text("\n".join(reasons) + "\n", encoding="utf-8")
-
-
-def _figures(tables: BoardTables) -> Iterator[tuple[str, Callable[[], Figure]]]:
-    yield "ranks", partial(plots.rank_heat_map, tables)
-    yield "agreement", partial(plots.tau_scatter, tables)
-    yield "wins", partial(plots.win_matrix, tables)
-    yield "importances", partial(plots.importance_boxes, tables)
-    yield "features", partial(plots.feature_lollipops, tables)
-    for language in tables.languages:
-        yield f"ratings-{language}", partial(plots.rating_intervals, tables, language)

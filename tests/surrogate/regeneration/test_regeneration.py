@@ -257,7 +257,7 @@ def test_pages_and_figures_follow_the_board(made, configure, make, states, place
     )
     assert states(make(boards))["a/board"] == "current"
     assert (boards.out / "a" / "site" / "index.html").is_file()
-    assert (boards.out / "a" / "plots" / "ranks.svg").is_file()
+    assert (boards.out / "a" / "plots" / "heatmap.svg").is_file()
     assert {path.name for path in (boards.out / "a" / "exports").iterdir()} == {
         *("overall.csv", "overall.tex", "languages.csv", "languages.tex"),
     }
