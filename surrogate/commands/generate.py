@@ -15,8 +15,10 @@ from surrogate.commands.options import (
     OPENAI_URL,
     ApiKeyOption,
     BaseUrlOption,
+    ConcurrencyOption,
     JsonOption,
     SeedOption,
+    TimeoutOption,
     split_names,
 )
 
@@ -99,12 +101,8 @@ def generate(
             help="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
         ),
     ] = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, max=1000, help="Most calls at the same time.")
-    ] = 8,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.001, help="Seconds until a call counts as lost.")
-    ] = 120.0,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 120.0,
     temperature: Annotated[
         float | None,
         typer.Option(

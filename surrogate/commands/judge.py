@@ -15,8 +15,10 @@ from surrogate.commands.options import (
     OPENAI_URL,
     ApiKeyOption,
     BaseUrlOption,
+    ConcurrencyOption,
     JsonOption,
     SeedOption,
+    TimeoutOption,
     split_names,
 )
 
@@ -71,12 +73,8 @@ def judge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
     ] = False,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, help="Most calls at the same time.")
-    ] = 8,
-    timeout: Annotated[
-        float, typer.Option("--timeout", help="Seconds until a call counts as lost.")
-    ] = 60.0,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 60.0,
     temperature: Annotated[
         float, typer.Option("--temperature", help="Below 0, none is sent: some models take none.")
     ] = 0.0,

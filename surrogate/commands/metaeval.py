@@ -8,6 +8,12 @@ from typing import Annotated
 import typer
 
 from surrogate.commands.metaeval_grouse import grouse
+from surrogate.commands.metaeval_options import (
+    STORE_FILE,
+    MaxCallsOption,
+    NotedInOption,
+    StoreOption,
+)
 from surrogate.commands.metaeval_wikieval import wikieval
 from surrogate.commands.options import (
     OPENAI_KEY,
@@ -15,14 +21,14 @@ from surrogate.commands.options import (
     ApiKeyOption,
     BaseUrlOption,
     BatchSizeOption,
+    ConcurrencyOption,
     DeviceOption,
     DownloadOption,
     JsonOption,
     SeedOption,
+    TimeoutOption,
     split_names,
 )
-
-STORE_FILE = "metaevaluation.sqlite"
 
 metaeval = typer.Typer(
     help="Hold judges against human labels, and human labels against each other.",
@@ -98,29 +104,16 @@ def memerag(
     out: Annotated[
         Path | None, typer.Option("--out", help="File for the verdicts, such as run.json.")
     ] = None,
-    arena: Annotated[
-        Path | None,
-        typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
-    ] = None,
+    arena: NotedInOption = None,
     base_url: BaseUrlOption = OPENAI_URL,
     api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: Annotated[
-        str,
-        typer.Option("--store", help="SQLite file or postgresql:// URL that keeps every reply."),
-    ] = STORE_FILE,
-    max_calls: Annotated[
-        int | None,
-        typer.Option("--max-calls", min=0, help="Most prompts that a model is sent in this run."),
-    ] = None,
+    store: StoreOption = STORE_FILE,
+    max_calls: MaxCallsOption = None,
     retries: Annotated[
         int, typer.Option("--retries", min=0, help="Further tries where a reply has no label.")
     ] = 5,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, max=1000, help="Most calls at the same time.")
-    ] = 8,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.001, help="Seconds until a call counts as lost.")
-    ] = 60.0,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 60.0,
     max_tokens: Annotated[
         int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
     ] = 1024,

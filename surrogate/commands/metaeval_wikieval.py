@@ -7,20 +7,26 @@ from typing import Annotated
 
 import typer
 
+from surrogate.commands.metaeval_options import (
+    STORE_FILE,
+    MaxCallsOption,
+    NotedInOption,
+    StoreOption,
+)
 from surrogate.commands.options import (
     OPENAI_KEY,
     OPENAI_URL,
     ApiKeyOption,
     BaseUrlOption,
     BatchSizeOption,
+    ConcurrencyOption,
     DeviceOption,
     DownloadOption,
     JsonOption,
     SeedOption,
+    TimeoutOption,
     split_names,
 )
-
-STORE_FILE = "metaevaluation.sqlite"
 
 
 def wikieval(
@@ -55,26 +61,13 @@ def wikieval(
         int | None,
         typer.Option("--limit", min=1, help="Judge the first so many pairs of a criterion."),
     ] = None,
-    arena: Annotated[
-        Path | None,
-        typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
-    ] = None,
+    arena: NotedInOption = None,
     base_url: BaseUrlOption = OPENAI_URL,
     api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: Annotated[
-        str,
-        typer.Option("--store", help="SQLite file or postgresql:// URL that keeps every reply."),
-    ] = STORE_FILE,
-    max_calls: Annotated[
-        int | None,
-        typer.Option("--max-calls", min=0, help="Most prompts that a judge sends in this run."),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, max=1000, help="Most calls at the same time.")
-    ] = 8,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.001, help="Seconds until a call counts as lost.")
-    ] = 60.0,
+    store: StoreOption = STORE_FILE,
+    max_calls: MaxCallsOption = None,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 60.0,
     max_tokens: Annotated[
         int,
         typer.Option(

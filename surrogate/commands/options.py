@@ -52,6 +52,12 @@ BaseUrlOption = Annotated[
 ApiKeyOption = Annotated[
     str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
 ]
+ConcurrencyOption = Annotated[
+    int, typer.Option("--concurrency", min=1, max=1000, help="Most calls at the same time.")
+]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", min=0.001, help="Seconds until a call counts as lost.")
+]
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 

@@ -169,7 +169,7 @@ def test_options_reach_the_model(judge, serve, tmp_path):
         (["--prices", "absent.json"], "there is no file of prices"),
         (["--template", "absent.jinja"], "there is no template at"),
         (["--store", "redis://x"], "no stores at redis URLs"),
-        (["--timeout", 0], "timeout_s must be above 0"),
+        (["--timeout", 0], "Invalid value for '--timeout'"),
     ],
 )
 def test_what_cannot_be_met_is_said(judge, serve, options, message):
