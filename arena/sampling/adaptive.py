@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.bradley_terry import DEFAULT_RIDGE
 from arena.errors import UsageError
-from arena.sampling.belief import Pairs
+from arena.sampling.pairs import Pairs
 from arena.sampling.planner import ABSENT, FAILED, JUDGED, OPEN, PLANNED, Planner
 from arena.seeds import generator
 from arena.tables import WINNERS
@@ -71,7 +71,7 @@ class AdaptivePairing:
         answered = self._answered(answers)
         random = generator(seed, "adaptive pairing")
         available = answered[:, first] & answered[:, second]
-        self._planner = Planner(pairs, available, random, ridge)
+        self._planner = Planner(pairs, available.astype(np.float64), random, ridge)
 
     @property
     def judged(self) -> int:
@@ -138,6 +138,26 @@ class AdaptivePairing:
         for at, points in taken.items():
             if points is None:
                 self._planner.state[at] = FAILED
+
+    def ratings(self) -> pd.DataFrame:
+        """Rate the systems as the judgments of all items would, what is not judged foretold.
+
+        Strengths of single answers are learnt from the judgments (``arena.sampling.
+        answer_strengths``), outcomes of the other items expected from them, and Bradley-Terry
+        coefficients fitted to both. Chosen items alone would not do: they show every system
+        mostly against its equals.
+
+        Returns:
+            Columns ``system, rating, standard_error``, best first: coefficients in log-odds, of
+            mean 0 up to the prior, and how far the ratings of the whole arena may lie from them;
+            0 once all items are judged.
+        """
+        ratings = self._planner.foresee()[2].coefficients
+        variance = np.maximum(np.diag(self._planner.rating_covariance()), 0.0)
+        table = pd.DataFrame(
+            {"system": self.systems, "rating": ratings, "standard_error": np.sqrt(variance)}
+        )
+        return table.sort_values("rating", ascending=False, kind="stable", ignore_index=True)
 
     def _record(self, outcomes: dict[tuple[int, int], float]) -> None:
         places = np.array(list(outcomes), dtype=np.intp).reshape(-1, 2)

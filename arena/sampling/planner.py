@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from arena.sampling.belief import Belief, Pairs, believe
-from arena.sampling.usefulness import after_battle, doubts, trusted_information, usefulness
+from arena.sampling.answer_posterior import AnswerPosterior, posterior_of
+from arena.sampling.answer_strengths import AnswerStrengths, estimate_answers
+from arena.sampling.pairs import Pairs
+from arena.sampling.usefulness import doubts, usefulness
+from arena.sampling.whole_arena import (
+    Forecast,
+    WholeRatings,
+    complete,
+    foretell,
+    rate_whole,
+    rating_covariance,
+)
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
-Booleans = npt.NDArray[np.bool_]
 
 ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
 
@@ -27,23 +36,24 @@ class Planner:
     """
 
     def __init__(
-        self, pairs: Pairs, available: Booleans, random: np.random.Generator, ridge: float
+        self, pairs: Pairs, items: Floats, random: np.random.Generator, ridge: float
     ) -> None:
         """Plan from nothing.
 
         Args:
             pairs: The pairs.
-            available: Which items can be judged, shape (Q, P).
+            items: Battles that judging each item brings, 0 for one that cannot be judged, shape
+                (Q, P).
             random: Breaks ties.
             ridge: Precision of the prior on strengths, above 0.
         """
         self.pairs = pairs
-        self.state = np.where(available, OPEN, ABSENT).astype(np.int8)
-        self.points = np.zeros(len(pairs.first))
-        self.battles = np.zeros(len(pairs.first))
+        self.items = items
+        self.state = np.where(items > 0, OPEN, ABSENT).astype(np.int8)
+        self.points = np.zeros(items.shape)
+        self.battles = np.zeros(items.shape)
         self.ridge = ridge
-        self._pair_order = 1.0 + TIE_BREAK * random.random(len(pairs.first))
-        self._question_order = 0.5 * random.random(available.shape)
+        self._order = 1.0 + TIE_BREAK * random.random(items.shape)
 
     def record(self, question: Integers, pair: Integers, points: Floats, battles: Floats) -> None:
         """Record judged items.
@@ -54,8 +64,8 @@ class Planner:
             points: Points of each pair's first system, shape (N,).
             battles: Number of battles, shape (N,).
         """
-        np.add.at(self.points, pair, points)
-        np.add.at(self.battles, pair, battles)
+        self.points[question, pair] = points
+        self.battles[question, pair] = battles
         self.state[question, pair] = JUDGED
 
     def plan(self, n: int) -> tuple[Integers, Integers]:
@@ -64,77 +74,80 @@ class Planner:
         Returns:
             Questions and pairs, of shape (N,) with N at most ``n``: fewer where fewer are open.
         """
-        draft = _Draft(self.state, self.pairs, self._question_order)
-        covariance, doubt, information, trusted = self._weights()
-        while len(draft.items) < n and draft.left.any():
-            worth = usefulness(self.pairs, covariance, doubt, information, trusted)
-            worth = np.where(draft.left > 0, worth * self._pair_order, -1.0)
-            for pair in self._disjoint(worth)[: n - len(draft.items)]:
-                one, other = int(self.pairs.first[pair]), int(self.pairs.second[pair])
-                draft.take(pair)
-                covariance = after_battle(covariance, one, other, float(information[pair]))
-        questions, pairs = np.array(draft.items, dtype=np.intp).reshape(-1, 2).T
-        self.state[questions, pairs] = PLANNED
+        strengths, forecast, ratings = self.foresee()
+        target = self._target(strengths, forecast, ratings)
+        chosen: list[tuple[int, int]] = []
+        while len(chosen) < n and (self.state == OPEN).any():
+            worth = usefulness(
+                self.pairs,
+                self._posterior(strengths, forecast),
+                strengths.dispersion,
+                forecast.information,
+                self._held(OPEN),
+                target,
+            )
+            for item in self._disjoint(worth)[: n - len(chosen)]:
+                self.state[item] = PLANNED
+                chosen.append(item)
+        questions, pairs = np.array(chosen, dtype=np.intp).reshape(-1, 2).T
         return questions, pairs
 
-    def believe(self) -> Belief:
-        """Return what the outcomes so far say about the strengths."""
-        return believe(self.pairs, self.points, self.battles, self.ridge)
+    def foresee(self) -> tuple[AnswerStrengths, Forecast, WholeRatings]:
+        """Return what the outcomes so far say about answers, battles ahead and ratings."""
+        strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
+        forecast = foretell(self.pairs, strengths)
+        ahead = self._held(OPEN, PLANNED)
+        ratings = rate_whole(self.pairs, self.points, self.battles, ahead, forecast, self.ridge)
+        return strengths, forecast, ratings
 
-    def _weights(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the covariance of strengths, and each pair's doubt and two informations."""
-        pairs = self.pairs
-        belief = self.believe()
-        planned = (self.state == PLANNED).sum(axis=0)
-        possible = (self.state == OPEN).sum(axis=0)
-        now = belief.covariance(pairs, self.battles + planned)
-        whole = belief.covariance(pairs, self.battles + planned + possible)
-        done = np.isin(self.state, (PLANNED, JUDGED)).sum()
-        share = float(done / max(done + possible.sum(), 1))
-        trusted = trusted_information(belief.information, share)
-        return now, doubts(pairs, belief, now, whole), belief.information, trusted
+    def completed(self) -> tuple[Floats, Floats]:
+        """Return points and battles of each pair, what is not judged foretold, of shape (P,)."""
+        strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
+        forecast = foretell(self.pairs, strengths)
+        return complete(self.points, self.battles, self._held(OPEN, PLANNED), forecast)
 
-    def _disjoint(self, worth: Floats) -> list[int]:
-        """Take the most useful pairs, no system twice."""
+    def rating_covariance(self) -> Floats:
+        """Return how far the ratings are unsure until the last battle is judged, shape (S, S)."""
+        strengths, forecast, ratings = self.foresee()
+        return rating_covariance(
+            self.pairs,
+            strengths.posterior,
+            strengths.dispersion,
+            forecast.information * self._held(OPEN, PLANNED),
+            ratings.slopes,
+        )
+
+    def _held(self, *states: int) -> Floats:
+        """Battles of the items in some states, 0 elsewhere, shape (Q, P)."""
+        return np.where(np.isin(self.state, states), self.items, 0.0)
+
+    def _posterior(self, strengths: AnswerStrengths, forecast: Forecast) -> AnswerPosterior:
+        """Return what is unsure about the answers once all that is planned is judged."""
+        met = self._held(JUDGED, PLANNED) * forecast.information / strengths.dispersion[:, None]
+        return posterior_of(self.pairs, met, strengths.posterior.variance, self.ridge)
+
+    def _target(
+        self, strengths: AnswerStrengths, forecast: Forecast, ratings: WholeRatings
+    ) -> Floats:
+        """Weigh the points of each two systems by the doubt about their order, shape (S, S)."""
+        posterior = self._posterior(strengths, forecast)
+        ahead = forecast.information * self._held(OPEN)
+        slopes = ratings.slopes
+        covariance = rating_covariance(self.pairs, posterior, strengths.dispersion, ahead, slopes)
+        doubt = doubts(self.pairs, ratings.coefficients, covariance)
+        return np.asarray(slopes @ self.pairs.laplacian(doubt) @ slopes)
+
+    def _disjoint(self, worth: Floats) -> list[tuple[int, int]]:
+        """Take the most useful items, of each pair one and of no system two."""
+        worth = np.where(self.state == OPEN, worth * self._order, -1.0)
+        question = np.argmax(worth, axis=0)
+        best = worth[question, np.arange(worth.shape[1])]
         size = max(1, int(SYSTEMS_A_ROUND * self.pairs.n_systems / 2))
-        chosen: list[int] = []
+        chosen: list[tuple[int, int]] = []
         busy: set[int] = set()
-        for pair in np.argsort(-worth, kind="stable")[: CANDIDATES * size]:
+        for pair in np.argsort(-best, kind="stable")[: CANDIDATES * size]:
             met = {int(self.pairs.first[pair]), int(self.pairs.second[pair])}
-            if worth[pair] >= 0 and not met & busy and len(chosen) < size:
-                chosen.append(int(pair))
+            if best[pair] >= 0 and not met & busy and len(chosen) < size:
+                chosen.append((int(question[pair]), int(pair)))
                 busy |= met
         return chosen
-
-
-class _Draft:
-    """Items taken in one plan; each pair takes the question its systems met on least.
-
-    The systems' answers to a question are the same in all their battles there, so battles on one
-    question are correlated: even loads tell the most.
-    """
-
-    def __init__(self, state: npt.NDArray[np.int8], pairs: Pairs, order: Floats) -> None:
-        self.items: list[tuple[int, int]] = []
-        self.left = (state == OPEN).sum(axis=0)
-        self._open = state == OPEN
-        self._pairs = pairs
-        self._order = order
-        self._load = _loads(np.isin(state, (PLANNED, JUDGED)), pairs)
-
-    def take(self, pair: int) -> None:
-        one, other = self._pairs.first[pair], self._pairs.second[pair]
-        load = self._load[:, one] + self._load[:, other] + self._order[:, pair]
-        question = int(np.argmin(np.where(self._open[:, pair], load, np.inf)))
-        self.items.append((question, pair))
-        self._open[question, pair] = False
-        self._load[question, [one, other]] += 1.0
-        self.left[pair] -= 1
-
-
-def _loads(taken: Booleans, pairs: Pairs) -> Floats:
-    """Count each system's items on each question, shape (Q, S)."""
-    member = np.zeros((len(pairs.first), pairs.n_systems))
-    rows = np.arange(len(pairs.first))
-    member[rows, pairs.first] = member[rows, pairs.second] = 1.0
-    return np.asarray(taken.astype(np.float64) @ member)

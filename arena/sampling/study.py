@@ -71,8 +71,9 @@ def study_sampling(
         judgments: Columns ``query_id, language, system_a, system_b, winner``; of one judge.
         shares: Shares of the whole arena, each above 0 and at most 1.
         designs: Some of ``questions`` (all pairs of random questions), ``pairs`` (random items,
-            an item being a pair on a question) and ``adaptive`` (items that
-            ``arena.sampling.AdaptivePairing`` would ask for; slower).
+            an item being a pair on a question), ``completed`` (random items, the others foretold
+            from them) and ``adaptive`` (items that ``arena.sampling.AdaptivePairing`` would ask
+            for, the others foretold). The last two are slower.
         repeats: Subsets of each design and share.
         ties: ``half`` or ``drop``; dropped ties are no items.
         ridge: Precision of the prior on coefficients, above 0, for the parts and the whole.
@@ -125,15 +126,15 @@ def sample_taus(
         )
         for repeat in range(repeats)
     ]
-    points = np.array([part[0] for part in parts])
-    counts = np.array([part[1] for part in parts])
+    points = np.array([part.points for part in parts])
+    counts = np.array([part.counts for part in parts])
     whole = battles.points.sum(axis=0, keepdims=True), battles.counts.sum(axis=0, keepdims=True)
     reference = _coefficients(battles, *whole, ridge)[0]
     taus = [
         taus_with(reference, _coefficients(battles, points[:, index], counts[:, index], ridge))
         for index in range(len(shares))
     ]
-    return SampledTaus(np.array(taus).T, counts.sum(axis=2))
+    return SampledTaus(np.array(taus).T, np.array([part.judged for part in parts]))
 
 
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:

@@ -1,10 +1,16 @@
-"""How much one more battle of a pair is worth for the order of all systems.
+"""How much one more judgment is worth for the order of all systems.
 
-A battle between systems a and b, d their difference, lowers the covariance C of the strengths by
-w C d d' C / (1 + w d' C d), w = p (1 - p) (a rank-one update). The variance of every other
-pair's difference falls with it. Summed over pairs, each weighted by how much it is in doubt, this
-is one quadratic form: w d' M d / (1 + w d' C d) with M = C L C and L the Laplacian of the doubts.
-It is an L-optimal design (Pukelsheim, 2006) whose target is redrawn as the ranking settles.
+Battles ahead bring points that are not known yet. Judging an item (two answers, d their
+difference, w its information, f the question's dispersion) settles its own outcome and, through
+the strengths of both answers, tells about all other battles of the two: the covariance of the
+systems' points falls by c c' / (f w + w^2 d' V d) with c = w (B d + f d), V the covariance of the
+question's answers and B that of all points ahead with them. The variance of each pair's difference
+falls with it; summed over pairs, each weighted by how much it is in doubt, this is one quadratic
+form. It is an L-optimal design (Pukelsheim, 2006) whose target is redrawn as the ranking settles.
+
+By the letter of the model that favours battles of equals. But no judge obeys the model exactly,
+and strengths learnt from equals alone are not those that all opponents give: among battles that
+are not lopsided, w is made to count for less.
 """
 
 from __future__ import annotations
@@ -13,74 +19,59 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
-from arena.sampling.belief import Belief, Pairs
+from arena.sampling.answer_posterior import AnswerPosterior
+from arena.sampling.pairs import Pairs
 
 Floats = npt.NDArray[np.float64]
 
-LOPSIDED = 0.1
-REPRESENTATIVE = 8
 LEAST_VARIANCE = 1e-9
+LOPSIDED = 0.1
+"""Information below which a battle counts in proportion to it; far above it, all count alike."""
 
 
-def doubts(pairs: Pairs, belief: Belief, now: Floats, whole: Floats) -> Floats:
+def doubts(pairs: Pairs, coefficients: Floats, covariance: Floats) -> Floats:
     """Weigh each pair by the chance that the whole arena would order it the other way.
-
-    What is sought is the order that the whole arena gives, not that of infinitely many questions.
-    Its estimate differs from the present one by a Gaussian of covariance ``now - whole``: the
-    correction for a finite population.
 
     Args:
         pairs: The pairs.
-        belief: Strengths so far.
-        now: Covariance of the strengths after the battles so far, shape (S, S).
-        whole: Covariance after all battles there are, shape (S, S).
+        coefficients: Expected ratings of the whole arena, shape (S,).
+        covariance: Their covariance, shape (S, S).
 
     Returns:
         Chance of the other order over its variance, shape (P,).
     """
-    variance = np.maximum(pairs.spreads(now - whole), LEAST_VARIANCE)
-    distance = np.abs(pairs.differences(belief.coefficients)) / np.sqrt(variance)
+    variance = np.maximum(pairs.spreads(covariance), LEAST_VARIANCE)
+    distance = np.abs(pairs.differences(coefficients)) / np.sqrt(variance)
     return np.asarray(norm.sf(distance) / variance)
 
 
-def trusted_information(information: Floats, judged_share: float) -> Floats:
-    """Weigh pairs by the information of a battle, as far as it is to be trusted.
-
-    By the letter of the model, battles of equals tell the most. But no arena obeys the
-    model exactly, and strengths learnt from equals alone are not those that all opponents give.
-    So every pair that is not lopsided counts nearly the same, the more so the more is judged.
-
-    Args:
-        information: Fisher information of a battle of each pair, shape (P,).
-        judged_share: Share of all items that is judged.
-
-    Returns:
-        Weights from 0 to 1, shape (P,).
-    """
-    scale = LOPSIDED * (1.0 - judged_share) ** REPRESENTATIVE
-    return np.asarray(information / (information + scale))
-
-
 def usefulness(
-    pairs: Pairs, covariance: Floats, doubt: Floats, information: Floats, trusted: Floats
+    pairs: Pairs,
+    posterior: AnswerPosterior,
+    dispersion: Floats,
+    information: Floats,
+    ahead: Floats,
+    target: Floats,
 ) -> Floats:
-    """Return what one more battle of each pair is worth, shape (P,); only ratios mean something.
+    """Return what one more battle of each item is worth; only ratios mean something.
 
     Args:
         pairs: The pairs.
-        covariance: Of the strengths, battles that are planned included, shape (S, S).
-        doubt: See ``doubts``.
-        information: Fisher information of a battle of each pair, shape (P,).
-        trusted: See ``trusted_information``.
+        posterior: Covariance of the answers' strengths, battles that are planned included.
+        dispersion: See ``AnswerStrengths``, shape (Q,).
+        information: Of a battle of each item, shape (Q, P).
+        ahead: Battles of each item that are neither judged nor planned, shape (Q, P).
+        target: Weight of the points of each two systems, shape (S, S).
+
+    Returns:
+        Shape (Q, P), at least 0.
     """
-    target = covariance @ pairs.laplacian(doubt) @ covariance
-    shrink = 1.0 + information * pairs.spreads(covariance)
-    return np.asarray(trusted * np.maximum(pairs.spreads(target), 0.0) / shrink)
-
-
-def after_battle(covariance: Floats, one: int, other: int, information: float) -> Floats:
-    """Return the covariance of strengths once a battle of two systems is judged."""
-    direction = covariance[:, one] - covariance[:, other]
-    variance = direction[one] - direction[other]
-    scale = information / (1.0 + information * variance)
-    return np.asarray(covariance - scale * np.outer(direction, direction))
+    to_points = pairs.laplacian(information * ahead)
+    follow = (to_points @ posterior.pull).sum(axis=0) @ posterior.between
+    learnt = to_points @ posterior.within + follow @ posterior.pull.swapaxes(-2, -1)
+    learnt += dispersion[:, None, None] * np.eye(pairs.n_systems)
+    gain = pairs.spreads(learnt.swapaxes(-2, -1) @ target @ learnt)
+    unsure = np.maximum(pairs.spreads(posterior.of_questions()), 0.0)
+    shrink = dispersion[:, None] + information * unsure
+    trusted = information / (information + LOPSIDED)
+    return np.asarray(trusted * np.maximum(gain, 0.0) / shrink)

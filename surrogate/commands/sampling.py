@@ -30,8 +30,9 @@ def sampling(
         typer.Option(
             "--design",
             help="Comma-separated ways to judge less: questions (all pairs of random questions), "
-            "pairs (random pairs of each question), adaptive (pairs chosen as judgments come in; "
-            "slower).",
+            "pairs (random pairs of each question), completed (random pairs, the others foretold "
+            "from them), adaptive (pairs chosen as judgments come in, the others foretold); the "
+            "last two are slower.",
         ),
     ] = "questions,pairs",
     seed: SeedOption = 0,

@@ -33,7 +33,7 @@ def round_robin(systems=12, questions=30, seed=0, language="en"):
     return table.assign(language=language, judge="judge")
 
 
-@pytest.mark.parametrize("design", ["questions", "pairs", "adaptive"])
+@pytest.mark.parametrize("design", ["questions", "pairs", "completed", "adaptive"])
 def test_the_whole_arena_agrees_with_itself(design):
     study = study_sampling(round_robin(6, 8), shares=[1.0], designs=[design], repeats=4)
     row = study.table.iloc[0]
@@ -41,7 +41,9 @@ def test_the_whole_arena_agrees_with_itself(design):
     assert row["judgments"] == 15 * 8
 
 
-@pytest.mark.parametrize(("design", "repeats"), [("questions", 60), ("pairs", 60), ("adaptive", 6)])
+@pytest.mark.parametrize(
+    ("design", "repeats"), [("questions", 60), ("pairs", 60), ("completed", 20), ("adaptive", 4)]
+)
 def test_agreement_grows_with_the_share(design, repeats):
     study = study_sampling(
         round_robin(), shares=[0.04, 0.2, 0.5, 1.0], designs=[design], repeats=repeats
@@ -62,7 +64,7 @@ def test_table_holds_a_row_a_language_design_and_share():
     assert study.signature == "repeats:3|ties:half|ridge:0.1|seed:7"
 
 
-@pytest.mark.parametrize("design", ["questions", "pairs", "adaptive"])
+@pytest.mark.parametrize("design", ["questions", "pairs", "completed", "adaptive"])
 def test_the_same_seed_gives_the_same_table_whatever_the_order_of_rows(design):
     judgments = round_robin(6, 8)
     swapped = judgments.rename(columns={"system_a": "system_b", "system_b": "system_a"})
@@ -110,7 +112,10 @@ def test_systems_that_no_judgments_connect_are_left_out():
         ({"shares": [0.5, 1.5]}, "share 1.5 is out of range"),
         ({"shares": [float("nan")]}, "share nan is out of range"),
         ({"shares": []}, "shares and designs must hold at least one each"),
-        ({"designs": ["best"]}, "unknown design 'best'; use some of questions, pairs, adaptive"),
+        (
+            {"designs": ["best"]},
+            "unknown design 'best'; use some of questions, pairs, completed, adaptive",
+        ),
         ({"repeats": 0}, "repeats = 0 is out of range; use at least 1"),
         ({"ridge": 0.0}, "ridge = 0 is out of range; parts of an arena need it above 0"),
     ],
@@ -132,8 +137,8 @@ def test_too_few_systems_or_judgments_are_refused():
 @pytest.mark.skipif(not (ARENAS / "trec-rag25").is_dir(), reason="the shared arenas are absent")
 def test_real_arena_pairs_tell_more_than_questions_and_chosen_pairs_more_yet():
     judgments = read_arena(ARENAS / "trec-rag25").judgments
-    designs = ["questions", "pairs", "adaptive"]
-    table = study_sampling(judgments, [0.1], designs, repeats=4).table
-    questions, pairs, adaptive = table["tau"]
-    assert questions < pairs < adaptive
-    assert adaptive > 0.88
+    designs = ["questions", "pairs", "completed", "adaptive"]
+    table = study_sampling(judgments, [0.1], designs, repeats=2).table
+    questions, pairs, completed, adaptive = table["tau"]
+    assert questions < pairs < completed < adaptive
+    assert adaptive > 0.93

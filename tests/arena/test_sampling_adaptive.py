@@ -5,17 +5,12 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy.special import expit
 from test_sampling import round_robin
 
 from arena.battles import count_battles
+from arena.bradley_terry import fit_bradley_terry
 from arena.errors import UsageError
 from arena.sampling import AdaptivePairing, connected_battles, sample_taus
-from arena.sampling.belief import Belief, Pairs
-from arena.sampling.usefulness import trusted_information, usefulness
 
 COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 SYSTEMS = [f"s{index:02}" for index in range(6)]
@@ -153,8 +148,10 @@ def test_recorded_outcomes_are_those_of_the_battles():
     battles = count_battles(rows, systems=SYSTEMS)
     position = list(zip(*np.triu_indices(len(SYSTEMS), k=1), strict=True))
     met = [position.index(pair) for pair in zip(battles.first, battles.second, strict=True)]
-    np.testing.assert_array_equal(pairing._planner.points[met], battles.points.sum(axis=0))
-    np.testing.assert_array_equal(pairing._planner.battles[met], battles.counts.sum(axis=0))
+    planner = pairing._planner
+    points, counts = planner.points.sum(axis=0), planner.battles.sum(axis=0)
+    np.testing.assert_array_equal(points[met], battles.points.sum(axis=0))
+    np.testing.assert_array_equal(counts[met], battles.counts.sum(axis=0))
 
 
 @pytest.mark.parametrize(
@@ -207,23 +204,37 @@ def test_a_batch_holds_at_least_one_item():
 
 
 def test_chosen_items_rank_better_than_random_ones():
-    battles = connected_battles(round_robin(20, 30, seed=1), "en")
+    battles = connected_battles(round_robin(16, 24, seed=1), "en")
     shares = [0.1, 0.2, 0.4]
-    adaptive = sample_taus(battles, "en", "adaptive", shares, 6).taus.mean(axis=0)
+    adaptive = sample_taus(battles, "en", "adaptive", shares, 4).taus.mean(axis=0)
     random = sample_taus(battles, "en", "pairs", shares, 6).taus.mean(axis=0)
     assert (adaptive > random + 0.01).all()
 
 
-@given(
-    strengths=arrays(np.float64, 6, elements=st.floats(-20, 20)),
-    battles=arrays(np.float64, 15, elements=st.integers(0, 10**6).map(float)),
-    doubt=arrays(np.float64, 15, elements=st.sampled_from([0.0, 1e-300, 1e-12, 1.0, 1e9])),
-)
-def test_no_battle_is_worth_less_than_nothing(strengths, battles, doubt):
-    first, second = np.triu_indices(6, k=1)
-    pairs = Pairs(first, second, 6)
-    chance = expit(pairs.differences(strengths))
-    information = chance * (1.0 - chance)
-    covariance = Belief(strengths, information, ridge=0.1).covariance(pairs, battles)
-    worth = usefulness(pairs, covariance, doubt, information, trusted_information(information, 0.5))
-    assert (worth >= 0).all()
+def test_ratings_are_those_of_all_judgments_once_all_are_made():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    asked = run(pairing)
+    whole = connected_battles(judge(asked), "en")
+    reference = fit_bradley_terry(
+        whole.points.sum(axis=0), whole.counts.sum(axis=0), whole.first, whole.second, 6
+    ).coefficients[0]
+    ratings = pairing.ratings()
+    assert list(ratings["system"]) == sorted(SYSTEMS, reverse=True)
+    np.testing.assert_allclose(ratings["rating"], np.sort(reference)[::-1], atol=1e-9)
+    assert (ratings["standard_error"] == 0).all()
+
+
+def test_ratings_foretell_what_is_not_judged():
+    pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
+    assert (pairing.ratings()["rating"] == 0).all()
+    run(pairing, budget=25)
+    ratings = pairing.ratings()
+    assert list(ratings["system"]) == sorted(SYSTEMS, reverse=True)
+    assert (ratings["standard_error"] > 0).all()
+
+
+def test_a_failed_item_is_foretold_no_longer():
+    pairing = AdaptivePairing(SYSTEMS[:3], ["q0"])
+    items = pairing.next_pairs(3)
+    pairing.record(judge(items, failing=[0]))
+    assert (pairing.ratings()["standard_error"] == 0).all()

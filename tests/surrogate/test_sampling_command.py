@@ -51,7 +51,7 @@ def test_prints_strict_json_of_every_language_and_design(arena_folder):
     [
         (["--language", "xx"], "no judgments in 'xx' here; there is "),
         (["--judge", "nobody"], "no judge 'nobody' here; the judges are simulated-teacher"),
-        (["--design", "best"], "unknown design 'best'; use some of questions, pairs, adaptive"),
+        (["--design", "best"], "unknown design 'best'; use some of questions, pairs, completed, "),
         (["--shares", "0.5,2"], "share 2 is out of range; use above 0 and at most 1"),
         (["--shares", "half"], "shares 'half' are no numbers; write such as 0.1,0.5,1"),
         (["--shares", ""], "shares and designs must hold at least one each"),
