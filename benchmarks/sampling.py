@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
@@ -80,13 +79,13 @@ def simulated(profiles: int) -> ArenaOfSeed:
 
 def shared(name: str, language: str, folder: Path) -> ArenaOfSeed:
     """A real arena, the same for every seed."""
+    return lambda _: _connected(name, language, folder)
 
-    @lru_cache(maxsize=1)
-    def judgments() -> pd.DataFrame:
-        whole = read_arena(folder / name).judgments
-        return whole[whole["language"] == language]
 
-    return lambda _: connected_battles(judgments(), language)
+@lru_cache
+def _connected(name: str, language: str, folder: Path) -> Battles:
+    whole = read_arena(folder / name).judgments
+    return connected_battles(whole[whole["language"] == language], language)
 
 
 def _profiles(count: int, seed: int) -> list[SystemProfile]:
@@ -123,24 +122,23 @@ class Curves:
 
 
 def draw_curves(arena: ArenaOfSeed, seeds: int, jobs: int) -> Curves:
-    drawn = Parallel(jobs)(delayed(_draw)(arena, seed) for seed in range(seeds))
-    items, taus = zip(*drawn, strict=True)
+    drawn = [arena(seed) for seed in range(seeds)]
+    items = [(battles.counts > 0).sum() for battles in drawn]
+    taus = Parallel(jobs)(delayed(_taus)(battles, seed) for seed, battles in enumerate(drawn))
     random, completed, adaptive = np.array(taus).swapaxes(0, 1)
     return Curves(float(np.mean(items)), random, completed, adaptive)
 
 
-def _draw(arena: ArenaOfSeed, seed: int) -> tuple[int, list[Floats]]:
+def _taus(battles: Battles, seed: int) -> list[Floats]:
+    designs = ("pairs", "completed", "adaptive")
     with threadpool_limits(1):
-        battles = arena(seed)
-        designs = ("pairs", "completed", "adaptive")
-        taus = [sample_taus(battles, "en", name, SHARES, 1, seed=seed).taus[0] for name in designs]
-    return int((battles.counts > 0).sum()), taus
+        return [sample_taus(battles, "en", name, SHARES, 1, seed=seed).taus[0] for name in designs]
 
 
 def share_needed(curve: Floats, level: float) -> float:
-    """Share at which a mean curve, made monotone, first reaches a level."""
+    """Share at which a mean curve, made monotone, first reaches a level; NaN out of its range."""
     rising = np.maximum.accumulate(curve)
-    if level < rising[0]:
+    if level < rising[0] or level > rising[-1]:
         return float("nan")
     at = int(np.argmax(rising >= level))
     if at == 0:

@@ -152,8 +152,8 @@ class AdaptivePairing:
             mean 0 up to the prior, and how far the ratings of the whole arena may lie from them;
             0 once all items are judged.
         """
-        ratings = self._planner.foresee()[2].coefficients
-        variance = np.maximum(np.diag(self._planner.rating_covariance()), 0.0)
+        ratings, covariance = self._planner.rate()
+        variance = np.maximum(np.diag(covariance), 0.0)
         table = pd.DataFrame(
             {"system": self.systems, "rating": ratings, "standard_error": np.sqrt(variance)}
         )

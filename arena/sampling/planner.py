@@ -74,7 +74,7 @@ class Planner:
         Returns:
             Questions and pairs, of shape (N,) with N at most ``n``: fewer where fewer are open.
         """
-        strengths, forecast, ratings = self.foresee()
+        strengths, forecast, ratings = self._foresee()
         target = self._target(strengths, forecast, ratings)
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and (self.state == OPEN).any():
@@ -92,13 +92,22 @@ class Planner:
         questions, pairs = np.array(chosen, dtype=np.intp).reshape(-1, 2).T
         return questions, pairs
 
-    def foresee(self) -> tuple[AnswerStrengths, Forecast, WholeRatings]:
-        """Return what the outcomes so far say about answers, battles ahead and ratings."""
-        strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
-        forecast = foretell(self.pairs, strengths)
-        ahead = self._held(OPEN, PLANNED)
-        ratings = rate_whole(self.pairs, self.points, self.battles, ahead, forecast, self.ridge)
-        return strengths, forecast, ratings
+    def rate(self) -> tuple[Floats, Floats]:
+        """Rate the systems as the whole arena would, what is not judged foretold.
+
+        Returns:
+            Coefficients, shape (S,), and how far they are unsure until the last battle is judged,
+            shape (S, S).
+        """
+        strengths, forecast, ratings = self._foresee()
+        covariance = rating_covariance(
+            self.pairs,
+            strengths.posterior,
+            strengths.dispersion,
+            forecast.information * self._held(OPEN, PLANNED),
+            ratings.slopes,
+        )
+        return ratings.coefficients, covariance
 
     def completed(self) -> tuple[Floats, Floats]:
         """Return points and battles of each pair, what is not judged foretold, of shape (P,)."""
@@ -106,16 +115,13 @@ class Planner:
         forecast = foretell(self.pairs, strengths)
         return complete(self.points, self.battles, self._held(OPEN, PLANNED), forecast)
 
-    def rating_covariance(self) -> Floats:
-        """Return how far the ratings are unsure until the last battle is judged, shape (S, S)."""
-        strengths, forecast, ratings = self.foresee()
-        return rating_covariance(
-            self.pairs,
-            strengths.posterior,
-            strengths.dispersion,
-            forecast.information * self._held(OPEN, PLANNED),
-            ratings.slopes,
-        )
+    def _foresee(self) -> tuple[AnswerStrengths, Forecast, WholeRatings]:
+        """Return what the outcomes so far say about answers, battles ahead and ratings."""
+        strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
+        forecast = foretell(self.pairs, strengths)
+        ahead = self._held(OPEN, PLANNED)
+        ratings = rate_whole(self.pairs, self.points, self.battles, ahead, forecast, self.ridge)
+        return strengths, forecast, ratings
 
     def _held(self, *states: int) -> Floats:
         """Battles of the items in some states, 0 elsewhere, shape (Q, P)."""
