@@ -130,20 +130,36 @@ def hold_tournaments(
     battles = count_battles(judgments, ties)
     drawn = min(questions, len(battles.questions))
     draws = _draw_questions(battles, tournaments, drawn, seed, languages[0])
-    points, counts = battles.weighted(draws)
-    fit = fit_bradley_terry(
-        points, counts, battles.first, battles.second, len(battles.systems), ridge
-    )
-    connected = _connected(battles, counts)
     return Tournaments(
         battles=battles,
         draws=draws,
-        coefficients=_centred(np.where(connected, fit.coefficients, np.nan)),
+        coefficients=fit_coefficients(battles, draws, ridge),
         questions_per_tournament=drawn,
         ridge=ridge,
         seed=seed,
         notes=_notes(battles),
     )
+
+
+def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> Floats:
+    """Fit the Bradley-Terry coefficients of every tournament.
+
+    Args:
+        battles: Win counts of Q questions and S systems, of which some have met.
+        draws: How often each tournament holds each question, shape (T, Q).
+        ridge: Precision of the prior on coefficients; see ``fit_bradley_terry``.
+
+    Returns:
+        Shape (T, S), as ``Tournaments.coefficients``.
+
+    Raises:
+        ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
+    """
+    points, counts = battles.weighted(draws)
+    fit = fit_bradley_terry(
+        points, counts, battles.first, battles.second, len(battles.systems), ridge
+    )
+    return _centred(np.where(_connected(battles, counts), fit.coefficients, np.nan))
 
 
 def _draw_questions(

@@ -10,8 +10,10 @@ import numpy.typing as npt
 from sklearn.metrics import r2_score
 
 from arena.errors import UsageError
+from arena.replicate_fits import ConvergenceError
 from arena.seeds import generator, seed_sequence
-from arena.tournaments import Tournaments
+from arena.tournaments import Tournaments, fit_coefficients
+from surrogate.field import Field
 from surrogate.judge import FEWEST_SYSTEMS, Recipe, train_language_judge
 from surrogate.learners import find_learner
 from surrogate.tensor import FeatureTensor
@@ -112,29 +114,52 @@ def fit_tournaments(
 
 
 def rate_unseen(tensor: FeatureTensor, tournaments: Tournaments, recipe: Recipe) -> Floats:
-    """Rate every system by a surrogate that was trained without it.
+    """Rate every system by a surrogate that has seen neither its answers nor its battles.
 
     The systems are split into five seeded folds; each fold is rated by a surrogate trained on
-    the others.
+    the others, with the coefficients of tournaments held among them alone.
 
     Returns:
-        Shape (S,); NaN where too few systems are left to train on.
+        Shape (S,), on the scale of the tournaments of all; NaN where too few systems that met
+        are left to train on, or their tournaments have no maximum likelihood without a prior.
     """
     size = len(tensor.systems)
-    rated = np.isfinite(tournaments.mean_coefficients)
     order = generator(tournaments.seed, "folds", tensor.language).permutation(size)
     ratings = np.full(size, np.nan)
     for number, fold in enumerate(np.array_split(order, min(FOLDS, size))):
         is_held = np.isin(np.arange(size), fold)
-        if rated[~is_held].sum() < FEWEST_SYSTEMS:
+        target = _coefficients_without(tensor, tournaments, is_held)
+        if np.isfinite(target).any(axis=0).sum() < FEWEST_SYSTEMS:
             continue
         train, unseen = _split(tensor, is_held)
         state = random_state(tournaments, tensor.language, "fold", str(number))
         estimator = find_learner(recipe.learner).final(state)
-        target = tournaments.coefficients[:, ~is_held]
         judge = train_language_judge(train, tournaments.draws, target, recipe, estimator)
         ratings[is_held] = judge.predict(unseen)
     return ratings
+
+
+def _coefficients_without(
+    tensor: FeatureTensor, tournaments: Tournaments, is_held: npt.NDArray[np.bool_]
+) -> Floats:
+    """Coefficients of the K other systems in tournaments held without their battles, (T, K).
+
+    Coefficients are differences: they are moved as a whole to where the K lie among all systems
+    on average, so that what is learned from them is on the scale of all. That one number is the
+    same for the whole fold, and lower for a stronger one.
+    """
+    held = [system for system, is_out in zip(tensor.systems, is_held, strict=True) if is_out]
+    battles = Field(tensor, tournaments).without(held).tournaments.battles
+    among_all = tournaments.coefficients[:, ~is_held]
+    unknown = np.full(among_all.shape, np.nan)
+    if not battles.counts.any():
+        return unknown
+    try:
+        alone = fit_coefficients(battles, tournaments.draws, tournaments.ridge)
+    except ConvergenceError:
+        return unknown
+    both = np.isfinite(among_all) & np.isfinite(alone)
+    return np.asarray(alone + (among_all - alone)[both].mean()) if both.any() else unknown
 
 
 def _split(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -51,7 +52,8 @@ def leave_systems_out(
     """Rate every system by a surrogate that has seen neither its answers nor its judgments.
 
     Systems are split into five seeded folds, the same in every language; each fold is rated by a
-    surrogate trained on a field of the others, their tournaments held anew without it.
+    surrogate trained on a field of the others, their tournaments held anew without it. What it
+    rates is moved to the arena's scale as a whole, by where the others lie on it.
 
     Args:
         arenas: Languages.
@@ -128,6 +130,7 @@ def _rate_fold(
     field_of: Callable[[LanguageArena, Sequence[str]], Field],
 ) -> list[Prediction]:
     fields, trials, failures = [], [], []
+    origins: dict[str, float] = {}
     for arena in arenas:
         unseen = [system for system in arena.systems if system in held]
         if not unseen:
@@ -140,7 +143,10 @@ def _rate_fold(
             continue
         fields.append(field)
         trials.append(Trial(arena.judged.take(systems=unseen), field.answers))
-    return [*failures, *train_and_rate(surrogate, fields, trials, state)]
+        origins[arena.language] = arena.origin_of(field)
+    rated = train_and_rate(surrogate, fields, trials, state)
+    moved = [replace(item, values=item.values + origins[item.language]) for item in rated]
+    return [*failures, *moved]
 
 
 def _gathered(

@@ -80,6 +80,17 @@ class LanguageArena:
         """The arena's rating of each system, shape (S,)."""
         return self.tournaments.mean_coefficients
 
+    def origin_of(self, field: Field) -> float:
+        """Return what to add to ratings on a field's scale to have them on the arena's.
+
+        Coefficients are differences. Among the other systems alone they lie about those systems'
+        mean, which is the lower the stronger the held-out systems are: left there, the held-out
+        systems of different folds could not be compared, and strong folds would be rated up.
+        """
+        names = field.tournaments.battles.systems
+        moved = self.truth[[self.systems.index(name) for name in names]] - field.targets
+        return float(moved[np.isfinite(moved)].mean()) if np.isfinite(moved).any() else 0.0
+
     def field_without(self, held: Sequence[str]) -> Field:
         """Return the field of the other systems.
 

@@ -122,7 +122,7 @@ def _rate_permuted(
             donors = _donors(arena, feature, repeat, turn, seed)[places]
             altered = _with_values_of(own, judged.values[donors][:, :, number], number)
             ratings.append(fitted.predict(altered, field.answers))
-    return _Rated(arena.language, repeat, places, np.array(ratings))
+    return _Rated(arena.language, repeat, places, np.array(ratings) + arena.origin_of(field))
 
 
 def _donors(

@@ -6,8 +6,15 @@ import pytest
 from sklearn.metrics import r2_score
 
 from arena.errors import UsageError
+from arena.seeds import generator
 from arena.tournaments import hold_tournaments
-from surrogate.holdout import check_holdout, choose_holdout, fit_tournaments, rate_unseen
+from surrogate.holdout import (
+    FOLDS,
+    check_holdout,
+    choose_holdout,
+    fit_tournaments,
+    rate_unseen,
+)
 from surrogate.judge import Recipe, train_language_judge
 from surrogate.language_board import fit_language, language_data
 from surrogate.learners import find_learner
@@ -117,6 +124,61 @@ def test_a_feature_that_only_names_the_system_teaches_nothing_about_unseen_ones(
     assert np.corrcoef(seen, mean)[0, 1] > 0.99
     unseen = rate_unseen(tensor, tournaments, Recipe())
     assert np.corrcoef(unseen, mean)[0, 1] < 0.6
+
+
+def folds_of(tournaments):
+    """Places of the systems of each fold."""
+    order = generator(tournaments.seed, "folds", "en").permutation(len(tournaments.systems))
+    return np.array_split(order, FOLDS)
+
+
+def test_battles_against_a_fold_do_not_tell_how_its_systems_are_rated(strength, tournaments):
+    """Least squares follows a common move of its targets, so that differences stay."""
+    tensor = tensor_of(strength[:, None])
+    judgments = noisy_round_robin(strength)
+    whole = rate_unseen(tensor, tournaments, Recipe("linear"))
+    for fold in folds_of(tournaments):
+        held = [SYSTEMS[place] for place in fold]
+        against = judgments["system_a"].isin(held) | judgments["system_b"].isin(held)
+        turned = judgments["winner"].map({"a": "b", "b": "a"}).where(against, judgments["winner"])
+        other = hold_tournaments(judgments.assign(winner=turned), 30, seed=7)
+        assert np.abs(other.mean_coefficients - tournaments.mean_coefficients)[fold].max() > 0.5
+        ratings = rate_unseen(tensor, other, Recipe("linear"))
+        np.testing.assert_allclose(np.diff(ratings[fold]), np.diff(whole[fold]), atol=1e-6)
+
+
+def test_unseen_ratings_are_on_the_scale_of_all_systems(tournaments):
+    truth = tournaments.mean_coefficients
+    unseen = rate_unseen(tensor_of(truth[:, None], noise=0.0), tournaments, Recipe("linear"))
+    np.testing.assert_allclose(unseen, truth, atol=0.25)
+    for fold in folds_of(tournaments):
+        assert unseen[fold].mean() == pytest.approx(truth[fold].mean(), abs=0.15)
+
+
+def table_of(pairs, questions=8):
+    rows = [(f"q{number}", *pair, "a") for number in range(questions) for pair in pairs]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language="en", judge="judge")
+
+
+def five(held):
+    values = np.random.default_rng(0).normal(size=(5, len(held.battles.questions), 1))
+    answered = np.ones(values.shape[:2], dtype=bool)
+    return FeatureTensor("en", held.systems, held.battles.questions, ("f0",), values, answered)
+
+
+def test_a_fold_whose_absence_leaves_no_battles_is_not_rated():
+    around = hold_tournaments(table_of([("hub", name) for name in "abcd"]), 3)
+    unseen = rate_unseen(five(around), around, Recipe("ridge"))
+    assert dict(zip(around.systems, np.isfinite(unseen).tolist(), strict=True)) == {
+        **dict.fromkeys("abcd", True),
+        "hub": False,
+    }
+
+
+def test_without_a_prior_a_fold_that_the_others_need_is_not_rated():
+    ring = hold_tournaments(table_of([*zip("abcde", "bcdea", strict=True)]), 3, ridge=0.0)
+    assert np.isnan(rate_unseen(five(ring), ring, Recipe("ridge"))).all()
 
 
 def test_the_final_judge_never_sees_the_held_out_systems(strength, tournaments):

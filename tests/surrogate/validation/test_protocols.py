@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from arena.errors import UsageError
@@ -109,7 +110,28 @@ def test_folds_are_rated_without_their_judgments(simulated, table, arenas_of):
     turned = replace(simulated.arena, judgments=flipped(simulated.arena.judgments, held))
     again = leave_systems_out(arenas_of(turned, table), find_surrogate(QUICK), 1, 0)[0]
     places = [arenas[0].systems.index(name) for name in held]
-    np.testing.assert_array_equal(again.predicted[0, places], outcome.predicted[0, places])
+    moved = again.predicted[0, places] - outcome.predicted[0, places]
+    np.testing.assert_allclose(moved, moved[0], atol=1e-12)  # where the arena's origin is, no more
+
+
+def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, arenas_of):
+    """A feature that is the rating foretells it, however strong the held-out systems are."""
+    judged = arenas_of(simulated.arena, table)
+    exact = pd.concat(
+        [
+            table[table["language"] == arena.language].assign(
+                close=lambda rows, arena=arena: rows["system"].map(
+                    dict(zip(arena.systems, arena.truth, strict=True))
+                )
+            )
+            for arena in judged
+        ]
+    )
+    arenas = arenas_of(simulated.arena, exact[list(table.columns.drop("nothing"))])
+    for outcome in leave_systems_out(arenas, find_surrogate("linear"), 2, 0):
+        missed = outcome.predicted - outcome.truth
+        assert np.abs(missed).max() < 0.1 * np.ptp(outcome.truth)
+        assert np.abs(missed.mean()) < 0.01
 
 
 def _first_fold_field(arena):
