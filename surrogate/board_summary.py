@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from surrogate.summary import (
 )
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
 def summarise(
@@ -134,8 +135,15 @@ def _language(
         questions_per_tournament=data.tournaments.questions_per_tournament,
         judgments=int((judged.judgments["language"] == data.language).sum()),
         skipped=_skipped(data, fits, ratings, missing),
-        notes=(*([fits.failure] if fits.failure else []), *limits),
+        notes=(*_training_notes(fits), *limits),
     )
+
+
+def _training_notes(fits: LanguageFits) -> Iterator[str]:
+    if fits.failure:
+        yield fits.failure
+    if fits.judge and np.isnan(list(fits.judge.importances().values())).all():
+        yield NO_IMPORTANCES.format(fits.judge.recipe.learner)
 
 
 def _skipped(

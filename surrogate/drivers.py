@@ -1,6 +1,7 @@
 """What moved a surrogate's rating: how much each feature adds to it.
 
-On its way down a tree a system's expected rating changes at every split; the change is put down to
+A linear surrogate adds coefficient times standardised value. In a forest it is read off the trees:
+on its way down a tree a system's expected rating changes at every split; the change is put down to
 the feature that is split on (Saabas, 2014), and averaged over the trees. The contributions are
 additive: the forest's mean at its roots plus all of them is the rating. Unlike Shapley values they
 depend on the order of splits, and features split on further down get more of what they share with
@@ -9,7 +10,9 @@ others; they cost one walk down each tree.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +20,12 @@ import numpy.typing as npt
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from surrogate.judge import LanguageJudge
+from surrogate.linear_form import linear_form
 from surrogate.tensor import FeatureTensor
 
 Floats = npt.NDArray[np.float64]
+Parts = Callable[[Floats], Floats]
+"""Rows to what each of their features adds, both of shape (N, F)."""
 
 DECIMALS = 6
 
@@ -30,7 +36,8 @@ class Drivers:
 
     Attributes:
         features: The F features.
-        base: The forest's rating of a system it knows nothing of.
+        base: The rating of a system of which nothing is known: the mean at a forest's roots, the
+            intercept of a linear surrogate.
         contributions: What each feature adds to it, in log-odds, shape (S, F); base and sum are
             the rating. NaN for a system without any feature value.
     """
@@ -65,29 +72,47 @@ def rating_drivers(judge: LanguageJudge, tensor: FeatureTensor) -> Drivers | Non
         tensor: Features of the systems' answers; must hold the judge's features.
 
     Returns:
-        None where the surrogate is not a mean of trees.
+        None where the surrogate is neither a mean of trees nor linear.
     """
-    forest = judge.estimator
-    if not isinstance(forest, RandomForestRegressor | ExtraTreesRegressor):
+    found = _base_and_parts(judge.estimator)
+    if found is None:
         return None
+    base, parts = found
     own = tensor.take(features=judge.features)
-    base = float(np.mean([tree.tree_.value[0, 0, 0] for tree in forest.estimators_]))
     if judge.recipe.rows == "system":
-        return Drivers(judge.features, base, _contributions(forest, own.means()[0]))
+        return Drivers(judge.features, base, _contributions(parts, own.means()[0]))
     owner, question = np.nonzero(own.answered)
-    added = _contributions(forest, own.values[owner, question])
+    added = _contributions(parts, own.values[owner, question])
     return Drivers(judge.features, base, _mean_per_owner(added, owner, len(own.systems)))
 
 
-def _contributions(forest: Any, rows: Floats) -> Floats:  # noqa: ANN401 - any mean of trees
+def has_drivers(judge: LanguageJudge) -> bool:
+    """Tell whether it can be said what moves a surrogate's ratings."""
+    return _base_and_parts(judge.estimator) is not None
+
+
+def _base_and_parts(estimator: object) -> tuple[float, Parts] | None:
+    linear = linear_form(estimator)
+    if linear is not None:
+        return float(linear.intercept), linear.contributions
+    if isinstance(estimator, RandomForestRegressor | ExtraTreesRegressor):
+        trees = [tree.tree_ for tree in estimator.estimators_]
+        return float(np.mean([tree.value[0, 0, 0] for tree in trees])), partial(_of_trees, trees)
+    return None
+
+
+def _contributions(parts: Parts, rows: Floats) -> Floats:
     """Contributions to each row's prediction, shape (N, F); NaN for a row without values."""
     added = np.full(rows.shape, np.nan)
     usable = np.isfinite(rows).any(axis=1)
     if usable.any():
-        values = rows[usable].astype(np.float32)
-        parts = [_along_paths(tree.tree_, values) for tree in forest.estimators_]
-        added[usable] = np.mean(parts, axis=0)
+        added[usable] = parts(rows[usable])
     return added
+
+
+def _of_trees(trees: Sequence[Any], rows: Floats) -> Floats:
+    values = rows.astype(np.float32)
+    return np.asarray(np.mean([_along_paths(tree, values) for tree in trees], axis=0))
 
 
 def _along_paths(tree: Any, rows: npt.NDArray[np.float32]) -> Floats:  # noqa: ANN401

@@ -20,7 +20,8 @@ class Explanation:
     """What explains a rating in one language.
 
     Attributes:
-        drivers: Entries ``feature, contribution``, largest first; see ``drivers.Drivers``.
+        drivers: Entries ``feature, contribution``, largest first; see ``drivers.Drivers``. Empty
+            where the learner has none.
         neighbours: Entries ``neighbour, distance``, nearest first; see ``system_space``.
         outside_field: None where the system is like those the surrogate was trained on, else the
             features in which it is not; see ``SystemSpace.outside``.

@@ -68,7 +68,7 @@ class ImputedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 rows of equal weight, unless they are thinned.
         """
         given, goals, weights = rows_to_fit(self, features, y, sample_weight)
-        rows = _rounded(given)
+        rows = rounded(given)
         if self.most_rows is not None and len(goals) > self.most_rows:
             random = np.random.default_rng(self.random_state)
             share = weights / weights.sum()
@@ -88,12 +88,13 @@ class ImputedRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, features: npt.ArrayLike) -> Floats:
         """Predict from features that may be missing, shape (N, F) to (N,)."""
-        rows = _rounded(rows_to_predict(self, features))
+        rows = rounded(rows_to_predict(self, features))
         prepared = self.preparation_.transform(rows)
         if self.within_range:
             prepared = np.clip(prepared, *self.range_)
         return np.asarray(self.regressor_.predict(prepared), dtype=np.float64)
 
 
-def _rounded(features: Floats) -> Floats:
+def rounded(features: Floats) -> Floats:
+    """Return features without the digits that are rounding errors."""
     return np.asarray(np.round(features, DECIMALS))

@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.errors import UsageError
 from surrogate.learners import DEFAULT_LEARNER
+from surrogate.linear_form import linear_form
 from surrogate.tensor import FeatureTensor, feature_tensor
 from surrogate.training import RowKind, predict_systems, training_rows
 
@@ -21,6 +22,8 @@ Integers = npt.NDArray[np.intp]
 DEFAULT_ROWS: RowKind = "system"
 FEWEST_SYSTEMS = 3
 NO_VALUE = "no training answer has a value"
+IMPORTANCES = "feature_importances_"
+"""Where scikit-learn's ensembles of trees have the shares of their features."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,14 @@ class LanguageJudge:
         return predict_systems(self.estimator, own, self.recipe.rows, draws)
 
     def importances(self) -> dict[str, float]:
-        """Share of each feature in the regressor's decisions (mean decrease in impurity).
+        """Share of each feature in the regressor's decisions.
 
-        NaN where the learner has none: they are defined for ensembles of trees.
+        The mean decrease in impurity of an ensemble of trees; the size of a linear regressor's
+        coefficients, its features standardised. NaN where the learner has neither.
         """
+        linear = linear_form(self.estimator)
         unknown = np.full(len(self.features), np.nan)
-        shares = getattr(self.estimator, "feature_importances_", unknown)
+        shares = linear.shares if linear else getattr(self.estimator, IMPORTANCES, unknown)
         return {name: float(share) for name, share in zip(self.features, shares, strict=True)}
 
 

@@ -14,12 +14,11 @@ from pydantic import BaseModel, ValidationError
 from arena.errors import UsageError
 from arena.streams import atomic_path
 from surrogate.judge import LanguageJudge, Recipe, SurrogateJudge
+from surrogate.saved_learners import stored, trusted
 from surrogate.training import RowKind
-from surrogate.trusted_forest import TRUSTED_TYPES, check_forest
+from surrogate.trusted_forest import TRUSTED_TYPES
 
 FORMAT = 1
-SAVED_LEARNER = "random-forest"
-"""The learner whose files can be checked; see ``trusted_forest``."""
 
 
 class _LanguageDescription(BaseModel):
@@ -44,22 +43,20 @@ def save_judge(judge: SurrogateJudge, path: Path) -> None:
         path: Target, by custom ``judge.skops``.
 
     Raises:
-        UsageError: If it holds another learner than a random forest, which could not be checked
-            when it is read.
+        UsageError: If it is of a learner that could not be checked when it is read; see
+            ``saved_learners``.
     """
-    for item in judge.languages.values():
-        if item.recipe.learner != SAVED_LEARNER:
-            raise UsageError(
-                f"a judge of learner {item.recipe.learner} cannot be saved: only a "
-                f"{SAVED_LEARNER} can be checked when it is read; use learner {SAVED_LEARNER}"
-            )
+    estimators = {
+        language: stored(item.estimator, item.recipe.learner)
+        for language, item in judge.languages.items()
+    }
 
     import skops.io
 
     content = {
         "format": FORMAT,
         "description": _describe(judge).model_dump_json(),
-        "estimators": {language: item.estimator for language, item in judge.languages.items()},
+        "estimators": estimators,
     }
     with atomic_path(path) as temporary:
         skops.io.dump(content, temporary, compression=zipfile.ZIP_DEFLATED)
@@ -69,8 +66,8 @@ def load_judge(path: Path) -> SurrogateJudge:
     """Read a judge from a file; nothing in the file is executed.
 
     Raises:
-        UsageError: If the file is absent, no judge, of an unknown format, or holds types or
-            trees that cannot be trusted.
+        UsageError: If the file is absent, no judge, of an unknown format, or holds types, trees
+            or numbers that cannot be trusted.
     """
     content = _content(path)
     if content.get("format") != FORMAT:
@@ -127,7 +124,7 @@ def _describe(judge: SurrogateJudge) -> _Description:
     )
 
 
-def _language_judge(language: str, item: _LanguageDescription, estimator: object) -> LanguageJudge:
-    check_forest(estimator, len(item.features))
+def _language_judge(language: str, item: _LanguageDescription, content: object) -> LanguageJudge:
+    estimator = trusted(content, item.learner, len(item.features))
     recipe = Recipe(item.learner, item.rows)
     return LanguageJudge(language, item.features, item.systems, recipe, estimator, item.left_out)

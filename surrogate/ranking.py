@@ -14,6 +14,7 @@ from arena.fingerprint import fingerprint
 from features import extract, parse_features
 from features.models.options import ModelOptions
 from surrogate.board_folder import DECIMALS, PublishedBoard
+from surrogate.drivers import has_drivers
 from surrogate.explanations import Explanation, explain_systems
 from surrogate.language_board import BOARD_COLUMNS
 from surrogate.summary import NOT_ON_THE_BOARD, POOLED, RatingInterval
@@ -27,6 +28,7 @@ NO_FEATURE_TABLE = (
     "the board's folder has no features.parquet: neighbours, and whether a new system lies outside "
     "the field, are not known"
 )
+NO_DRIVERS = "no drivers of ratings in {}: forests and linear surrogates have them, not {}"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("coverage", "answers", "note"),
@@ -211,8 +213,11 @@ def _notes(board: PublishedBoard, languages: Sequence[str]) -> Iterator[str]:
     if board.features is None:
         yield NO_FEATURE_TABLE
     for language in languages:
+        judge = board.judge.languages.get(language)
+        if judge and not has_drivers(judge):
+            yield NO_DRIVERS.format(language, judge.recipe.learner)
         interval = _interval(board, language)
-        if interval.reason and language in board.judge.languages:
+        if interval.reason and judge:
             yield f"no interval of ratings in {language}: {interval.reason}"
         if interval.pooled:
             yield f"intervals in {language} are rough: {POOLED}"

@@ -105,7 +105,7 @@ class LanguageSummary(BaseModel):
         tau_low: Lower bound of its 95% bootstrap interval (systems and questions resampled).
         tau_high: Upper bound.
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
-            (five folds over systems).
+            and its battles (five folds over systems).
         holdout: Systems held out of training.
         holdout_r2: R² on them over tournaments.
         interval: Conformal interval of a rating.

@@ -56,6 +56,14 @@ def board(
     batch_size: BatchSizeOption = 32,
     download: DownloadOption = False,
     ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            help="Learner of the surrogate: random-forest, extra-trees, linear, ridge or "
+            "elastic-net.",
+        ),
+    ] = "random-forest",
     rows: Annotated[
         str, typer.Option("--rows", help="One training row a system or a question.")
     ] = "system",
@@ -89,9 +97,11 @@ def board(
     from surrogate.judge import Recipe
     from surrogate.judging_records import read_judging_records
     from surrogate.report import write_site
+    from surrogate.saved_learners import check_savable
     from surrogate.training import checked_row_kind
 
-    recipe = Recipe(rows=checked_row_kind(rows))
+    check_savable(model)
+    recipe = Recipe(model, checked_row_kind(rows))
     declared = parse_features(features)
     read = read_arena(arena)
     learned_from = read.judged_by(judge).judges[0]

@@ -119,7 +119,8 @@ def _print_explanations(placed: Placement) -> None:
     from surrogate.commands import printing
 
     found = placed.explanations
-    explained = found[[bool(entries) for entries in found["drivers"]]]
+    has_some = found["drivers"].map(bool) | found["neighbours"].map(bool)
+    explained = found[has_some]
     if explained.empty:
         return
     rows = explained.assign(

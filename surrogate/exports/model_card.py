@@ -37,10 +37,10 @@ answers = read_answers("answers.jsonl", arena.queries)  # answers of new systems
 print(rank_systems(board, answers, arena).new)
 ```"""
 _SECURITY = (
-    "`judge.skops` is no pickle. `read_board` checks that it holds the known classes of a forest "
-    "and nothing else, and that its arrays fit together, before anything is used; a file that "
-    "does not pass is refused. Nothing in it is run. A forest can still be wrong on purpose: "
-    "compare the digest with one you trust."
+    "`judge.skops` is no pickle. `read_board` checks that it holds the known classes of a forest, "
+    "or the numbers of a linear model, and nothing else, and that its arrays fit together, before "
+    "anything is used; a file that does not pass is refused. Nothing in it is run. A model can "
+    "still be wrong on purpose: compare the digest with one you trust."
 )
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import Problem, UsageError
-from surrogate.judge_file import SAVED_LEARNER
-from surrogate.learners import find_learner
 from surrogate.regeneration.feature_choice import chosen_features
+from surrogate.saved_learners import check_savable
 from surrogate.surrogate_names import find_surrogate
 
 if TYPE_CHECKING:
@@ -67,13 +66,7 @@ def _feature_faults(board: ConfiguredBoard) -> Iterator[Fault]:
 
 def _surrogate_faults(board: ConfiguredBoard) -> Iterator[Fault]:
     learner = board.options.surrogate.learner
-    unknown = list(_refused("surrogate.learner", learner, lambda: find_learner(learner)))
-    yield from unknown
-    if not unknown and learner != SAVED_LEARNER:
-        yield (
-            *("surrogate.learner", learner, "is a learner that a board cannot save"),
-            f"use {SAVED_LEARNER}, and hold {learner} against it by after.validation",
-        )
+    yield from _refused("surrogate.learner", learner, lambda: check_savable(learner))
     validation = board.options.after.validation
     if validation is not None:
         model = validation.model

@@ -88,7 +88,7 @@ class SurrogateOptions(_Table):
     """How the surrogate is trained.
 
     Attributes:
-        learner: Name of the regressor; one that a board can save.
+        learner: Name of the regressor; one of ``saved_learners.SAVED_LEARNERS``.
         rows: One training row a ``system`` or a ``question``.
     """
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from arena.bradley_terry import DEFAULT_RIDGE
 from arena.errors import ArenaError
-from surrogate.judge import Recipe
+from surrogate.learners import DEFAULT_LEARNER
 from surrogate.summary import BoardSummary
 
 MEANINGS: Mapping[str, str] = {
@@ -68,6 +68,8 @@ def reproduction(summary: BoardSummary) -> Reproduction:
     for name in ("judge", "tournaments", "questions", "holdout", "ties", "rows", "seed"):
         if name in settings:
             arguments += [f"--{name}", settings[name]]
+    if settings.get("model", DEFAULT_LEARNER) != DEFAULT_LEARNER:
+        arguments += ["--model", settings["model"]]
     arguments += _features(summary)
     return Reproduction(" ".join(map(shlex.quote, arguments)), _cautions(summary, settings))
 
@@ -102,11 +104,6 @@ def _cautions(summary: BoardSummary, settings: Mapping[str, str]) -> list[str]:
     if not features_are_declared(summary):
         cautions.append(
             "Its features were given as a table; features.parquet of the board folder holds them."
-        )
-    if settings.get("model", Recipe().learner) != Recipe().learner:
-        cautions.append(
-            f"The learner {settings['model']} cannot be chosen on the command line: "
-            "use surrogate.build_board(…, recipe=Recipe(…)) in Python."
         )
     if settings.get("ridge", f"{DEFAULT_RIDGE:g}") != f"{DEFAULT_RIDGE:g}":
         cautions.append(

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from surrogate.drivers import rating_drivers
+from surrogate.drivers import has_drivers, rating_drivers
 from surrogate.judge import LanguageJudge, Recipe, train_language_judge
 from surrogate.learners import find_learner
+from surrogate.saved_learners import SAVED_LEARNERS
 from surrogate.tensor import FeatureTensor
 
 FEATURES = ("f0", "f1", "f2")
@@ -38,7 +39,7 @@ def trained(tensor, recipe):
     )
 
 
-@pytest.mark.parametrize("learner", ["random-forest", "extra-trees"])
+@pytest.mark.parametrize("learner", SAVED_LEARNERS)
 @pytest.mark.parametrize("rows", ["system", "question"])
 def test_base_and_contributions_add_up_to_the_rating(tensor, learner, rows):
     judge = trained(tensor, Recipe(learner, rows))
@@ -71,5 +72,8 @@ def test_a_system_without_values_has_no_drivers(tensor):
     assert found.largest_first(0) == []
 
 
-def test_a_learner_without_trees_has_no_drivers(tensor):
-    assert rating_drivers(trained(tensor, Recipe("ridge")), tensor) is None
+def test_a_learner_neither_of_trees_nor_linear_has_no_drivers(tensor):
+    judge = trained(tensor, Recipe("svr"))
+    assert rating_drivers(judge, tensor) is None
+    assert not has_drivers(judge)
+    assert has_drivers(trained(tensor, Recipe("ridge")))

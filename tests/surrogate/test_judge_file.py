@@ -92,7 +92,7 @@ def test_broken_trees_are_refused_before_they_are_asked(small_board, tmp_path):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), "a LinearRegression, not a random"),
+        (LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), "a LinearRegression, not a Random"),
         (RandomForestRegressor(), "its forest is not fitted on the features it names"),
         (RandomForestRegressor(2).fit([[0.0], [1.0]], [0.0, 1.0]), "not fitted on the features"),
     ],

@@ -7,8 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from arena.errors import MissingDependencyError, UsageError
-from surrogate import Recipe, build_board, save_judge, write_board
+from arena.errors import MissingDependencyError
 from surrogate.imputed_regressor import ImputedRegressor
 from surrogate.learners import LEARNERS, TABLE_3_LEARNERS, find_learner
 from surrogate.ridge_per_row import RidgePerRow
@@ -111,18 +110,3 @@ def test_ridge_is_that_of_scikit_learn_and_repeated_rows_change_nothing():
     thrice = RidgePerRow(0.5).fit(*(np.repeat(part, 3, axis=0) for part in (features, targets)))
     once = RidgePerRow(0.5).fit(features, targets)
     np.testing.assert_allclose(thrice.coef_, once.coef_)
-
-
-def test_a_board_of_another_learner_has_no_importances_and_is_not_saved(small_arena, tmp_path):
-    answers = small_arena.answers[["language", "system", "query_id"]]
-    table = answers.assign(length=small_arena.answers["answer"].str.len().astype(float))
-    recipe = Recipe("ridge")
-    board = build_board(small_arena, feature_table=table, tournaments=3, recipe=recipe)
-    assert board.board["rank"].notna().all()
-    assert board.importances["importance"].isna().all()
-    message = "a judge of learner ridge cannot be saved: .*use learner random-forest"
-    with pytest.raises(UsageError, match=message):
-        save_judge(board.judge, tmp_path / "judge.skops")
-    with pytest.raises(UsageError, match=message):
-        write_board(board, tmp_path / "board")
-    assert not list((tmp_path / "board").iterdir())

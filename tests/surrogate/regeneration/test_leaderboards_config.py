@@ -96,8 +96,8 @@ def test_judges_of_a_matrix_judge_first_where_judging_is_asked_for(read):
             "stands beside features; keep one",
         ),
         (
-            "[boards.a]\narena = 'x'\nsurrogate = { learner = 'extra-trees' }",
-            "a learner that a board cannot save; use random-forest",
+            "[boards.a]\narena = 'x'\nsurrogate = { learner = 'svr' }",
+            "a judge of learner svr cannot be saved",
         ),
         ("[boards.a]\narena = 'x'\nsurrogate = { learner = 'forrest' }", "unknown learner"),
         ("[boards.a]\narena = 'x'\nsurrogate = { row = 'system' }", "did you mean 'rows'?"),
