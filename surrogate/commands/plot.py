@@ -39,6 +39,13 @@ def plot(
         Path | None,
         typer.Option("--sampling", help="Also draw what  sampling --json  printed into a file."),
     ] = None,
+    importances: Annotated[
+        Path | None,
+        typer.Option(
+            "--importances",
+            help="Also draw what  validate --protocol importances --json  printed into a file.",
+        ),
+    ] = None,
     memerag: Annotated[
         Path | None,
         typer.Option("--memerag", help="Also draw the file of  metaeval memerag --out."),
@@ -57,6 +64,7 @@ def plot(
     drawings = [
         *board_drawings(tables, kinds, language),
         *_others(sampling, memerag, tables.summary.arena),
+        *_importances(importances, tables.summary.arena, language),
     ]
     if not drawings:
         raise UsageError(f"nothing is asked for; use --kind with some of {', '.join(KINDS)}")
@@ -109,6 +117,16 @@ def _others(sampling: Path | None, memerag: Path | None, arena: str) -> Iterator
         yield Drawing("sampling", lambda: sampling_curves(table, signature, arena))
     if memerag is not None:
         yield Drawing("memerag", lambda: _memerag(memerag))
+
+
+def _importances(path: Path | None, arena: str, language: str | None) -> Iterator[Drawing]:
+    from surrogate.plots import importance_intervals, read_importances
+    from surrogate.plots.board_figures import Drawing
+
+    if path is not None:
+        table, signature = read_importances(path)
+        name = f"importance-intervals-{language}" if language else "importance-intervals"
+        yield Drawing(name, lambda: importance_intervals(table, signature, arena, language))
 
 
 def _memerag(path: Path) -> Figure:

@@ -16,7 +16,13 @@ from surrogate.commands.options import (
     TournamentsOption,
     split_names,
 )
-from surrogate.commands.validation_studies import STUDIES, print_study, run_study
+from surrogate.commands.validation_studies import (
+    IMPORTANCES,
+    STUDIES,
+    print_study,
+    run_study,
+    study_title,
+)
 
 if TYPE_CHECKING:
     from surrogate.validation import Validation
@@ -66,6 +72,13 @@ def validate(
         str | None,
         typer.Option("--holdout", help="For mirage: comma-separated systems to hold out."),
     ] = None,
+    importances: Annotated[
+        str | None,
+        typer.Option(
+            "--importances",
+            help="For importances: permutation (the default), shap or, comma-separated, both.",
+        ),
+    ] = None,
     repeats: Annotated[
         int | None, typer.Option("--repeats", min=1, help="Repeats; by default the protocol's.")
     ] = None,
@@ -77,7 +90,7 @@ def validate(
     as_json: JsonOption = False,
 ) -> None:
     """Say how well a surrogate ranks systems, languages or questions it was not trained on."""
-    from arena import read_arena
+    from arena import UsageError, read_arena
     from arena.battles import checked_tie_rule
     from features import parse_features
     from surrogate.commands.progress import progress_bar
@@ -87,6 +100,9 @@ def validate(
     from surrogate.validation import validate as validate_arena
     from surrogate.validation.learner_comparison import REPEATS, compare_learners
 
+    if importances is not None and protocol != IMPORTANCES:
+        raise UsageError(f"--importances is for the protocol {IMPORTANCES}, not {protocol}")
+    kinds = None if importances is None else split_names(importances)
     read = read_arena(arena)
     shared: dict[str, Any] = {
         "features": parse_features(features),
@@ -106,8 +122,8 @@ def validate(
         print_study("R² of learners", compared, as_json)
         return
     if protocol in STUDIES:
-        study = run_study(protocol, read, model or DEFAULT_SURROGATE, shared, repeats)
-        print_study(STUDIES[protocol], study, as_json)
+        study = run_study(protocol, read, model or DEFAULT_SURROGATE, shared, repeats, kinds)
+        print_study(study_title(protocol, study), study, as_json)
         return
     with progress_bar() as progress:
         validated = validate_arena(

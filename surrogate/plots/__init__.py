@@ -8,6 +8,7 @@ from surrogate.plots.figure import Caption, save
 from surrogate.plots.fonts import FONT_FAMILIES, MissingGlyphWarning
 from surrogate.plots.grouse_matrix import grouse_matrix
 from surrogate.plots.importance_boxes import importance_boxes
+from surrogate.plots.importance_intervals import importance_intervals, read_importances
 from surrogate.plots.memerag_bars import memerag_bars
 from surrogate.plots.rank_heat_map import RankPanel, draw_ranks, rank_heat_map
 from surrogate.plots.rating_intervals import rating_intervals
@@ -24,9 +25,11 @@ __all__ = [
     "feature_lollipops",
     "grouse_matrix",
     "importance_boxes",
+    "importance_intervals",
     "memerag_bars",
     "rank_heat_map",
     "rating_intervals",
+    "read_importances",
     "read_sampling",
     "sampling_curves",
     "save",

@@ -1,8 +1,8 @@
-"""Which features a surrogate's ranking of unseen systems rests on (MIRAGE-Bench, figure 5)."""
+"""Which features a surrogate's ranking rests on (MIRAGE-Bench, figure 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,23 @@ from surrogate.field import Field
 from surrogate.surrogate_names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.surrogates import Surrogate
 from surrogate.system_surrogate import SystemSurrogate, feature_shares
-from surrogate.validation.arranged import Study, arrange, checked_repeats
+from surrogate.validation.arranged import Arranged, Study, arrange, checked_repeats
 from surrogate.validation.language_arena import LanguageArena, TournamentSettings
 from surrogate.validation.permuted_ratings import permuted_ratings
 from surrogate.validation.scores import finite_means, taus_of_pairs
+from surrogate.validation.shapley_shares import explained, shapley_shares
 from surrogate.validation.tasks import Progress, learner_state
 
 Floats = npt.NDArray[np.float64]
+_Columns = Mapping[str, pd.DataFrame]
+"""Language code to the columns of a measure, one row a feature."""
 
 REPEATS = 5
 PERMUTATIONS = 5
+PERMUTATION = "permutation"
+SHAP = "shap"
+KINDS = (PERMUTATION, SHAP)
+DEFAULT_KINDS = (PERMUTATION,)
 
 
 def importances(
@@ -32,6 +39,7 @@ def importances(
     model: str = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
+    kinds: Sequence[str] = DEFAULT_KINDS,
     permutations: int = PERMUTATIONS,
     judge: str | None = None,
     feature_table: pd.DataFrame | None = None,
@@ -40,23 +48,28 @@ def importances(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Study:
-    """Say how much of the ranking of unseen systems each feature carries.
+    """Say how much a surrogate's ranking rests on each feature.
 
     **Permutation** (Breiman, 2001, "Random forests"): each system is rated by a surrogate trained
     without it; once with its own values of a feature, and once with those of another system's
     answers to the same questions. The importance is the Kendall tau that is lost. Features that
     say the same stand in for each other, so that each of them seems to matter less.
 
-    **Share** (mean decrease in impurity): of a forest's own splits, over forests of single
-    tournaments, as in the paper; what the forest looks at, whether or not it helps.
+    **SHAP** (Lundberg and Lee, 2017): mean size of the feature's Shapley values over systems, as
+    a share of that of all features, in surrogates of single tournaments; what moves the ratings,
+    whether or not it helps. See ``surrogate.validation.shapley_values``.
 
-    Both have the interval that holds 95% of the tournaments: the permutation's tau is held
+    **Share**: of the surrogate's own decisions, in surrogates of single tournaments; of a forest
+    the mean decrease in impurity, as in the paper. See ``surrogate.judge.LanguageJudge``.
+
+    All have the interval that holds 95% of the tournaments: the permutation's tau is held
     against the ratings of each tournament in turn.
 
     Args:
         arena: The arena.
         model: One of ``surrogate.surrogate_names.SURROGATE_NAMES``.
         features: Features to extract from every answer.
+        kinds: Some of ``KINDS``; the share comes with each.
         permutations: How often each feature is permuted, at least once.
         judge: Whose judgments to learn from.
         feature_table: Features already at hand.
@@ -66,17 +79,24 @@ def importances(
         progress: Called as trainings end.
 
     Returns:
-        Columns ``language, feature, permutation, permutation_low, permutation_high, share,
-        share_low, share_high``, those that matter most first. A share is NaN for a model that is
-        no ensemble of trees of one language.
+        Columns ``language, feature, permutation, permutation_low, permutation_high, shap,
+        shap_low, shap_high, share, share_low, share_high``, without those of a kind that is not
+        asked for; those that matter most by the first kind come first. Permutation is in Kendall
+        tau; ``shap`` (median over tournaments) and ``share`` (mean) are shares that sum to 1 over
+        the features of a tournament. NaN: a ``shap`` of a feature without values, or the share in
+        a model that has none.
 
     Raises:
-        UsageError: For an unknown model, fewer than one repeat, or too few systems.
+        MissingDependencyError: For SHAP importances without the package ``shap``.
+        UsageError: For an unknown model or kind, SHAP importances of a model that has none, fewer
+            than one repeat, or too few systems.
     """
+    asked = _checked_kinds(kinds)
     checked_repeats(repeats)
     if permutations < 1:
         raise UsageError("permutations must be at least 1")
     surrogate = find_surrogate(model)
+    with_values = explained(model) if SHAP in asked else None
     at_hand = arrange(
         arena,
         features,
@@ -85,16 +105,67 @@ def importances(
         tournaments=tournaments,
         n_jobs=n_jobs,
     )
-    folds = permuted_ratings(at_hand, surrogate, repeats, permutations, n_jobs, progress)
-    parts = [
-        _table(item, folds[item.language], _shares(item, surrogate, at_hand.how.seed))
-        for item in at_hand.arenas
-    ]
-    settings = f"permutations:{permutations}"
-    return Study(
-        pd.concat(parts, ignore_index=True),
-        at_hand.signature("importances", model, repeats, settings),
+    measured: dict[str, _Columns] = {}
+    if PERMUTATION in asked:
+        folds = permuted_ratings(at_hand, surrogate, repeats, permutations, n_jobs, progress)
+        measured[PERMUTATION] = _permutation_columns(at_hand, folds)
+    if with_values is not None:
+        shares = shapley_shares(at_hand, with_values, n_jobs, progress)
+        measured[SHAP] = {
+            language: _spread(SHAP, found, _medians(found)) for language, found in shares.items()
+        }
+    table = pd.concat(
+        [
+            _table(item, [measured[kind] for kind in asked], surrogate, at_hand.how.seed)
+            for item in at_hand.arenas
+        ],
+        ignore_index=True,
     )
+    settings = [f"permutations:{permutations}"] if PERMUTATION in asked else []
+    settings += [f"importances:{','.join(asked)}"] if asked != DEFAULT_KINDS else []
+    return Study(table, at_hand.signature("importances", model, repeats, *settings))
+
+
+def _checked_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown or not kinds:
+        named = f"unknown importances {unknown[0]!r}" if unknown else "no importances are asked for"
+        raise UsageError(f"{named}; use some of {', '.join(KINDS)}")
+    return tuple(dict.fromkeys(kinds))
+
+
+def _table(
+    arena: LanguageArena, measured: Sequence[_Columns], surrogate: Surrogate, seed: int
+) -> pd.DataFrame:
+    """Importances of one language, those that matter most by the first measure first."""
+    columns = [kind[arena.language] for kind in measured]
+    shares = _shares(arena, surrogate, seed)
+    share = _spread("share", shares, finite_means(shares))
+    table = pd.concat([*columns, share], axis=1)
+    table.insert(0, "language", arena.language)
+    table.insert(1, "feature", list(arena.answers.features))
+    return table.sort_values(str(table.columns[2]), ascending=False, kind="stable")
+
+
+def _permutation_columns(at_hand: Arranged, folds: Mapping[str, Floats]) -> _Columns:
+    columns = {}
+    for item in at_hand.arenas:
+        ratings, size = folds[item.language], len(item.answers.features)
+        against_all = _lost(ratings, item.truth[None], size)[:, 0]
+        lost = _lost(ratings, item.tournaments.coefficients, size)
+        columns[item.language] = _spread(PERMUTATION, lost.T, against_all)
+    return columns
+
+
+def _spread(name: str, values: Floats, middle: Floats) -> pd.DataFrame:
+    """Arrange what stands for each feature and the interval of its values, shape (T, F)."""
+    bounds = np.array([percentile_interval(column) for column in values.T])
+    return pd.DataFrame({name: middle, f"{name}_low": bounds[:, 0], f"{name}_high": bounds[:, 1]})
+
+
+def _medians(values: Floats) -> Floats:
+    """Medians of the finite values of each column, shape (T, F) to (F,); NaN without."""
+    return np.array([percentile_interval(column, (50, 50))[0] for column in values.T])
 
 
 def _shares(arena: LanguageArena, surrogate: Surrogate, seed: int) -> Floats:
@@ -112,29 +183,6 @@ def _shares(arena: LanguageArena, surrogate: Surrogate, seed: int) -> Floats:
         for index in range(times)
     ]
     return np.array([[shares.get(name, 0.0) for name in features] for shares in found])
-
-
-def _table(arena: LanguageArena, ratings: Floats, shares: Floats) -> pd.DataFrame:
-    features = arena.answers.features
-    lost = _lost(ratings, arena.tournaments.coefficients, len(features))
-    against_all = _lost(ratings, arena.truth[None], len(features))[:, 0]
-    rows = []
-    for place, feature in enumerate(features):
-        low, high = percentile_interval(lost[place])
-        share_low, share_high = percentile_interval(shares[:, place])
-        rows.append(
-            {
-                "language": arena.language,
-                "feature": feature,
-                "permutation": float(against_all[place]),
-                "permutation_low": low,
-                "permutation_high": high,
-                "share": float(finite_means(shares[:, place : place + 1])[0]),
-                "share_low": share_low,
-                "share_high": share_high,
-            }
-        )
-    return pd.DataFrame(rows).sort_values("permutation", ascending=False, kind="stable")
 
 
 def _lost(ratings: Floats, truth: Floats, size: int) -> Floats:

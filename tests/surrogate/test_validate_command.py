@@ -1,6 +1,7 @@
 """``surrogate-arena validate`` as a user runs it."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
@@ -85,6 +86,8 @@ def test_compares_learners_as_in_table_3(validate, capsys):
         (["--protocol", "transfer"], "a test arena is what the protocol transfer needs"),
         (["--holdout", "x"], "only the protocol mirage holds out systems by name"),
         (["--ties", "never"], "unknown tie rule 'never'"),
+        (["--importances", "shap"], "--importances is for the protocol importances, not leave-sys"),
+        (["--protocol", "importances", "--importances", "gini"], "unknown importances 'gini'"),
     ],
 )
 def test_what_cannot_be_met_is_said(validate, options, message, capsys):
@@ -111,3 +114,20 @@ def test_studies_print_a_table_or_strict_json(validate, protocol, column, capsys
     assert f"protocol:{protocol}|" in printed["signature"]
     assert validate("--protocol", protocol, *QUICK) == 0
     assert "Signature: protocol:" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(find_spec("shap") is None, reason="the package shap is missing")
+def test_importances_are_of_the_kinds_asked_for(validate, capsys):
+    options = ("--protocol", "importances", *QUICK)
+    assert validate(*options, "--importances", "shap,permutation", "--json") == 0
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    names = list(printed["table"][0])
+    assert names[2:5] == ["shap", "shap_low", "shap_high"]
+    assert "permutation" in names
+    assert "|importances:shap,permutation|" in printed["signature"]
+    assert validate(*options, "--importances", "permutation,shap") == 0
+    assert "shap 95%" in capsys.readouterr().out
+    assert validate(*options, "--importances", "shap") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "(share of the mean size of Shapley values, share of the surrogate's decisions;" in text
+    assert "permutation" not in text

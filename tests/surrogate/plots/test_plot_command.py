@@ -57,6 +57,7 @@ def test_a_kind_that_was_asked_for_and_cannot_be_drawn_is_an_error(
         (["--format", "pdf"], "--format is 'pdf'; use one of png, svg"),
         (["--language", "xx"], "the board has no language 'xx'; there is en, sw"),
         (["--sampling", "absent.json"], "there is no sampling study at absent.json"),
+        (["--importances", "absent.json"], "there are no importances at absent.json"),
         (["--memerag", "absent.json"], "there is no run at absent.json"),
     ],
 )
@@ -84,6 +85,16 @@ def test_draws_a_sampling_study_and_a_run_of_judges(
     out = tmp_path / "plots"
     assert run("plot", board_folder, "--out", out, "--kind", "heatmap", *options) == 0
     assert {path.stem for path in out.iterdir()} == {"heatmap", "sampling", "memerag"}
+
+
+def test_draws_importances_of_a_validation(board_folder, tmp_path, run):
+    row = {"language": "en", "feature": "bleu", "shap": 1.0, "shap_low": 0.9, "shap_high": 1.0}
+    found = tmp_path / "importances.json"
+    found.write_text(json.dumps({"table": [row], "signature": "protocol:importances"}))
+    options = ["--kind", "heatmap", "--importances", found]
+    assert run("plot", board_folder, "--out", tmp_path / "plots", *options) == 0
+    names = {path.stem for path in (tmp_path / "plots").iterdir()}
+    assert names == {"heatmap", "importance-intervals"}
 
 
 @pytest.fixture

@@ -105,21 +105,23 @@ def test_the_good_feature_matters_and_the_other_does_not(simulated, table, setti
     rows = rows_by(done.table, "language", "feature")
     for language in ("en", "sw"):
         good, bad = rows.loc[(language, "close")], rows.loc[(language, "nothing")]
-        assert good["permutation_low"] > 0.3
+        assert good["permutation_low"] > 0.15
         assert good["permutation_low"] <= good["permutation"] <= good["permutation_high"]
         assert abs(bad["permutation"]) < 0.3
         assert good["share"] + bad["share"] == pytest.approx(1)
         assert good["share_low"] > bad["share"]
 
 
-def test_only_forests_have_shares_and_the_jobs_change_nothing(simulated, table, settings):
+def test_one_model_for_all_languages_has_no_shares_and_the_jobs_change_nothing(
+    simulated, table, settings
+):
     common = {"feature_table": table, "repeats": 1, "permutations": 1, "tournaments": settings}
     done = importances(simulated.arena, "relative-ridge", **common)
-    assert done.table["share"].isna().all()
     again = importances(simulated.arena, "relative-ridge", **common, n_jobs=2)
     pd.testing.assert_frame_equal(done.table, again.table)
     pooled = importances(simulated.arena, "pooled-ridge", **common)
     assert pooled.table["permutation"].max() > 0.3
+    assert pooled.table["share"].isna().all()
 
 
 def test_curves_end_at_what_validate_finds(simulated, table, settings):
