@@ -28,8 +28,7 @@ from threadpoolctl import threadpool_limits
 from arena import read_arena
 from arena.battles import Battles
 from arena.sampling import connected_battles, sample_taus
-from arena.simulation import DEFAULT_SYSTEMS, SystemProfile, simulate
-from arena.simulation.systems import ERRORS
+from arena.simulation import mix_systems, simulate
 
 Floats = npt.NDArray[np.float64]
 ArenaOfSeed = Callable[[int], Battles]
@@ -71,7 +70,7 @@ def simulated(profiles: int) -> ArenaOfSeed:
     """Arenas of ``arena.simulation`` between neighbours of its default systems, 24 questions."""
 
     def build(seed: int) -> Battles:
-        simulation = simulate(_profiles(profiles, seed), languages=("en",), seed=seed)
+        simulation = simulate(mix_systems(profiles, seed), languages=("en",), seed=seed)
         return connected_battles(simulation.arena.judgments, "en")
 
     return build
@@ -86,22 +85,6 @@ def shared(name: str, language: str, folder: Path) -> ArenaOfSeed:
 def _connected(name: str, language: str, folder: Path) -> Battles:
     whole = read_arena(folder / name).judgments
     return connected_battles(whole[whole["language"] == language], language)
-
-
-def _profiles(count: int, seed: int) -> list[SystemProfile]:
-    """Mix the error rates of two default systems for each profile."""
-    random = np.random.default_rng([seed, count])
-    mixed = []
-    for index in range(count):
-        one, other = random.choice(len(DEFAULT_SYSTEMS), size=2, replace=False)
-        part = random.random()
-        rates = {
-            error: part * getattr(DEFAULT_SYSTEMS[one], error)
-            + (1.0 - part) * getattr(DEFAULT_SYSTEMS[other], error)
-            for error in ERRORS
-        }
-        mixed.append(SystemProfile(name=f"mixed-{index:02}", **rates))
-    return mixed
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from arena.simulation.default_systems import DEFAULT_SYSTEMS
 from arena.simulation.factbook import LANGUAGES
+from arena.simulation.mixed_systems import mix_systems
 from arena.simulation.quality import ErrorCounts, expected_utility, utility
 from arena.simulation.questions import QUESTIONS
 from arena.simulation.sample import (
@@ -28,6 +29,7 @@ __all__ = [
     "Simulation",
     "SystemProfile",
     "expected_utility",
+    "mix_systems",
     "sample_arena",
     "sample_folder",
     "sample_truth",

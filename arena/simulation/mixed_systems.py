@@ -1,0 +1,37 @@
+"""Simulated systems between the default ones: as many as wanted, close to each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arena.errors import UsageError
+from arena.seeds import generator
+from arena.simulation.default_systems import DEFAULT_SYSTEMS
+from arena.simulation.systems import ERRORS, SystemProfile
+
+
+def mix_systems(count: int, seed: int) -> list[SystemProfile]:
+    """Mix the error rates of two default systems, drawn at random, for each of a number of systems.
+
+    Args:
+        count: Number of systems, at least 1.
+        seed: Seed of the draws, at least 0; a further system changes none before it.
+
+    Raises:
+        UsageError: If ``count`` or ``seed`` is out of range.
+    """
+    if count < 1 or seed < 0:
+        raise UsageError(f"count = {count}, seed = {seed}: use at least 1 and at least 0")
+    return [_mixed(f"mixed-{index:03}", seed) for index in range(count)]
+
+
+def _mixed(name: str, seed: int) -> SystemProfile:
+    random: np.random.Generator = generator(seed, "mixed systems", name)
+    one, other = random.choice(len(DEFAULT_SYSTEMS), size=2, replace=False)
+    part = float(random.random())
+    rates = {
+        error: part * getattr(DEFAULT_SYSTEMS[one], error)
+        + (1.0 - part) * getattr(DEFAULT_SYSTEMS[other], error)
+        for error in ERRORS
+    }
+    return SystemProfile(name=name, **rates)
