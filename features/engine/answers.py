@@ -11,6 +11,7 @@ from arena.folder import Arena
 from arena.records import Passage
 from arena.tables import QUESTION_KEY
 from features.engine.content import answer_key, question_key
+from features.engine.garbage import no_garbage_collection
 from features.missing import NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
 from features.sample import Memo, Question, Sample
 
@@ -71,7 +72,9 @@ def answers_of(arena: Arena, rows: pd.DataFrame) -> Answers:
         rows: Columns ``language, query_id, answer``.
     """
     asked = tuple(zip(rows["language"], rows["query_id"], strict=True))
-    return Answers(_questions(arena, set(asked)), asked, tuple(rows["answer"]))
+    with no_garbage_collection():
+        questions = _questions(arena, set(asked))
+    return Answers(questions, asked, tuple(rows["answer"]))
 
 
 def _questions(arena: Arena, asked: set[Asked]) -> dict[Asked, Question]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from features.engine.answer_cache import AnswerCache, is_kept
 from features.engine.answers import Answers
+from features.engine.garbage import no_garbage_collection
 from features.engine.measured import Measured, Places
 from features.engine.shards import Checkpoint
 from features.engine.workers import Workers
-from features.feature import Feature
+from features.feature import Feature, Value
 
 CHUNK = 512
 """Answers measured together."""
@@ -69,24 +68,17 @@ def measure(
 
 def measure_chunk(answers: Answers, chosen: Sequence[Feature]) -> Measured:
     """Measure a chunk on one thread: a sum split over threads differs in its last bits."""
-    with threadpool_limits(limits=1), _no_garbage_collection():
-        samples = answers.samples()
-        for feature in chosen:
-            feature.prepare_for(samples)
-        rows = [[feature.measure(sample) for feature in chosen] for sample in samples]
+    with threadpool_limits(limits=1), no_garbage_collection():
+        rows = _rows(answers, chosen)
     return Measured.of(rows, len(chosen))
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Pause the search for cycles: a chunk makes many small objects, and looking costs a tenth."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+def _rows(answers: Answers, chosen: Sequence[Feature]) -> list[list[Value]]:
+    """Measure answer by answer; the samples are gone before anybody looks for garbage."""
+    samples = answers.samples()
+    for feature in chosen:
+        feature.prepare_for(samples)
+    return [[feature.measure(sample) for feature in chosen] for sample in samples]
 
 
 @dataclass
