@@ -111,14 +111,17 @@ class Planner:
 
     def completed(self) -> tuple[Floats, Floats]:
         """Return points and battles of each pair, what is not judged foretold, of shape (P,)."""
-        strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
-        forecast = foretell(self.pairs, strengths)
+        _, forecast = self._learn()
         return complete(self.points, self.battles, self._held(OPEN, PLANNED), forecast)
 
-    def _foresee(self) -> tuple[AnswerStrengths, Forecast, WholeRatings]:
-        """Return what the outcomes so far say about answers, battles ahead and ratings."""
+    def _learn(self) -> tuple[AnswerStrengths, Forecast]:
+        """Return what the outcomes so far say about answers and battles ahead."""
         strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
-        forecast = foretell(self.pairs, strengths)
+        return strengths, foretell(self.pairs, strengths)
+
+    def _foresee(self) -> tuple[AnswerStrengths, Forecast, WholeRatings]:
+        """Return that, and what it says about the whole arena's ratings."""
+        strengths, forecast = self._learn()
         ahead = self._held(OPEN, PLANNED)
         ratings = rate_whole(self.pairs, self.points, self.battles, ahead, forecast, self.ridge)
         return strengths, forecast, ratings

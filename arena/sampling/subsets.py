@@ -68,8 +68,8 @@ def random_items(
     """
     del ridge
     taken = _nested_items(battles, shares, random)
-    points = np.array([(battles.points * part).sum(axis=0) for part in taken])
-    counts = np.array([(battles.counts * part).sum(axis=0) for part in taken])
+    points = np.array([(battles.points * items).sum(axis=0) for items in taken])
+    counts = np.array([(battles.counts * items).sum(axis=0) for items in taken])
     return Parts(points, counts, counts.sum(axis=1))
 
 
