@@ -48,6 +48,11 @@ class RidgePerRow(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.centre_ = centre
         return self
 
+    @property
+    def intercept_(self) -> float:
+        """Prediction of a row of zeros."""
+        return float(self.target_mean_ - self.centre_ @ self.coef_)
+
     def predict(self, features: npt.ArrayLike) -> Floats:
         """Predict, shape (N, F) to (N,)."""
         rows = rows_to_predict(self, features)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.errors import DataError, Problem, UsageError
+from arena.errors import UsageError
 from surrogate.palette import BLUE, VERMILLION
 from surrogate.plots.board_parts import judged_languages
 from surrogate.plots.figure import (
@@ -25,6 +24,7 @@ from surrogate.plots.figure import (
     style,
 )
 from surrogate.plots.labels import longest_width, shown_names
+from surrogate.plots.study_file import read_study
 from surrogate.report.formats import count_of
 
 if TYPE_CHECKING:
@@ -54,19 +54,12 @@ def read_importances(path: Path | str) -> tuple[pd.DataFrame, str]:
         UsageError: If there is no such file.
         DataError: If it is no such file.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise UsageError(f"there are no importances at {path}; make them with  {_MAKE}")
-    try:
-        content = json.loads(path.read_bytes())
-        table = pd.DataFrame(content["table"])
-        numbers = [name for measure in _measured(table) for name in _columns(measure)]
-        kinds = {"language": str, "feature": str, **dict.fromkeys(numbers, "float64")}
-        return table.astype(kinds), str(content["signature"])
-    except (KeyError, TypeError, ValueError) as error:
-        fault = f"holds no importances ({type(error).__name__}: {error})"
-        mend = f"write it anew with  {_MAKE}"
-        raise DataError([Problem(path.name, None, None, None, fault, mend)]) from error
+    return read_study(path, "study of importances", _MAKE, _typed)
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    numbers = [name for measure in _measured(table) for name in _columns(measure)]
+    return table.astype({"language": str, "feature": str, **dict.fromkeys(numbers, "float64")})
 
 
 def importance_intervals(

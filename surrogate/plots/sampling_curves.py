@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from arena.errors import DataError, Problem, UsageError
+from arena.errors import UsageError
 from arena.sampling.study import COLUMNS
 from surrogate.palette import OKABE_ITO
 from surrogate.plots.feature_lollipops import MARKERS
 from surrogate.plots.figure import Caption, legend, new_sheet, panels, style
 from surrogate.plots.labels import drawable
+from surrogate.plots.study_file import read_study
 from surrogate.report.formats import count_of, whole
 
 if TYPE_CHECKING:
@@ -45,18 +45,13 @@ def read_sampling(path: Path | str) -> tuple[pd.DataFrame, str]:
         UsageError: If there is no such file.
         DataError: If it is no such file.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise UsageError(f"there is no sampling study at {path}; make one with  {_MAKE}")
-    mend = f"write it anew with  {_MAKE}"
-    try:
-        content = json.loads(path.read_bytes())
-        table = pd.DataFrame(content["table"]).reindex(columns=list(COLUMNS))
-        numbers = dict.fromkeys(COLUMNS[2:], "float64")
-        return table.astype({"language": str, "design": str, **numbers}), str(content["signature"])
-    except (KeyError, TypeError, ValueError) as error:
-        fault = f"is no sampling study ({type(error).__name__}: {error})"
-        raise DataError([Problem(path.name, None, None, None, fault, mend)]) from error
+    return read_study(path, "sampling study", _MAKE, _typed)
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    numbers = dict.fromkeys(COLUMNS[2:], "float64")
+    table = table.reindex(columns=list(COLUMNS))
+    return table.astype({"language": str, "design": str, **numbers})
 
 
 def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Figure:

@@ -22,7 +22,6 @@ from sklearn.ensemble import (
 
 from arena.errors import MissingDependencyError
 from surrogate.imputed_regressor import DECIMALS, ImputedRegressor
-from surrogate.ridge_per_row import RidgePerRow
 from surrogate.small_forest import SmallForest
 
 Floats = npt.NDArray[np.float64]
@@ -80,7 +79,8 @@ def shapley_values(estimator: Any, rows: Floats) -> Floats:  # noqa: ANN401 - an
 def _values(regressor: Any, rows: Floats) -> Floats:  # noqa: ANN401
     shap = load_shap()
     if hasattr(regressor, "coef_"):
-        explainer = shap.LinearExplainer(_weights(regressor), _background(shap, rows))
+        weights = regressor.coef_, float(regressor.intercept_)
+        explainer = shap.LinearExplainer(weights, _background(shap, rows))
         return np.asarray(explainer.shap_values(rows))
     binned = isinstance(regressor, HistGradientBoostingRegressor)
     seen = rows if binned else rows.astype(np.float32)  # as these trees round them themselves
@@ -91,12 +91,6 @@ def _values(regressor: Any, rows: Floats) -> Floats:  # noqa: ANN401
 def _background(shap: Any, rows: npt.NDArray[Any]) -> Any:  # noqa: ANN401
     """All rows; by default ``shap`` takes a sample of 100."""
     return shap.maskers.Independent(rows, max_samples=len(rows))
-
-
-def _weights(regressor: Any) -> tuple[Floats, float]:  # noqa: ANN401
-    if isinstance(regressor, RidgePerRow):
-        return regressor.coef_, regressor.target_mean_ - float(regressor.centre_ @ regressor.coef_)
-    return regressor.coef_, float(regressor.intercept_)
 
 
 def _trees(regressor: Any) -> Any:  # noqa: ANN401

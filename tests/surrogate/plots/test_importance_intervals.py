@@ -86,12 +86,12 @@ def test_what_was_written_is_read_and_drawn_the_same(tmp_path):
 def test_files_of_another_kind_are_refused(content, tmp_path):
     path = tmp_path / "other.json"
     path.write_text(content)
-    with pytest.raises(DataError, match=r"other\.json: holds no importances"):
+    with pytest.raises(DataError, match=r"other\.json: is no study of importances"):
         read_importances(path)
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path):
-    with pytest.raises(UsageError, match="there are no importances at"):
+    with pytest.raises(UsageError, match="there is no study of importances at"):
         read_importances(tmp_path / "absent.json")
     table = table_of(["shap"])
     with pytest.raises(UsageError, match="there are no importances in 'xx' to draw"):

@@ -57,7 +57,7 @@ def test_a_kind_that_was_asked_for_and_cannot_be_drawn_is_an_error(
         (["--format", "pdf"], "--format is 'pdf'; use one of png, svg"),
         (["--language", "xx"], "the board has no language 'xx'; there is en, sw"),
         (["--sampling", "absent.json"], "there is no sampling study at absent.json"),
-        (["--importances", "absent.json"], "there are no importances at absent.json"),
+        (["--importances", "absent.json"], "there is no study of importances at absent.json"),
         (["--memerag", "absent.json"], "there is no run at absent.json"),
     ],
 )
