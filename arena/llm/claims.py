@@ -20,6 +20,11 @@ from arena.llm.store_schema import CLAIMED, DONE, OPEN, calls, insert_unless_the
 State = Literal["mine", "busy", "done", "failed"]
 
 _RESULT_COLUMNS = [column for column in calls.c if column.name != "request"]
+_AMONG = calls.c.key.in_(sa.bindparam("keys", expanding=True))
+_ROWS = sa.select(*_RESULT_COLUMNS).where(_AMONG)
+_CLAIMED = sa.select(calls.c.key).where(
+    _AMONG, calls.c.state == CLAIMED, calls.c.owner == sa.bindparam("by")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,7 @@ def _tried(row: sa.Row[tuple[object]], owner: str) -> bool:
 
 
 def _rows(connection: sa.Connection, keys: Sequence[str]) -> dict[str, sa.Row[tuple[object]]]:
-    found = connection.execute(sa.select(*_RESULT_COLUMNS).where(calls.c.key.in_(keys)))
-    return {row.key: row for row in found}
+    return {row.key: row for row in connection.execute(_ROWS, {"keys": keys})}
 
 
 def _insert(
@@ -96,8 +100,10 @@ def _insert(
         }
         for request in sorted(fresh, key=lambda request: request.key)
     ]
-    insert = insert_unless_there(calls, dialect).returning(calls.c.key)
-    return set(connection.scalars(insert, rows))
+    keys = [request.key for request in fresh]
+    if connection.execute(insert_unless_there(calls, dialect), rows).rowcount == len(keys):
+        return set(keys)
+    return set(connection.scalars(_CLAIMED, {"keys": keys, "by": owner}))
 
 
 def _take(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import uuid
+from functools import cache
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -33,8 +34,14 @@ def enter(connection: sa.Connection, dialect: str) -> str:
 
 def renew(connection: sa.Connection, dialect: str, owner: str) -> None:
     """Say that a run is alive."""
-    until = clock(dialect) + LEASE_S
-    connection.execute(sa.update(owners).where(owners.c.owner == owner).values(alive_until=until))
+    connection.execute(_renewal(dialect), {"renewed": owner, "lease_s": LEASE_S})
+
+
+@cache
+def _renewal(dialect: str) -> sa.Update:
+    until = clock(dialect) + sa.bindparam("lease_s", type_=sa.Double)
+    mine = owners.c.owner == sa.bindparam("renewed")
+    return sa.update(owners).where(mine).values(alive_until=until)
 
 
 def leave(connection: sa.Connection, owner: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -61,6 +62,7 @@ def clock(dialect: str) -> sa.ColumnElement[float]:
     return sa.literal_column(_CLOCKS[dialect], sa.Double)
 
 
+@cache
 def insert_unless_there(table: sa.Table, dialect: str) -> Any:  # noqa: ANN401
     """Return an insert that leaves rows alone whose key is there already."""
     insert: Any = sqlite.insert if dialect == "sqlite" else postgresql.insert
