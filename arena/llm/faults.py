@@ -1,16 +1,19 @@
-"""What went wrong with one call, from what the SDK raised: to be tried again, final, or fatal."""
+"""What went wrong with one call, from the answer or the exception: passing, final, or fatal."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aiohttp
+import httpx2
 import openai
 
 from arena.llm import failures
 from arena.llm.completions import MalformedAnswerError
+from arena.llm.http_client import Answer
 from arena.llm.retries import asked_wait
 
 SHOWN_CHARACTERS = 300
@@ -48,21 +51,19 @@ def fault_of(error: Exception, api_key: str) -> Fault:
     Raises:
         Exception: ``error`` itself, if it is none that a call is known to end in.
     """
-    if isinstance(error, openai.APIStatusError):
-        return _status_fault(error, api_key)
     if isinstance(error, MalformedAnswerError):
         return Fault(failures.MALFORMED, _shown(str(error), api_key), again=True)
-    if isinstance(error, openai.APIConnectionError | aiohttp.ClientError | OSError):
+    if isinstance(
+        error, openai.APIConnectionError | httpx2.RequestError | aiohttp.ClientError | OSError
+    ):
         return _connection_fault(error, api_key)
-    if isinstance(error, openai.APIResponseValidationError | ValueError):
-        return Fault(failures.MALFORMED, "the answer is not whole JSON", again=True)
     raise error
 
 
-def _status_fault(error: openai.APIStatusError, api_key: str) -> Fault:
-    status = error.status_code
-    said = f"{error.code or ''} {error.body or ''} {error.message}"
-    detail = _shown(f"status {status}: {_message(error)}", api_key)
+def status_fault(answer: Answer, api_key: str) -> Fault:
+    """Say what an answer with an error status means."""
+    status, said = answer.status, answer.content.decode(errors="replace").strip()
+    detail = _shown(f"status {status}: {_message(said)}", api_key)
     if status in (400, 403, 413, 422):
         if any(code.lower() in said.lower() for code in _FILTER_CODES):
             return Fault(failures.CONTENT_FILTER, detail)
@@ -74,7 +75,7 @@ def _status_fault(error: openai.APIStatusError, api_key: str) -> Fault:
         return Fault(failures.REJECTED, shown, advice=advice)
     if status in _PASSING_STATUS or status >= 500:
         reason = _PASSING_STATUS.get(status, failures.SERVER_ERROR)
-        return Fault(reason, detail, again=True, asked_wait_s=asked_wait(error.response.headers))
+        return Fault(reason, detail, again=True, asked_wait_s=asked_wait(answer.headers))
     return Fault(failures.REJECTED, detail)
 
 
@@ -90,10 +91,15 @@ def _advice(status: int, said: str) -> str | None:
     return None
 
 
-def _message(error: openai.APIStatusError) -> str:
-    if isinstance(error.body, Mapping):
-        return str(error.body.get("message") or error.body)
-    return str(error.body or error.message)
+def _message(said: str) -> str:
+    """Take the message out of what a server said, if it said it in JSON."""
+    try:
+        body = json.loads(said)
+    except ValueError:
+        return said
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return str(message or error)
 
 
 def _connection_fault(error: Exception, api_key: str) -> Fault:

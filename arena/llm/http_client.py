@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,9 +14,25 @@ import aiohttp
 import httpx2
 import openai
 from multidict import CIMultiDict
+from yarl import URL
 
-_WIRE = "arena_wire"
 _KEPT_ALIVE_S = 5.0  # as in the SDK's own client
+_REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server sent back.
+
+    Attributes:
+        status: The HTTP status.
+        headers: By name, in whatever case.
+        content: The body, decompressed.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
 
 
 def open_http_client(connections: int) -> httpx2.AsyncClient:
@@ -26,67 +44,61 @@ def open_http_client(connections: int) -> httpx2.AsyncClient:
 
 
 class DirectClient(httpx2.AsyncClient):
-    """Sends without httpx's way round: forms, streams and redirects take it all the same.
+    """Sends bodies in requests like one that the SDK has built, which takes longer than all else.
 
-    Certificates, time limits and compression are those of ``openai.DefaultAioHttpClient``.
+    What the SDK adds (address, key, headers) is the same for all requests of a run. Certificates,
+    time limits and compression are those of ``openai.DefaultAioHttpClient``.
     """
 
     def __init__(self, connections: int) -> None:
         self._direct = _AiohttpTransport(connections)
         super().__init__(transport=self._direct, follow_redirects=True)
-        self._template: httpx2.Request | None = None
-        self._template_of: object = None
-        self._redirected = False
+        self._rehearsing = False
+        self._like: _Wire | None = None
 
-    def build_request(
-        self,
-        method: str,
-        url: httpx2.URL | str,
-        *,
-        content: Any = None,  # noqa: ANN401
-        **options: Any,  # noqa: ANN401
-    ) -> httpx2.Request:
-        """Build a request; all but the body is the last one's where it is the same."""
-        if self._redirected or not isinstance(content, bytes):
-            return super().build_request(method, url, content=content, **options)
-        template_of = (method, url, options)
-        if self._template is None or template_of != self._template_of:
-            self._template = super().build_request(method, url, **options)
-            self._template.headers.pop("content-length", None)  # that of each body is sent
-            self._template.extensions[_WIRE] = _wire(self._template)
-            self._template_of = template_of
-        template = self._template
-        return httpx2.Request(
-            template.method,
-            template.url,
-            headers=template.headers,
-            stream=httpx2.ByteStream(content),
-            extensions=template.extensions,
-        )
+    async def rehearse(self, post: Callable[[], Awaitable[object]]) -> None:
+        """Note the request that the SDK posts, and send nothing."""
+        self._rehearsing = True
+        try:
+            await post()
+        finally:
+            self._rehearsing = False
 
     async def send(
         self,
         request: httpx2.Request,
-        *,
-        stream: bool = False,
         **options: Any,  # noqa: ANN401
     ) -> httpx2.Response:
-        """Send a request; to a server that has redirected one, in httpx's way."""
-        if _WIRE not in request.extensions or stream or options or self._redirected:
-            return await super().send(request, stream=stream, **options)
-        response = await self._direct.handle_async_request(request)
-        if response.has_redirect_location:
-            self._redirected = True
-            del request.extensions[_WIRE]  # it leads to the old address
-            return await super().send(request)
-        return response
+        """Send a request in httpx's way, unless it is rehearsed."""
+        if self._rehearsing:
+            self._like = _wire(request, aiohttp.ClientTimeout())
+            return httpx2.Response(204, request=request)
+        return await super().send(request, **options)
+
+    async def send_like(self, body: bytes) -> Answer | None:
+        """Send a request like the one rehearsed, with another body; how long it takes is not bound.
+
+        Returns:
+            The answer, be it an error; None if nothing was rehearsed, or the server redirects.
+
+        Raises:
+            httpx2.RequestError: If no answer came.
+        """
+        if self._like is None:
+            return None
+        answer = await self._direct.answer(self._like, body)
+        if answer.status in _REDIRECTIONS and "location" in answer.headers:
+            self._like = None
+            return None
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
 class _Wire:
     """A request as aiohttp takes it, without the body."""
 
-    url: str
+    method: str
+    url: URL
     fields: CIMultiDict[str]
     timeout: aiohttp.ClientTimeout
 
@@ -98,33 +110,38 @@ class _AiohttpTransport(httpx2.AsyncBaseTransport):
         self._connections = connections
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        wire = request.extensions.get(_WIRE) or _wire(request)
-        try:
-            return await self._exchange(request, wire)
-        except TimeoutError as error:
-            raise httpx2.TimeoutException(str(error)) from error
-        except aiohttp.ClientError as error:
-            raise httpx2.NetworkError(str(error)) from error
+        wire = _wire(request, _time_limits(request))
+        async with self._exchange(wire, await request.aread()) as answer:
+            return await _response(answer, request)
+
+    async def answer(self, wire: _Wire, body: bytes) -> Answer:
+        async with self._exchange(wire, body) as answer:
+            if "content-encoding" in answer.headers:
+                content = (await _response(answer)).content
+            else:
+                content = await answer.read()
+            return Answer(answer.status, answer.headers, content)
 
     async def aclose(self) -> None:
         await self._session.close()
 
-    async def _exchange(self, request: httpx2.Request, wire: _Wire) -> httpx2.Response:
-        async with self._session.request(
-            request.method,
-            wire.url,
-            headers=wire.fields,
-            data=await request.aread() or None,
-            timeout=wire.timeout,
-            allow_redirects=False,
-            ssl=self._certificates if request.url.scheme == "https" else True,
-        ) as answer:
-            return httpx2.Response(
-                answer.status,
-                headers=answer.raw_headers,
-                content=await answer.read(),
-                request=request,
-            )
+    @asynccontextmanager
+    async def _exchange(self, wire: _Wire, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+        try:
+            async with self._session.request(
+                wire.method,
+                wire.url,
+                headers=wire.fields,
+                data=body or None,
+                timeout=wire.timeout,
+                allow_redirects=False,
+                ssl=self._certificates if wire.url.scheme == "https" else True,
+            ) as answer:
+                yield answer
+        except TimeoutError as error:
+            raise httpx2.TimeoutException(str(error)) from error
+        except aiohttp.ClientError as error:
+            raise httpx2.NetworkError(str(error)) from error
 
     @cached_property
     def _session(self) -> aiohttp.ClientSession:
@@ -132,6 +149,7 @@ class _AiohttpTransport(httpx2.AsyncBaseTransport):
             connector=aiohttp.TCPConnector(
                 limit=self._connections, keepalive_timeout=_KEPT_ALIVE_S
             ),
+            cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,  # httpx does it
         )
 
@@ -140,15 +158,26 @@ class _AiohttpTransport(httpx2.AsyncBaseTransport):
         return httpx2.create_ssl_context()
 
 
-def _wire(request: httpx2.Request) -> _Wire:
-    limits = request.extensions["timeout"]
+async def _response(
+    answer: aiohttp.ClientResponse, request: httpx2.Request | None = None
+) -> httpx2.Response:
+    return httpx2.Response(
+        answer.status, headers=answer.raw_headers, content=await answer.read(), request=request
+    )
+
+
+def _wire(request: httpx2.Request, timeout: aiohttp.ClientTimeout) -> _Wire:
     fields = CIMultiDict(request.headers.multi_items())
     fields.popall("content-length", None)
     fields.popall("transfer-encoding", None)
-    timeout = aiohttp.ClientTimeout(
+    return _Wire(request.method, URL(str(request.url), encoded=True), fields, timeout)
+
+
+def _time_limits(request: httpx2.Request) -> aiohttp.ClientTimeout:
+    limits = request.extensions["timeout"]
+    return aiohttp.ClientTimeout(
         total=None,
         connect=limits["pool"],
         sock_connect=limits["connect"],
         sock_read=limits["read"],
     )
-    return _Wire(str(request.url), fields, timeout)

@@ -24,7 +24,13 @@ def first_bad(fault):
 
 @pytest.mark.parametrize(
     "fault",
-    [*PASSING.values(), say.cut_body, say.empty_choices, lambda: say.rate_limited(0.05)],
+    [
+        *PASSING.values(),
+        say.cut_body,
+        say.empty_choices,
+        lambda: say.rate_limited(0.05),
+        lambda: say.Reply(raw=b"[" * 100_000),
+    ],
 )
 def test_what_passes_is_tried_again(ask, sqlite_store, fault):
     outcomes, usage, server = ask(prompts(6), sqlite_store, first_bad(fault))

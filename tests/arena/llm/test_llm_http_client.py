@@ -14,6 +14,7 @@ from llm_requests import SETTINGS, endpoint, prompts
 from arena.llm import Endpoint, ModelSettings, Prompt, complete
 from arena.llm.http_client import DirectClient, open_http_client
 from arena.llm.prompts import request_for
+from arena.llm.transport import open_caller
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 BODY = b'{"model":"m","messages":[{"role":"user","content":"\xc3\xa9"}]}'
@@ -26,29 +27,42 @@ def no_proxies(monkeypatch):
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def posted(http_client, base_url, times=1, **options):
+def posted(http_client, base_url, **options):
     async def post():
         async with openai.AsyncOpenAI(
             api_key="sk-some-key", base_url=base_url, http_client=http_client, max_retries=0
         ) as client:
-            for _ in range(times):
-                answer = await client.with_options(**options).post(
-                    "/chat/completions", cast_to=object, content=BODY
-                )
-            return answer
+            return await client.with_options(**options).post(
+                "/chat/completions", cast_to=object, content=BODY
+            )
 
     return asyncio.run(post())
 
 
-@pytest.mark.parametrize("ending", ["", "/", "/deployments/d", "?api-version=1"])
+def called(endpoint, times):
+    async def call():
+        async with open_caller(endpoint, "sk-some-key") as caller:
+            return [await caller.call(BODY) for _ in range(times)]
+
+    return asyncio.run(call())
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/deployments/d"])
 def test_the_same_is_sent_as_by_the_client_of_the_sdk(serve, ending):
     server = serve()
-    direct = posted(DirectClient(2), server.url + ending, times=2)
-    assert posted(openai.DefaultAioHttpClient(), server.url + ending) == direct
+    answers = called(Endpoint(server.url + ending, timeout_s=7), times=2)
+    answer = posted(openai.DefaultAioHttpClient(), server.url + ending, timeout=7)
+    assert {each.text for each in answers} == {answer["choices"][0]["message"]["content"]}
     ours, again, theirs = server.headers
     assert ours == again == theirs
     assert len(set(server.lines)) == 1
     assert server.bodies == [json.loads(BODY)] * 3
+
+
+def test_a_rehearsal_sends_nothing(serve):
+    server = serve()
+    assert called(Endpoint(server.url), times=0) == []
+    assert server.lines == []
 
 
 @pytest.mark.parametrize("status", [307, 308])
