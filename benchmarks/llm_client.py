@@ -1,10 +1,11 @@
 """Times the LLM client against a local server of 50 ms latency.
 
-    python benchmarks/llm_client.py [--calls 5000] [--concurrency 64] [--latency 0.05]
+    python benchmarks/llm_client.py [--calls 5000] [--concurrency 64] [--latency 0.05] [--repeats 3]
 
 Lines: how long the calls take, against calls × latency / concurrency (the ideal), with bare aiohttp
-and the SDK alone in the same run for comparison; what the store costs a result; and peak memory
-after 1,000 and after 20,000 calls, each in a process of its own.
+and the SDK alone in turn with it for comparison, as the median of the repeats (lowest to highest);
+what the store costs a result; and peak memory after 1,000 and after 20,000 calls. Each measurement
+has a process of its own.
 """
 
 from __future__ import annotations
@@ -19,10 +20,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import httpx2
+from statistics import median
+from typing import Any
 
 WORDS = "Which of the two answers is better supported by its passages? " * 20
 REPLY = {
@@ -127,29 +126,31 @@ def sdk_untyped(url: str, count: int, concurrency: int) -> None:
     """Call by the SDK over aiohttp, without its typed models."""
     import openai
 
-    _untyped(url, count, concurrency, openai.DefaultAioHttpClient)
-
-
-def sdk_direct(url: str, count: int, concurrency: int) -> None:
-    """Call as the client does: untyped, and by its own HTTP client below the SDK."""
-    from arena.llm.http_client import DirectClient
-
-    _untyped(url, count, concurrency, lambda: DirectClient(concurrency))
-
-
-def _untyped(
-    url: str, count: int, concurrency: int, http_client: Callable[[], httpx2.AsyncClient]
-) -> None:
-    import openai
-
     async def run() -> None:
         async with openai.AsyncOpenAI(
-            base_url=url, api_key="none", max_retries=0, http_client=http_client()
+            base_url=url, api_key="none", max_retries=0, http_client=openai.DefaultAioHttpClient()
         ) as client:
 
             async def ask(body: dict[str, Any]) -> object:
                 sent = json.dumps(body).encode()
                 return await client.post("/chat/completions", cast_to=object, content=sent)
+
+            await _on_workers(ask, count, concurrency)
+
+    asyncio.run(run())
+
+
+def caller(url: str, count: int, concurrency: int) -> None:
+    """Call as the client does, without retries, store and hand-over."""
+    from arena.llm import Endpoint
+    from arena.llm.transport import open_caller
+
+    async def run() -> None:
+        endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
+        async with open_caller(endpoint, "none") as caller:
+
+            async def ask(body: dict[str, Any]) -> object:
+                return await caller.call(json.dumps(body).encode())
 
             await _on_workers(ask, count, concurrency)
 
@@ -219,6 +220,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=5000)
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--latency", type=float, default=0.05, help="seconds")
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--memory", default="1000,20000", help="calls; '' leaves it out")
     options = parser.parse_args()
     context = multiprocessing.get_context("spawn")
@@ -229,18 +231,23 @@ def main() -> None:
     calls, concurrency = options.calls, options.concurrency
     ideal = calls * options.latency / concurrency
     print(f"{calls} calls, {concurrency} at a time, {options.latency * 1000:.0f} ms each")
-    print(f"{'':14} {'seconds':>8} {'× ideal':>8} {'CPU ms a call':>14}")
-    print(f"{'ideal':14} {ideal:8.2f} {1:8.2f}")
+    print(f"{'':14} {'× ideal':>21} {'CPU ms a call':>14}")
     jobs = {
         "bare aiohttp": bare_aiohttp,
         "SDK, typed": bare_sdk,
         "SDK, untyped": sdk_untyped,
-        "SDK, direct": sdk_direct,
+        "caller": caller,
         "client": client,
     }
-    for name, job in jobs.items():
-        wall, busy, _ = measured(job, url, calls, concurrency)
-        print(f"{name:14} {wall:8.2f} {wall / ideal:8.2f} {busy / calls * 1000:14.2f}")
+    figures: dict[str, list[tuple[float, float]]] = {name: [] for name in jobs}
+    for _ in range(options.repeats):
+        for name, job in jobs.items():
+            wall, busy, _ = measured(job, url, calls, concurrency)
+            figures[name].append((wall / ideal, busy / calls * 1000))
+    for name, measurements in figures.items():
+        ratios, busy_ms = zip(*measurements, strict=True)
+        spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(f"{name:14} {spread:>21} {median(busy_ms):14.2f}")
     wall, busy, _ = measured(store_alone, url, calls, concurrency)
     print(f"store alone: {wall / calls * 1000:.2f} ms a result ({busy / calls * 1000:.2f} ms CPU)")
     for count in filter(None, options.memory.split(",")):

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ANNOUNCED_EVERY_S = 0.01
+_FEW_CONNECTIONS = 16
+_CONNECTIONS_AHEAD = 8
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class Answered(Generic[T]):
 
 
 class _Batch(Generic[T]):
-    """Results that are written together."""
+    """Results that are written together; ``written`` is done when they are, or cannot be."""
 
     def __init__(self) -> None:
         self.answered: list[Answered[T]] = []
@@ -48,7 +49,11 @@ class _Batch(Generic[T]):
 
 
 class Crew(Generic[T]):
-    """Answers requests in the background, and writes each result before it takes the next.
+    """Answers requests in the background, and writes each result as it arrives.
+
+    A worker waits for its result to be written before it asks again, so that a process that is
+    killed loses the calls under way at most. With 16 connections or more, one result for every
+    8 connections may be on its way to the store while its worker goes on.
 
     Attributes:
         finished: What is written, in batches; or the error that stopped the crew.
@@ -113,22 +118,23 @@ class Crew(Generic[T]):
         self._stopping = asyncio.Event()
         self._filled = asyncio.Event()
         self._batch: _Batch[T] = _Batch()
-        self._written: list[Answered[T]] = []
+        self._last_batch = False
+        self._unwritten = 0
+        self._most_unwritten = _most_unwritten(self._endpoint.concurrency)
         self._workers: list[asyncio.Task[None]] = []
         async with open_caller(self._endpoint, self._api_key) as caller:
             asker = Asker(caller, self._usage, self._stopping, self._proven)
             self._workers = [
                 asyncio.create_task(self._work(asker)) for _ in range(self._endpoint.concurrency)
             ]
-            background = [
-                asyncio.create_task(self._write_batches()),
-                asyncio.create_task(self._stay_alive()),
-            ]
+            writer = asyncio.create_task(self._write_batches())
+            alive = asyncio.create_task(self._stay_alive())
             self._started.set()
             await asyncio.gather(*self._workers, return_exceptions=True)
-            for task in background:
-                task.cancel()
-            await asyncio.gather(*background, return_exceptions=True)
+            self._last_batch = True
+            self._filled.set()
+            await writer
+            alive.cancel()
 
     def _take_on(self, requests: Sequence[Request]) -> None:
         for request in requests:
@@ -168,40 +174,32 @@ class Crew(Generic[T]):
         await self._write(Answered(result, value))
 
     async def _write(self, answered: Answered[T]) -> None:
+        """Hand a result over to be written; where many are waiting, until it is."""
         batch = self._batch
         batch.answered.append(answered)
+        self._unwritten += 1
         self._filled.set()
-        await asyncio.shield(batch.written)
+        if self._unwritten > self._most_unwritten:
+            await asyncio.shield(batch.written)
 
     async def _write_batches(self) -> None:
-        while True:
+        while not self._last_batch or self._batch.answered:
             await self._filled.wait()
             self._filled.clear()
-            batch, self._batch = self._batch, _Batch()
-            results = [each.result for each in batch.answered]
-            try:
-                await self._save(results)
-            except Exception as error:
-                batch.written.set_exception(error)
-            else:
-                batch.written.set_result(None)
-                self._announce(batch.answered)
+            if self._batch.answered:
+                await self._write_batch()
 
-    async def _save(self, results: Sequence[Result]) -> None:
-        if self._store.is_local:  # quicker than waking another thread for it
-            self._store.save(self._owner, results)
-        else:
+    async def _write_batch(self) -> None:
+        batch, self._batch = self._batch, _Batch()
+        results = [each.result for each in batch.answered]
+        try:
             await asyncio.to_thread(self._store.save, self._owner, results)
-
-    def _announce(self, answered: Sequence[Answered[T]]) -> None:
-        """Hand results over, many at once: each time, two threads change places."""
-        if not self._written:
-            self._loop.call_later(ANNOUNCED_EVERY_S, self._hand_over)
-        self._written += answered
-
-    def _hand_over(self) -> None:
-        self.finished.put(self._written)
-        self._written = []
+        except Exception as error:
+            self._fail(error)
+        else:
+            self.finished.put(batch.answered)
+        self._unwritten -= len(results)
+        batch.written.set_result(None)
 
     async def _stay_alive(self) -> None:
         while True:
@@ -210,6 +208,10 @@ class Crew(Generic[T]):
                 await asyncio.to_thread(self._store.renew, self._owner)
             except Exception as error:
                 self._fail(error)
+
+
+def _most_unwritten(concurrency: int) -> int:
+    return 0 if concurrency < _FEW_CONNECTIONS else concurrency // _CONNECTIONS_AHEAD
 
 
 def _result(request: Request, answer: Completion | Fault, tries: int) -> Result:

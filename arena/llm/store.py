@@ -42,11 +42,6 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def is_local(self) -> bool:
-        """Whether it is a file on this machine, where writing takes less than a millisecond."""
-        return self._dialect == "sqlite"
-
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()

@@ -50,8 +50,11 @@ def wait_until(condition, seconds=30):
         time.sleep(0.005)
 
 
-def test_a_killed_run_loses_nothing_and_pays_nothing_twice(serve, store_url):
-    server, count, concurrency = serve(latency_s=0.02), 400, 8
+@pytest.mark.parametrize(("concurrency", "in_flight"), [(8, 8), (32, 36)])
+def test_a_killed_run_loses_nothing_and_pays_nothing_twice(
+    serve, store_url, concurrency, in_flight
+):
+    server, count = serve(latency_s=0.02), 400
     for asked in (100, 200):
         process = start(store_url, server, count, concurrency)
         wait_until(lambda asked=asked: sum(server.asked.values()) >= asked)
@@ -59,7 +62,7 @@ def test_a_killed_run_loses_nothing_and_pays_nothing_twice(serve, store_url):
     resumed = report(start(store_url, server, count, concurrency))
     assert resumed["values"] == [f"echo question {n}" for n in range(count)]
     assert len(server.asked) == count
-    assert sum(server.asked.values()) <= count + 2 * concurrency
+    assert sum(server.asked.values()) <= count + 2 * in_flight
     with open_store(store_url) as store:
         assert store.verify() == count
         assert list(store.stats()["state"]) == ["done"]
