@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from surrogate.commands.model_settings import model_settings
 from surrogate.commands.options import (
     OPENAI_KEY,
     OPENAI_URL,
     ApiKeyOption,
     BaseUrlOption,
+    BodyOption,
     ConcurrencyOption,
     JsonOption,
     SeedOption,
@@ -115,14 +116,7 @@ def generate(
             "--max-tokens", min=1, help="Most tokens of an answer; 1000 for memerag, else 2048."
         ),
     ] = None,
-    body: Annotated[
-        str,
-        typer.Option(
-            "--body",
-            help="Further fields of the request as JSON; "
-            '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
-        ),
-    ] = "{}",
+    body: BodyOption = "{}",
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -173,25 +167,12 @@ def _settings(
     model: str, prompt: str, temperature: float | None, max_tokens: int | None, body: str
 ) -> ModelSettings:
     """Return the settings asked for; what is not is the paper's."""
-    from arena import UsageError
     from arena.generation import protocol_of
-    from arena.llm import ModelSettings
 
-    try:
-        further = json.loads(body)
-    except ValueError as error:
-        raise UsageError(f"--body is no JSON: {error}") from error
-    if not isinstance(further, dict):
-        raise UsageError('--body is no JSON object; write such as {"top_p": 0.9}')
     protocol = protocol_of(prompt)
     warmth = protocol.temperature if temperature is None else temperature
     longest = protocol.max_tokens if max_tokens is None else max_tokens
-    return ModelSettings(
-        model,
-        temperature=None if warmth < 0 else warmth,
-        max_tokens=None if "max_completion_tokens" in further else longest,
-        extra_body=further,
-    )
+    return model_settings(model, warmth, longest, body)
 
 
 def _filter_settings(settings: ModelSettings, model: str | None) -> ModelSettings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
+from surrogate.commands.model_settings import model_settings
 from surrogate.commands.options import (
     OPENAI_KEY,
     OPENAI_URL,
     ApiKeyOption,
     BaseUrlOption,
+    BodyOption,
     ConcurrencyOption,
     JsonOption,
     SeedOption,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from arena import Arena
     from arena.judging import ChosenPairs, LlmJudge
-    from arena.llm import ModelSettings, Price
+    from arena.llm import Price
     from arena.llm.store import Store
 
 STORE_FILE = "judging.sqlite"
@@ -81,14 +82,7 @@ def judge(
     max_tokens: Annotated[
         int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
     ] = 1024,
-    body: Annotated[
-        str,
-        typer.Option(
-            "--body",
-            help="Further fields of the request as JSON; "
-            '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
-        ),
-    ] = "{}",
+    body: BodyOption = "{}",
     template: Annotated[
         Path | None,
         typer.Option(
@@ -141,7 +135,7 @@ def judge(
     rule = _one_of("--aggregate", aggregate, AGGREGATES)
     endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
     prompt = pairwise_prompt(template, form, longest_answer, longest_passage)
-    settings = _settings(model, temperature, max_tokens, body)
+    settings = model_settings(model, temperature, max_tokens, body)
     judges = [
         LlmJudge(settings, endpoint, form, prompt, judge_name),
         *(
@@ -193,24 +187,6 @@ def _number_of_pairs(text: str) -> int | Literal["all"]:
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"--pairs is {text!r}; give all, or a number of pairs a question")
     return int(text)
-
-
-def _settings(model: str, temperature: float, max_tokens: int, body: str) -> ModelSettings:
-    from arena import UsageError
-    from arena.llm import ModelSettings
-
-    try:
-        further = json.loads(body)
-    except ValueError as error:
-        raise UsageError(f"--body is no JSON: {error}") from error
-    if not isinstance(further, dict):
-        raise UsageError('--body is no JSON object; write such as {"top_p": 0.9}')
-    return ModelSettings(
-        model,
-        temperature=None if temperature < 0 else temperature,
-        max_tokens=None if "max_completion_tokens" in further else max_tokens,
-        extra_body=further,
-    )
 
 
 def _opened(where: str) -> Store:

@@ -58,6 +58,14 @@ ConcurrencyOption = Annotated[
 TimeoutOption = Annotated[
     float, typer.Option("--timeout", min=0.001, help="Seconds until a call counts as lost.")
 ]
+BodyOption = Annotated[
+    str,
+    typer.Option(
+        "--body",
+        help="Further fields of the request as JSON; "
+        '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
+    ),
+]
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 
