@@ -83,8 +83,8 @@ def importances(
         shap_low, shap_high, share, share_low, share_high``, without those of a kind that is not
         asked for; those that matter most by the first kind come first. Permutation is in Kendall
         tau; ``shap`` (median over tournaments) and ``share`` (mean) are shares that sum to 1 over
-        the features of a tournament. NaN: a ``shap`` of a feature without values, or the share in
-        a model that has none.
+        the features of a tournament. NaN: a feature without values in the language, and the
+        share in a model that has none.
 
     Raises:
         MissingDependencyError: For SHAP importances without the package ``shap``.
@@ -142,6 +142,7 @@ def _table(
     shares = _shares(arena, surrogate, seed)
     share = _spread("share", shares, finite_means(shares))
     table = pd.concat([*columns, share], axis=1)
+    table[~np.isfinite(arena.answers.values).any(axis=(0, 1))] = np.nan
     table.insert(0, "language", arena.language)
     table.insert(1, "feature", list(arena.answers.features))
     return table.sort_values(str(table.columns[2]), ascending=False, kind="stable")
@@ -169,7 +170,7 @@ def _medians(values: Floats) -> Floats:
 
 
 def _shares(arena: LanguageArena, surrogate: Surrogate, seed: int) -> Floats:
-    """Share of each feature in forests of single tournaments, shape (T, F)."""
+    """Share of each feature in forests of single tournaments, shape (T, F); NaN if not used."""
     features = arena.answers.features
     times = len(arena.tournaments.draws)
     if not isinstance(surrogate, SystemSurrogate):
@@ -182,7 +183,7 @@ def _shares(arena: LanguageArena, surrogate: Surrogate, seed: int) -> Floats:
         )
         for index in range(times)
     ]
-    return np.array([[shares.get(name, 0.0) for name in features] for shares in found])
+    return np.array([[shares.get(name, np.nan) for name in features] for shares in found])
 
 
 def _lost(ratings: Floats, truth: Floats, size: int) -> Floats:

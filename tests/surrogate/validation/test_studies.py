@@ -112,6 +112,18 @@ def test_the_good_feature_matters_and_the_other_does_not(simulated, table, setti
         assert good["share_low"] > bad["share"]
 
 
+def test_a_feature_without_values_has_no_importance(simulated, table, settings):
+    empty = table.assign(nothing=np.where(table["language"] == "sw", np.nan, table["nothing"]))
+    done = importances(
+        *(simulated.arena, QUICK),
+        **{"feature_table": empty, "repeats": 1, "permutations": 1, "tournaments": settings},
+    )
+    rows = rows_by(done.table, "language", "feature")
+    assert rows.loc[("sw", "nothing")].isna().all()
+    assert rows.loc[("sw", "close"), "share"] == 1
+    assert rows.loc[("en", "nothing")].notna().all()
+
+
 def test_one_model_for_all_languages_has_no_shares_and_the_jobs_change_nothing(
     simulated, table, settings
 ):
