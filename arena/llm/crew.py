@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FEW_CONNECTIONS = 16
-_CONNECTIONS_AHEAD = 8
+_CONNECTIONS_PER_UNWRITTEN = 8
 
 
 @dataclass(slots=True)
@@ -211,7 +211,8 @@ class Crew(Generic[T]):
 
 
 def _most_unwritten(concurrency: int) -> int:
-    return 0 if concurrency < _FEW_CONNECTIONS else concurrency // _CONNECTIONS_AHEAD
+    """How many results may wait to be written while their workers go on."""
+    return 0 if concurrency < _FEW_CONNECTIONS else concurrency // _CONNECTIONS_PER_UNWRITTEN
 
 
 def _result(request: Request, answer: Completion | Fault, tries: int) -> Result:

@@ -63,7 +63,8 @@ def fault_of(error: Exception, api_key: str) -> Fault:
 def status_fault(answer: Answer, api_key: str) -> Fault:
     """Say what an answer with an error status means."""
     status, said = answer.status, answer.content.decode(errors="replace").strip()
-    detail = _shown(f"status {status}: {_message(said)}", api_key)
+    message = _message(said)
+    detail = _shown(f"status {status}: {message}" if message else f"status {status}", api_key)
     if status in (400, 403, 413, 422):
         if any(code.lower() in said.lower() for code in _FILTER_CODES):
             return Fault(failures.CONTENT_FILTER, detail)
@@ -95,11 +96,11 @@ def _message(said: str) -> str:
     """Take the message out of what a server said, if it said it in JSON."""
     try:
         body = json.loads(said)
-    except ValueError:
+    except (ValueError, RecursionError):
         return said
     error = body.get("error", body) if isinstance(body, Mapping) else body
     message = error.get("message") if isinstance(error, Mapping) else None
-    return str(message or error)
+    return str(message or error or said)
 
 
 def _connection_fault(error: Exception, api_key: str) -> Fault:

@@ -46,8 +46,8 @@ def open_http_client(connections: int) -> httpx2.AsyncClient:
 class DirectClient(httpx2.AsyncClient):
     """Sends bodies in requests like one that the SDK has built, which takes longer than all else.
 
-    What the SDK adds (address, key, headers) is the same for all requests of a run. Certificates,
-    time limits and compression are those of ``openai.DefaultAioHttpClient``.
+    What the SDK adds (address, key, headers) is the same for all requests of a run. Certificates
+    and compression are those of ``openai.DefaultAioHttpClient``.
     """
 
     def __init__(self, connections: int) -> None:
@@ -76,7 +76,7 @@ class DirectClient(httpx2.AsyncClient):
         return await super().send(request, **options)
 
     async def send_like(self, body: bytes) -> Answer | None:
-        """Send a request like the one rehearsed, with another body; how long it takes is not bound.
+        """Send a request like the one rehearsed, with another body, for as long as that takes.
 
         Returns:
             The answer, be it an error; None if nothing was rehearsed, or the server redirects.

@@ -29,14 +29,14 @@ class Caller:
     def __init__(
         self,
         client: openai.AsyncOpenAI,
-        http_client: httpx2.AsyncClient,
+        direct: DirectClient | None,
         endpoint: Endpoint,
         api_key: str,
     ) -> None:
         self.endpoint = endpoint
         self.reached = False
         self._client = client
-        self._direct = http_client if isinstance(http_client, DirectClient) else None
+        self._direct = direct
         self._api_key = api_key
 
     async def call(self, body: bytes) -> Completion | Fault:
@@ -50,9 +50,7 @@ class Caller:
                 return status_fault(answer, self._api_key)
             return read_completion(_json(answer), time.perf_counter() - started)
         except Exception as error:  # fault_of raises again what it does not know
-            fault = fault_of(error, self._api_key)
-            self.reached = self.reached or fault.answered
-            return fault
+            return fault_of(error, self._api_key)
 
     async def _send(self, body: bytes) -> Answer:
         if self._direct is not None:
@@ -92,6 +90,7 @@ async def open_caller(endpoint: Endpoint, api_key: str) -> AsyncIterator[Caller]
         max_retries=0,  # ours are counted
         http_client=http_client,
     ) as client:
-        if isinstance(http_client, DirectClient):
-            await http_client.rehearse(partial(_post, client, b""))
-        yield Caller(client, http_client, endpoint, api_key)
+        direct = http_client if isinstance(http_client, DirectClient) else None
+        if direct is not None:
+            await direct.rehearse(partial(_post, client, b""))
+        yield Caller(client, direct, endpoint, api_key)

@@ -56,6 +56,24 @@ def test_what_does_not_pass_is_a_counted_failure_for_a_later_run(ask, store, rea
     assert list(store.export().sort_values("tries")["tries"]) == [1, 1, 4]
 
 
+@pytest.mark.parametrize(
+    ("raw", "detail"),
+    [
+        (b"", "status 500"),
+        (b'{"error": null}', 'status 500: {"error": null}'),
+        (b'{"error": {"message": "no memory"}}', "status 500: no memory"),
+        (b"[" * 100_000, "status 500: [["),
+    ],
+    ids=["empty", "null", "message", "deep"],
+)
+def test_what_a_server_says_of_its_error_is_kept(ask, sqlite_store, raw, detail):
+    broken = say.Reply(raw=raw, status=500)
+    outcomes, _, _ = ask(prompts(1), sqlite_store, lambda *_: broken, retries=0)
+    assert outcomes[0].failure == "server_error"
+    assert outcomes[0].detail.startswith(detail)
+    assert outcomes[0].detail == detail or len(raw) > 1000
+
+
 def test_hanging_servers_time_out(ask, sqlite_store):
     outcomes, usage, _ = ask(
         prompts(2), sqlite_store, lambda *_: say.hanging(), timeout_s=0.2, retries=1
