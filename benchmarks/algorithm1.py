@@ -39,11 +39,11 @@ sys.path.append(str(Path(__file__).parent))
 
 from tournaments import QUESTIONS, SYSTEMS, simulated_judgments  # noqa: E402
 
-from arena.tournaments import Tournaments, hold_tournaments  # noqa: E402
-from surrogate.holdout import fit_tournaments  # noqa: E402
-from surrogate.judge import Recipe  # noqa: E402
-from surrogate.learners import TREES  # noqa: E402
-from surrogate.tensor import FeatureTensor  # noqa: E402
+from arena.rating.tournaments import Tournaments, hold_tournaments  # noqa: E402
+from surrogate.board.holdout import fit_tournaments  # noqa: E402
+from surrogate.learning.regressors import TREES  # noqa: E402
+from surrogate.learning.surrogates import Recipe  # noqa: E402
+from surrogate.learning.tensor import FeatureTensor  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]

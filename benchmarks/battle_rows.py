@@ -10,12 +10,11 @@ import peers
 from peer_rows import ROUNDS, SAMPLED, Row, Settings, compared, extrapolated, gap, report
 from workloads import Floats, repeated, simulated_codes
 
-from arena.battle_codes import BattleCodes
-from arena.bradley_terry import fit_bradley_terry
-from arena.likelihoods import Counts
-from arena.outcomes import Outcomes, count_outcomes
-from arena.rating_models import RatingModel
-from arena.uncertainty import bootstrap, sandwich
+from arena.rating.battle_codes import BattleCodes
+from arena.rating.bradley_terry import RatingModel, fit_bradley_terry
+from arena.rating.likelihoods import Counts
+from arena.rating.outcomes import Outcomes, count_outcomes
+from arena.rating.uncertainty import bootstrap, sandwich
 
 MODEL = RatingModel(ties="half", ridge=0.0)
 LARGEST_FROM_BATTLES = 2_000_000

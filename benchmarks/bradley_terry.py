@@ -27,7 +27,7 @@ from question_rows import small
 from threadpoolctl import threadpool_limits
 from workloads import Floats, repeated, simulated_codes, write_battles
 
-from arena.outcomes import count_outcomes
+from arena.rating.outcomes import count_outcomes
 
 PEERS = ("choix", "evalica", "arena-rank")
 TARGET = "target: under 15 s and 2 GiB"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from features.feature import Feature, Value
-from features.missing import EMPTY_ANSWER
-from features.sample import Sample
-from features.tokens import words
+from features.measures.feature import Feature, Value
+from features.measures.sample import EMPTY_ANSWER, Sample
+from features.text.tokens import words
 
 SENTENCE_END = re.compile(r"[.!?。！？।]+")
 

@@ -18,10 +18,10 @@ from pathlib import Path  # noqa: E402
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from arena.battle_codes import read_battle_codes  # noqa: E402
-from arena.outcomes import count_outcomes  # noqa: E402
-from arena.rating_models import RatingModel  # noqa: E402
-from arena.uncertainty import bootstrap  # noqa: E402
+from arena.rating.battle_codes import read_battle_codes  # noqa: E402
+from arena.rating.bradley_terry import RatingModel  # noqa: E402
+from arena.rating.outcomes import count_outcomes  # noqa: E402
+from arena.rating.uncertainty import bootstrap  # noqa: E402
 
 STATUS = Path("/proc/self/status")
 

@@ -30,8 +30,8 @@ sys.path[0] = str(Path(__file__).parents[1])  # this file has the name of the pa
 from arena import Arena, read_arena  # noqa: E402
 from features import FEATURES, extract, feature_columns  # noqa: E402
 from features.engine.answers import Answers, answers_of  # noqa: E402
-from features.models.torch_runtime import one_thread  # noqa: E402
-from features.tokens import words, words_and_marks  # noqa: E402
+from features.models.cross_encoder import one_thread  # noqa: E402
+from features.text.tokens import words, words_and_marks  # noqa: E402
 
 PAPER = "target_language,english,citation_recall@10,citation_map@10,bleu,rouge_l"
 MIRAGE_ANSWERS = 212_705

@@ -23,13 +23,12 @@ from threadpoolctl import threadpool_limits
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 
 from arena.simulation import Simulation, mix_systems, simulate  # noqa: E402
+from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import parse_features  # noqa: E402
-from surrogate.agreement import kendall_tau  # noqa: E402
-from surrogate.surrogate_names import find_surrogate  # noqa: E402
+from surrogate.learning.names import find_surrogate  # noqa: E402
 from surrogate.validation import TournamentSettings  # noqa: E402
-from surrogate.validation.arranged import arrange  # noqa: E402
-from surrogate.validation.holding_out import leave_systems_out, whole_field  # noqa: E402
-from surrogate.validation.language_arena import LanguageArena  # noqa: E402
+from surrogate.validation.protocols import leave_systems_out, whole_field  # noqa: E402
+from surrogate.validation.study import LanguageArena, arrange  # noqa: E402
 from surrogate.validation.tasks import Trial, train_and_rate  # noqa: E402
 
 Floats = npt.NDArray[np.float64]

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.battle_codes import BattleCodes
-from arena.likelihoods import Counts
-from arena.outcomes import Outcomes
+from arena.rating.battle_codes import BattleCodes
+from arena.rating.likelihoods import Counts
+from arena.rating.outcomes import Outcomes
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[Any]

@@ -9,8 +9,8 @@ import peers
 from peer_rows import ROUNDS, SAMPLED, Row, Settings, compared, extrapolated, linearly, report
 from workloads import Floats, Questions, repeated, simulated_questions
 
-from arena.battle_codes import BattleCodes
-from arena.bradley_terry import fit_bradley_terry
+from arena.rating.battle_codes import BattleCodes
+from arena.rating.bradley_terry import fit_bradley_terry
 
 SYSTEMS, QUESTIONS = 19, 100
 

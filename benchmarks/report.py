@@ -18,9 +18,9 @@ import pandas as pd
 
 sys.path.pop(0)  # features.py beside this file has the name of the package
 
-from arena.languages import MIRACL_LANGUAGES
-from surrogate.report import write_site
-from surrogate.summary import BoardSummary
+from arena.text.languages import MIRACL_LANGUAGES
+from surrogate.board.summary import BoardSummary
+from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
 TARGETS = {(19, 18): 10, (300, 20): 60}

@@ -26,8 +26,8 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from arena import read_arena
-from arena.battles import Battles
-from arena.sampling import connected_battles, sample_taus
+from arena.planning.study import connected_battles, sample_taus
+from arena.rating.battles import Battles
 from arena.simulation import mix_systems, simulate
 
 Floats = npt.NDArray[np.float64]

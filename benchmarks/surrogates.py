@@ -27,14 +27,14 @@ sys.path.append(str(Path(__file__).parent))
 from crude_features import CRUDE_FEATURES  # noqa: E402
 
 from arena import Arena, read_arena  # noqa: E402
-from arena.battles import Battles  # noqa: E402
-from arena.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
-from arena.seeds import generator  # noqa: E402
+from arena.data.seeds import generator  # noqa: E402
+from arena.rating.battles import Battles  # noqa: E402
+from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
+from arena.statistics.rank_agreement import kendall_tau, percentile_interval  # noqa: E402
 from features import Feature, extract, parse_features  # noqa: E402
-from surrogate.agreement import kendall_tau, percentile_interval  # noqa: E402
 from surrogate.validation import TournamentSettings, Validation, validate  # noqa: E402
-from surrogate.validation.arranged import arrange  # noqa: E402
-from surrogate.validation.validation import MACRO, replicate_taus  # noqa: E402
+from surrogate.validation.study import arrange  # noqa: E402
+from surrogate.validation.validate import MACRO, replicate_taus  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 

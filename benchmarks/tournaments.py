@@ -23,8 +23,8 @@ import pandas as pd
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from arena.bradley_terry import fit_bradley_terry
-from arena.tournaments import Tournaments, hold_tournaments
+from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.tournaments import Tournaments, hold_tournaments
 
 SYSTEMS = 19
 QUESTIONS = 100

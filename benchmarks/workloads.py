@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.special import expit
 
-from arena.battle_codes import BattleCodes
-from arena.tables import WINNERS
+from arena.data.schema import WINNERS
+from arena.rating.battle_codes import BattleCodes
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

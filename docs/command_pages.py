@@ -24,7 +24,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def commands_page() -> str:
     """Write the help of every command."""
-    from surrogate.commands import app
+    from surrogate.cli.app import app
 
     parts = ["# Commands\n"]
     for words in commands_of(app):

@@ -20,8 +20,9 @@ import pandas as pd
 from arena import Arena
 from arena.simulation import simulate
 from surrogate import Recipe, build_board, read_board, write_board
-from surrogate.prediction_powered import advise, estimate_win_rates
-from surrogate.ranking import rank_systems
+from surrogate.ranking.advice import advise
+from surrogate.ranking.prediction_powered import estimate_win_rates
+from surrogate.ranking.rank import rank_systems
 
 LANGUAGE = "en"
 NEWER = ("sim-borealis-70", "sim-delta-chat", "sim-cedar-mini", "sim-harbor-tiny")

@@ -21,12 +21,12 @@ import xllamacpp
 from scipy.stats import kendalltau
 
 from arena import Arena, read_arena
-from arena.battle_codes import code_judgments
 from arena.diagnostics import diagnose_judgments
 from arena.judging import LlmJudge, judge_arena, merged_orders, pairs_judged_in
-from arena.judging.comparisons import pair_keys, unordered
+from arena.judging.pairs import pair_keys, unordered
 from arena.llm import Endpoint, ModelSettings, open_store
-from arena.ratings import rate
+from arena.rating.battle_codes import code_judgments
+from arena.rating.ratings import rate
 
 
 def main() -> None:

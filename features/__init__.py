@@ -1,12 +1,15 @@
 """Middle floor: what is measured on one answer, and the measuring of all of them."""
 
-from features.descriptions import describe_features
-from features.extraction import extract, feature_columns, missing_counts
-from features.feature import Feature, Parameter
-from features.feature_names import parse_features
-from features.missing import Missing
-from features.registry import DEFAULT_FEATURES, FEATURES, GROUPS
-from features.sample import Question, Sample
+from features.engine.extraction import extract, feature_columns, missing_counts
+from features.measures.feature import Feature, Parameter
+from features.measures.registry import (
+    DEFAULT_FEATURES,
+    FEATURES,
+    GROUPS,
+    describe_features,
+    parse_features,
+)
+from features.measures.sample import Missing, Question, Sample
 
 __all__ = [
     "DEFAULT_FEATURES",

@@ -9,25 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from surrogate.board import Board, build_board
-    from surrogate.board_folder import PublishedBoard, read_board, write_board
-    from surrogate.judge import Recipe, SurrogateJudge
-    from surrogate.judge_file import load_judge, save_judge
-    from surrogate.ranking import Placement, place_systems, rank_systems
+    from surrogate.board.build import Board, build_board
+    from surrogate.board.folder import PublishedBoard, read_board, write_board
+    from surrogate.learning.saving import load_judge, save_judge
+    from surrogate.learning.surrogates import Recipe, SurrogateJudge
+    from surrogate.ranking.rank import Placement, place_systems, rank_systems
 
 _HOMES = {
-    "Board": "board",
-    "Placement": "ranking",
-    "PublishedBoard": "board_folder",
-    "Recipe": "judge",
-    "SurrogateJudge": "judge",
-    "build_board": "board",
-    "load_judge": "judge_file",
-    "place_systems": "ranking",
-    "rank_systems": "ranking",
-    "read_board": "board_folder",
-    "save_judge": "judge_file",
-    "write_board": "board_folder",
+    "Board": "board.build",
+    "Placement": "ranking.rank",
+    "PublishedBoard": "board.folder",
+    "Recipe": "learning.surrogates",
+    "SurrogateJudge": "learning.surrogates",
+    "build_board": "board.build",
+    "load_judge": "learning.saving",
+    "place_systems": "ranking.rank",
+    "rank_systems": "ranking.rank",
+    "read_board": "board.folder",
+    "save_judge": "learning.saving",
+    "write_board": "board.folder",
 }
 
 __all__ = [

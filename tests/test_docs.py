@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from surrogate.commands import app
+from surrogate.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))

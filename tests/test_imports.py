@@ -17,7 +17,7 @@ HEAVY = (
         "import arena, features, surrogate",
         "from surrogate import build_board, rank_systems, read_board, write_board",
         "from arena.adapters import read_mirage, read_battles",
-        "from surrogate.commands import main; sys.argv = ['x', '--help']; main()",
+        "from surrogate.cli.app import main; sys.argv = ['x', '--help']; main()",
     ],
 )
 def test_nothing_heavy_is_loaded(statement):

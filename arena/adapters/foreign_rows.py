@@ -1,16 +1,48 @@
-"""Rows of another schema, checked against a pydantic record that declares it."""
+"""Reading rows of other people's files, and counting what was left out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Generic, TypeVar
+import importlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
+from typing import Annotated, Any, Generic, TypeVar
 
+import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from arena.adapters.skipped import Skip
-from arena.errors import Problem
-from arena.records import validation_problems
-from arena.rows import Rows
+from arena.data.errors import MissingDependencyError, Problem, UsageError
+from arena.data.rows import Rows
+from arena.data.schema import validation_problems
+
+
+@dataclass(frozen=True, order=True)
+class Skip:
+    """One thing left out.
+
+    Attributes:
+        source: File or data set it was in.
+        item: What it is: ``judgment``, ``battle``, ``answer``, ``passage`` or ``column``.
+        reason: Why it was left out.
+    """
+
+    source: str
+    item: str
+    reason: str
+
+
+def skipped_table(skips: Iterable[Skip]) -> pd.DataFrame:
+    """Count what was left out.
+
+    Returns:
+        Columns ``source, item, reason, count``, sorted; no row if nothing was left out.
+    """
+    counts = sorted(Counter(skips).items())
+    columns = [field.name for field in fields(Skip)]
+    rows = [(*astuple(skip), count) for skip, count in counts]
+    table = pd.DataFrame(rows, columns=[*columns, "count"])
+    return table.astype({**dict.fromkeys(columns, "str"), "count": int})
+
 
 StorableText = Annotated[str, StringConstraints(min_length=0)]
 """Any text but half a surrogate pair, which pydantic refuses in constrained strings alone."""
@@ -93,3 +125,39 @@ def _row_problems(
         return f"give {field} as {record.model_fields[field].description}"
 
     return validation_problems(error, rows.source, int(rows.lines.iloc[position]), mend)
+
+
+def load_rows(dataset: str, config: str, split: str) -> Rows:
+    """Load a split of a data set from the hub, or from a local folder of the same layout.
+
+    Args:
+        dataset: Name on the hub, or a folder.
+        config: Configuration, such as a language code.
+        split: Split, such as ``dev``.
+
+    Raises:
+        MissingDependencyError: If ``datasets`` is not installed.
+        UsageError: If the hub cannot be reached or has no such data.
+    """
+    datasets = _datasets()
+    source = f"{dataset}/{config}/{split}"
+    try:
+        records = datasets.load_dataset(dataset, config, split=split).to_list()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageError(f"cannot load {source}: {error}") from error
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    table = pd.DataFrame(
+        {
+            column: pd.Series([record.get(column) for record in records], dtype=object)
+            for column in columns
+        }
+    )
+    return Rows(table, pd.Series(range(1, len(table) + 1), dtype=int), source)
+
+
+def _datasets() -> Any:  # noqa: ANN401
+    try:
+        return importlib.import_module("datasets")
+    except ImportError as error:
+        purpose = "loading a published data set by name"
+        raise MissingDependencyError(purpose, "datasets", "hub") from error

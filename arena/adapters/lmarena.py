@@ -15,15 +15,12 @@ from typing import Literal
 
 import pandas as pd
 
-from arena.adapters.foreign_rows import ignored_columns, missing_columns
-from arena.adapters.language_names import UNDETERMINED, language_code
-from arena.adapters.skipped import Skip, skipped_table
-from arena.errors import DataError, Problem, UsageError
-from arena.folder import Arena, checked_arena, empty_rows, rows_of
-from arena.languages import LANGUAGE_CODE
-from arena.records import ArenaInfo
-from arena.rows import Rows, read_rows
-from arena.tables import ANSWERS, is_unstorable
+from arena.adapters.foreign_rows import Skip, ignored_columns, missing_columns, skipped_table
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.folder import Arena, checked_arena, empty_rows, rows_of
+from arena.data.rows import Rows, read_rows
+from arena.data.schema import ANSWERS, ArenaInfo, is_unstorable
+from arena.text.languages import LANGUAGE_CODE, UNDETERMINED, language_code
 
 WINNERS = MappingProxyType({"model_a": "a", "model_b": "b", "tie": "tie"})
 """Winner of a battle to ours."""

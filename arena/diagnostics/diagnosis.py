@@ -9,29 +9,38 @@ from typing import Any
 
 import pandas as pd
 
-from arena.diagnostics.absent_answers import answer_findings, answers_table
-from arena.diagnostics.connections import connection_findings, connections_table
-from arena.diagnostics.contradictions import contradiction_findings, contradictions_table
+from arena.data.folder import Arena
+from arena.data.judgment_file import checked_judgments
+from arena.diagnostics.bias import (
+    contradiction_findings,
+    contradictions_table,
+    length_findings,
+    length_table,
+    position_findings,
+    position_table,
+)
 from arena.diagnostics.coverage import (
+    answer_findings,
+    answers_table,
     coverage_findings,
     coverage_table,
     overview_findings,
     overview_table,
     unjudged_languages,
 )
-from arena.diagnostics.finding import Finding, Severity, by_severity
+from arena.diagnostics.finding import Finding, Severity, by_severity, chosen_judgments
 from arena.diagnostics.judge_agreement import (
     agreement_findings,
     agreement_table,
     judges_left_out,
 )
-from arena.diagnostics.length_preference import length_findings, length_table
-from arena.diagnostics.position import position_findings, position_table
-from arena.diagnostics.selection import chosen_judgments
-from arena.diagnostics.systems import pairs_table, systems_table
+from arena.diagnostics.systems import (
+    connection_findings,
+    connections_table,
+    pairs_table,
+    systems_table,
+)
 from arena.diagnostics.verdicts import verdicts
-from arena.folder import Arena
-from arena.judgment_file import checked_judgments
 
 TABLES = (
     *("overview", "connections", "coverage", "systems", "pairs", "position"),

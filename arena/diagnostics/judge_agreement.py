@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.seeds import generator
 from arena.diagnostics.finding import Finding, Severity, counted, subject_of
 from arena.diagnostics.verdicts import ITEM, PAIR, majorities
-from arena.seeds import generator
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,20 +1,25 @@
 """Answers of RAG systems to the questions of an arena: prompts, generation, context."""
 
-from arena.generation.answer_files import (
+from arena.generation.context import SelectedContext, select_context
+from arena.generation.files import (
     append_answers,
     check_own_file,
     note_missing,
+    read_arena_to_answer,
     write_answers,
 )
-from arena.generation.answer_prompt import PROTOCOLS, AnswerPrompt, answer_prompt, protocol_of
-from arena.generation.arena_files import read_arena_to_answer
-from arena.generation.context_selection import SelectedContext, select_context
 from arena.generation.generate import GenerationDryRun, dry_run_generate, generate_answers
-from arena.generation.generated import Generated, GenerationSummary
-from arena.generation.llm_system import LlmSystem
-from arena.generation.questions import choose_questions
-from arena.generation.time_dependence import TimeDependence, TimeFilter, time_dependence
-from arena.generation.trimming import ByteTrimmer, Trimmer, read_tokenizer
+from arena.generation.prompt import (
+    PROTOCOLS,
+    AnswerPrompt,
+    ByteTrimmer,
+    Trimmer,
+    answer_prompt,
+    protocol_of,
+    read_tokenizer,
+)
+from arena.generation.questions import TimeDependence, TimeFilter, choose_questions, time_dependence
+from arena.generation.summary import Generated, GenerationSummary, LlmSystem
 
 __all__ = [
     "PROTOCOLS",

@@ -10,30 +10,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.generation.generated import (
+from arena.generation.questions import (
+    TIME_DEPENDENT,
+    UNDETERMINED,
+    GivenQuestion,
+    TimeDependence,
+    TimeFilter,
+    given_questions,
+    question_keys,
+    time_dependence,
+    time_prompts,
+)
+from arena.generation.summary import (
     ANSWER_COLUMNS,
     FAILURE_COLUMNS,
     SKIPPED_COLUMNS,
     Generated,
+    LlmSystem,
+    summarize,
 )
-from arena.generation.generation_summary import summarize
-from arena.generation.llm_system import LlmSystem
-from arena.generation.questions import GivenQuestion, given_questions, question_keys
-from arena.generation.time_dependence import (
-    TIME_DEPENDENT,
-    UNDETERMINED,
-    TimeDependence,
-    TimeFilter,
-    time_dependence,
-    time_prompts,
-)
-from arena.judging.comparisons import QuestionKey
+from arena.judging.pairs import QuestionKey
 from arena.llm.client import complete
-from arena.llm.dry_run import DryRun, dry_run
-from arena.llm.failures import OVER_BUDGET
-from arena.llm.outcomes import Outcome
-from arena.llm.prompts import Prompt
-from arena.llm.usage import Usage
+from arena.llm.replies import OVER_BUDGET, Outcome
+from arena.llm.settings import Prompt
+from arena.llm.usage import DryRun, Usage, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import pandas as pd
 
-from arena.errors import UsageError
-from arena.judging.comparisons import QuestionKey, ShownPassage
-from arena.seeds import generator
-from arena.tables import QUESTION_KEY
+from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import generator
+from arena.judging.pairs import QuestionKey, ShownPassage
+from arena.llm.client import complete
+from arena.llm.replies import Completion, Outcome, UnparsableError
+from arena.llm.settings import Endpoint, ModelSettings, Prompt
+from arena.llm.usage import Usage
+from arena.text.languages import MIRACL_LANGUAGES
+from arena.text.prompts import packaged_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +99,134 @@ def _is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
     order = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", "query_id"])
     drawn = order.groupby("language", sort=False).head(questions).index
     return np.asarray(queries.index.isin(drawn))
+
+
+def named_language(code: str) -> str:
+    """Return a language's English name; for one that is not in MIRACL, its code, as such."""
+    return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"
+
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+TIME_DEPENDENT = "time_dependent"
+UNDETERMINED = "time_dependence_"
+"""Before the reason why nobody knows whether a question is time-dependent."""
+
+LABEL_COLUMNS = ["query_id", "language", "label", "rationale", "failure", "detail", "key"]
+
+_TEMPLATE = "time-dependent.v1"
+_VARIABLES = ("question", "language")
+_LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
+_RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
+_LABELS = ("yes", "no")
+
+
+@dataclass(frozen=True)
+class TimeFilter:
+    """Who tells whether a question is time-dependent.
+
+    Attributes:
+        settings: The model; the paper took Llama 3 70B. Systems that are to be compared need the
+            same one, or they answer other questions.
+        endpoint: Where it is asked.
+    """
+
+    settings: ModelSettings
+    endpoint: Endpoint = field(default_factory=Endpoint)
+
+
+@dataclass(frozen=True)
+class TimeDependence:
+    """What was told of questions.
+
+    Attributes:
+        labels: Columns ``query_id, language, label`` (``yes``, ``no``, or missing where there is
+            a failure), ``rationale, failure, detail, key``; a row a question, in their order.
+        usage: What was asked.
+    """
+
+    labels: pd.DataFrame
+    usage: Usage
+
+    def keys(self, label: str) -> set[QuestionKey]:
+        """Return the questions of a label."""
+        return set(question_keys(self.labels[self.labels["label"] == label]))
+
+
+class StoredLabel(TypedDict):
+    """What is read from a reply, as it is kept in the store."""
+
+    label: str
+    rationale: str
+
+
+def time_dependence(
+    queries: pd.DataFrame,
+    time_filter: TimeFilter,
+    store: Store,
+    *,
+    max_calls: int | None = None,
+    progress: Callable[[Usage], None] | None = None,
+) -> TimeDependence:
+    """Let an LLM tell which questions need the present date, current affairs or news.
+
+    Args:
+        queries: Columns ``query_id, language, query``.
+        time_filter: Who tells.
+        store: Where replies are and go.
+        max_calls: Most prompts to send.
+        progress: Called with the counts before each reply.
+
+    Raises:
+        UsageError: If the endpoint or the settings cannot be used.
+        MissingDependencyError: If the extra ``llm`` is not installed.
+    """
+    run = complete(
+        time_prompts(queries),
+        time_filter.settings,
+        endpoint=time_filter.endpoint,
+        store=store,
+        parse=read_label,
+        max_calls=max_calls,
+        progress=progress,
+    )
+    with run:
+        rows = [
+            (query_id, language, *_read(outcome))
+            for (language, query_id), outcome in zip(question_keys(queries), run, strict=True)
+        ]
+    return TimeDependence(pd.DataFrame(rows, columns=LABEL_COLUMNS, dtype=object), run.usage)
+
+
+def time_prompts(queries: pd.DataFrame) -> Iterator[Prompt]:
+    """Yield the prompts that ask whether questions are time-dependent."""
+    template = packaged_prompt("arena.generation", _TEMPLATE, _VARIABLES)
+    pairs: Iterable[tuple[str, str]] = zip(queries["language"], queries["query"], strict=True)
+    for language, question in pairs:
+        text = template.fill({"question": question, "language": named_language(language)})
+        yield Prompt.of(text, version=template.version)
+
+
+def read_label(completion: Completion) -> StoredLabel:
+    """Read the last ``<label>`` of a reply.
+
+    Raises:
+        UnparsableError: If there is none, or it is neither yes nor no.
+    """
+    text = completion.text or ""
+    labels = _LABEL.findall(text)
+    if not labels:
+        raise UnparsableError("the reply has no <label>; expected yes or no in it")
+    label = labels[-1].strip(" \t\r\n'\".").casefold()
+    if label not in _LABELS:
+        raise UnparsableError(f"the label is {label!r}; expected yes or no")
+    rationales = _RATIONALE.findall(text)
+    return StoredLabel(label=label, rationale=rationales[-1].strip() if rationales else "")
+
+
+def _read(outcome: Outcome[StoredLabel]) -> tuple[object, ...]:
+    value = outcome.value
+    if value is None:
+        return None, "", outcome.failure, outcome.detail, outcome.key
+    return value["label"], value["rationale"], None, "", outcome.key

@@ -1,17 +1,13 @@
 """Pairwise judging by LLMs: prompts, verdicts, order, panels."""
 
-from arena.judging.both_orders import merged_orders
-from arena.judging.judge_arena import dry_run_judge, judge_arena
-from arena.judging.judge_folder import FolderJudging, judge_folder
-from arena.judging.judged import Judged
-from arena.judging.judging_summary import JudgingSummary
-from arena.judging.judgment_append import append_judgments
+from arena.judging.folder import FolderJudging, append_judgments, judge_folder
+from arena.judging.judge import dry_run_judge, judge_arena
 from arena.judging.llm_judge import LlmJudge
-from arena.judging.order import shown_order
-from arena.judging.pairs import ChosenPairs, choose_pairs, pairs_judged_in
-from arena.judging.pairwise_prompt import PairwisePrompt, pairwise_prompt
+from arena.judging.pairs import ChosenPairs, choose_pairs, pairs_judged_in, shown_order
 from arena.judging.panel import Panel, hold_panel
-from arena.judging.verdicts import parse_verdict
+from arena.judging.prompt import PairwisePrompt, pairwise_prompt
+from arena.judging.replies import parse_verdict
+from arena.judging.summary import Judged, JudgingSummary, merged_orders
 
 __all__ = [
     "ChosenPairs",

@@ -1,27 +1,230 @@
-"""Which pairs of answers to judge: questions drawn per language, pairs of each question."""
+"""Which pairs of answers are judged, and in which order they are shown."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from arena.errors import UsageError
-from arena.folder import Arena
-from arena.judging.comparisons import (
-    ArenaTexts,
-    PairKey,
-    QuestionKey,
-    pair_keys,
-    unordered,
-)
-from arena.judging.even_pairs import EvenPairs, Names
-from arena.judging.order import shown_order
-from arena.seeds import generator
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.data.seeds import generator, seed_sequence
+from arena.text.answers import parse_answer
+
+Names = tuple[str, str]
+
+
+class EvenPairs:
+    """Chooses pairs question by question, with an eye on those chosen before."""
+
+    def __init__(self) -> None:
+        self._battles: Counter[str] = Counter()
+        self._meetings: Counter[Names] = Counter()
+        self._group: dict[str, int] = {}
+
+    def choose(self, systems: list[str], pairs: int, random: np.random.Generator) -> list[Names]:
+        """Choose pairs of a question.
+
+        Each pair joins two groups of systems that no chosen pair connects yet, if there are any;
+        then systems with few battles on this question and in all go first, then pairs that met
+        seldom; the rest is chance.
+
+        Args:
+            systems: Systems that answered the question.
+            pairs: How many to choose, at most.
+            random: Breaks ties.
+        """
+        names = sorted(systems)
+        for name in names:
+            self._group.setdefault(name, len(self._group))
+        one, other = np.triu_indices(len(names), 1)
+        met = np.array([self._meetings[pair] for pair in combinations(names, 2)])
+        chance = random.random(len(one))
+        here = np.zeros(len(names), dtype=np.int64)
+        taken = np.zeros(len(one), dtype=np.bool_)
+        chosen: list[Names] = []
+        for _ in range(min(pairs, len(one))):
+            battles = np.array([self._battles[name] for name in names])
+            group = np.array([self._group[name] for name in names])
+            costs: tuple[npt.NDArray[np.generic], ...] = (
+                taken,
+                group[one] == group[other],
+                np.maximum(here[one], here[other]),
+                here[one] + here[other],
+                battles[one] + battles[other],
+                met,
+                chance,
+            )
+            pair = int(np.lexsort(costs[::-1])[0])
+            taken[pair] = True
+            here[[one[pair], other[pair]]] += 1
+            chosen.append((names[one[pair]], names[other[pair]]))
+            self._note(chosen[-1])
+        return chosen
+
+    def _note(self, pair: Names) -> None:
+        self._battles.update(pair)
+        self._meetings[pair] += 1
+        kept, joined = (self._group[name] for name in pair)
+        if kept != joined:
+            for name, group in self._group.items():
+                if group == joined:
+                    self._group[name] = kept
+
+
+QuestionKey = tuple[str, str]
+PairKey = tuple[str, str, str, str]
+"""Language, query_id, system on side A, system on side B."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage as a judge sees it.
+
+    Attributes:
+        passage_id: What answers cite.
+        text: The passage.
+        title: Title of its document, or None.
+        relevance: 1 relevant, 0 not relevant, None not judged; not shown unless a template does.
+    """
+
+    passage_id: str
+    text: str
+    title: str | None = None
+    relevance: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two answers to a question.
+
+    Attributes:
+        key: Language, query_id, system on side A, system on side B.
+        question: The question.
+        passages: Its passages, if any.
+        answer_a: The answer proper on side A: without ``##Reason:``, citations included.
+        answer_b: The answer on side B.
+    """
+
+    key: PairKey
+    question: str
+    passages: tuple[ShownPassage, ...]
+    answer_a: str
+    answer_b: str
+
+
+class ArenaTexts:
+    """Questions and answers of an arena, found by their keys."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._questions: dict[QuestionKey, tuple[str, Sequence[Any]]] = {
+            (language, query_id): (query, passages)
+            for language, query_id, query, passages in _rows(
+                arena.queries, "language", "query_id", "query", "passages"
+            )
+        }
+        self._outputs: dict[QuestionKey, dict[str, str]] = {}
+        for language, query_id, system, answer in _rows(
+            arena.answers, "language", "query_id", "system", "answer"
+        ):
+            self._outputs.setdefault((language, query_id), {})[system] = answer
+
+    def questions(self, language: str) -> list[str]:
+        """Ids of a language's questions."""
+        return [query_id for of_language, query_id in self._questions if of_language == language]
+
+    def question(self, key: QuestionKey) -> str:
+        """Return the text of a question."""
+        return self._questions[key][0]
+
+    def systems(self, key: QuestionKey) -> list[str]:
+        """Systems that answered a question, sorted."""
+        return sorted(self._outputs.get(key, {}))
+
+    def answer(self, key: QuestionKey, system: str) -> str:
+        """Return the answer that a judge sees: the whole output where no answer is marked.
+
+        Raises:
+            UsageError: If there is no such answer.
+        """
+        output = self._outputs.get(key, {}).get(system)
+        if output is None:
+            language, query_id = key
+            raise UsageError(f"there is no answer of {system!r} to {query_id!r} in {language!r}")
+        return parse_answer(output).text
+
+    def comparison(self, key: PairKey) -> Comparison:
+        """Put together what a judge compares.
+
+        Raises:
+            UsageError: If an answer or the question is absent.
+        """
+        language, query_id, system_a, system_b = key
+        question = (language, query_id)
+        answers = (self.answer(question, system_a), self.answer(question, system_b))
+        if question not in self._questions:
+            raise UsageError(f"there is no question {query_id!r} in {language!r}")
+        query, passages = self._questions[question]
+        return Comparison(key, query, tuple(_shown_passages(passages)), *answers)
+
+
+def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:
+    """Yield the key of every row of a table of pairs or judgments."""
+    yield from _rows(table, "language", "query_id", "system_a", "system_b")
+
+
+def unordered(key: PairKey) -> PairKey:
+    """Return the key of a pair whatever the order of its sides."""
+    language, query_id, system_a, system_b = key
+    first, second = sorted((system_a, system_b))
+    return language, query_id, first, second
+
+
+def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:
+    yield from table[list(columns)].itertuples(index=False, name=None)
+
+
+def _shown_passages(passages: Iterable[dict[str, Any]]) -> Iterator[ShownPassage]:
+    for passage in passages:
+        yield ShownPassage(
+            passage["passage_id"], passage["text"], passage.get("title"), passage.get("relevance")
+        )
+
+
+Answer = tuple[str, str]
+"""System and the answer it gave."""
+
+
+def shown_order(
+    language: str, query_id: str, one: Answer, other: Answer, seed: int = 0
+) -> tuple[str, str]:
+    """Draw which of two systems stands on side A.
+
+    The draw rests on the question, the two systems and their answers, and on nothing else:
+    neither on the judge, so that the judges of a panel see the same, nor on other systems, so
+    that a new one reshuffles nothing.
+
+    Args:
+        language: Language of the question.
+        query_id: Its id.
+        one: A system and its answer.
+        other: The other system and its answer; the order of the two does not matter.
+        seed: The user's seed.
+
+    Returns:
+        The system on side A, and that on side B.
+    """
+    first, second = sorted((one, other))
+    drawn = seed_sequence(seed, "judging", "order", language, query_id, *first, *second)
+    swapped = bool(drawn.generate_state(1)[0] & 1)
+    return (second[0], first[0]) if swapped else (first[0], second[0])
+
 
 PAIR_COLUMNS = ["language", "query_id", "system_a", "system_b"]
 DEFAULT_QUESTIONS = 100

@@ -1,30 +1,122 @@
-"""A run over many prompts: what is claimed, what is waited for, and what is handed out."""
+"""The prompts under way, in order; equal prompts share one slot."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from queue import Empty
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from arena.errors import MissingDependencyError
-from arena.llm.completions import Completion
-from arena.llm.failures import OVER_BUDGET
-from arena.llm.outcomes import Outcome
-from arena.llm.parsing import parsed
-from arena.llm.prompts import Prompt, Request, request_for
-from arena.llm.settings import Endpoint, ModelSettings
+from arena.data.errors import MissingDependencyError, UsageError
+from arena.llm.replies import OVER_BUDGET, UNPARSABLE, Completion, Outcome, UnparsableError
+from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
 from arena.llm.store_rows import Result
 from arena.llm.usage import Usage
-from arena.llm.window import Window
-
-if TYPE_CHECKING:
-    from arena.llm.crew import Crew
-    from arena.llm.store import Store
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Slot(Generic[T]):
+    """A request and, once it has ended, how.
+
+    Attributes:
+        users: Prompts in the window that share it.
+        shared: Whether one of them has been handed out.
+        result: How it ended; None while under way.
+        value: What was read from the answer.
+        from_store: Whether the result was in the store.
+    """
+
+    request: Request
+    users: int = 0
+    shared: bool = False
+    result: Result | None = None
+    value: T | None = None
+    from_store: bool = False
+
+
+class Window(Generic[T]):
+    """Prompts from the oldest that is not handed out to the newest that is taken on."""
+
+    def __init__(self) -> None:
+        self._order: deque[tuple[Prompt, Slot[T]]] = deque()
+        self._slots: dict[str, Slot[T]] = {}
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def add(self, prompt: Prompt, request: Request) -> bool:
+        """Append a prompt; False if its request is in the window already."""
+        slot = self._slots.get(request.key)
+        new = slot is None
+        if slot is None:
+            slot = self._slots[request.key] = Slot(request)
+        slot.users += 1
+        self._order.append((prompt, slot))
+        return new
+
+    def settle(self, result: Result, value: T | None, from_store: bool) -> None:
+        """Note how a request ended."""
+        slot = self._slots[result.key]
+        slot.result, slot.value, slot.from_store = result, value, from_store
+
+    def head_is_settled(self) -> bool:
+        """Tell whether the oldest prompt has ended."""
+        return self._order[0][1].result is not None
+
+    def pop(self) -> tuple[Prompt, Slot[T]]:
+        """Take out the oldest prompt, with its slot."""
+        prompt, slot = self._order.popleft()
+        slot.users -= 1
+        if slot.users == 0:
+            del self._slots[slot.request.key]
+        return prompt, slot
+
+
+def text_of(completion: Completion) -> str:
+    """Take the text as it is: the parser where none is given."""
+    return completion.text or ""
+
+
+def parsed(result: Result, parse: Callable[[Completion], T]) -> tuple[Result, T | None]:
+    """Read the value from a result, whatever an earlier parser read from it.
+
+    Returns:
+        The result with the value as JSON, or with the failure; and the value.
+
+    Raises:
+        UsageError: If the value cannot be written as JSON.
+    """
+    completion = result.completion
+    if completion is None or completion.failure is not None:
+        return result, None
+    try:
+        value = parse(completion)
+    except UnparsableError as error:
+        failed = replace(result, failure=UNPARSABLE, detail=str(error), parsed=None)
+        return failed, None
+    return replace(result, failure=None, detail="", parsed=_json(value)), value
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"parse returned what JSON cannot hold ({error}); return plain values"
+        ) from error
+
+
+if TYPE_CHECKING:
+    from arena.llm.client import Crew
+    from arena.llm.store import Store
+
 
 PROMPTS_AT_A_TIME = 64
 LEAST_AHEAD = 512
@@ -164,7 +256,7 @@ class Run(Generic[T]):
         for package in ("openai", "aiohttp"):
             if importlib.util.find_spec(package) is None:
                 raise MissingDependencyError("asking LLMs", package, "llm")
-        from arena.llm.crew import Crew
+        from arena.llm.client import Crew
 
         return Crew(
             self._endpoint,

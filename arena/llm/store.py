@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import sqlalchemy as sa
 
-from arena.llm import owners, store_writes, verification
-from arena.llm.claims import Claim, claim, look_up
-from arena.llm.prompts import Request
-from arena.llm.store_engine import open_engine, reading
-from arena.llm.store_export import export_jsonl, export_table, summary
-from arena.llm.store_rows import Result
-from arena.llm.store_schema import CLAIMED, OPEN, calls
+from arena.data.errors import MissingDependencyError, UsageError
+from arena.llm import store_claims, store_rows
+from arena.llm.settings import Request
+from arena.llm.store_claims import Claim, claim, export_jsonl, export_table, look_up, summary
+from arena.llm.store_rows import CLAIMED, OPEN, Result, calls, open_engine, reading
 
 _KEYS_A_QUERY = 500
 
@@ -49,24 +49,24 @@ class Store:
     def enter(self) -> str:
         """Register a run that will claim requests; returns its name."""
         with self._writing() as connection:
-            return owners.enter(connection, self._dialect)
+            return store_claims.enter(connection, self._dialect)
 
     def renew(self, owner: str) -> None:
         """Say that a run is alive; to be called more often than ``owners.LEASE_S``."""
         with self._writing() as connection:
-            owners.renew(connection, self._dialect, owner)
+            store_claims.renew(connection, self._dialect, owner)
 
     def leave(self, owner: str) -> None:
         """End a run: what it claimed and did not finish is open again."""
         unfinished = (calls.c.owner == owner) & (calls.c.state == CLAIMED)
         with self._writing() as connection:
             connection.execute(sa.update(calls).where(unfinished).values(state=OPEN))
-            owners.leave(connection, owner)
+            store_claims.leave(connection, owner)
 
     def claim(self, owner: str, requests: Sequence[Request], model: str) -> dict[str, Claim]:
         """Claim requests for a run, which is alive by that; see ``arena.llm.claims``."""
         with self._writing() as connection:
-            owners.renew(connection, self._dialect, owner)
+            store_claims.renew(connection, self._dialect, owner)
             return claim(connection, self._dialect, owner, requests, model)
 
     def look_up(self, keys: Sequence[str]) -> dict[str, Result]:
@@ -83,13 +83,13 @@ class Store:
         A final one is written whoever holds the claim by now, unless there is a final one already.
         """
         with self._writing() as connection:
-            store_writes.save(connection, owner, results)
+            store_rows.save(connection, owner, results)
 
     def save_parsed(self, results: Sequence[Result]) -> None:
         """Write what a changed parser reads from answers that are there already."""
         if results:
             with self._writing() as connection:
-                store_writes.save_parsed(connection, results)
+                store_rows.save_parsed(connection, results)
 
     def stats(self) -> pd.DataFrame:
         """Count the store's rows.
@@ -128,7 +128,7 @@ class Store:
             DataError: If something does not hold, with all problems.
         """
         with self._reading() as connection:
-            return verification.verify(connection, self._dialect)
+            return store_claims.verify(connection, self._dialect)
 
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
@@ -139,3 +139,47 @@ class Store:
     def _reading(self) -> Iterator[sa.Connection]:
         with reading(self._engine).begin() as connection:
             yield connection
+
+
+if TYPE_CHECKING:
+    pass
+
+_SERVERS = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+def open_store(where: str | Path) -> Store:
+    """Open a store, and make it where there is none.
+
+    Args:
+        where: Path of an SQLite file on a local disk, or ``postgresql://user@host/database``.
+
+    Returns:
+        The store; close it, or use it in a ``with`` block.
+
+    Raises:
+        MissingDependencyError: If SQLAlchemy or the server's driver is not installed.
+        UsageError: If the folder or the database does not exist, or something else is in it.
+    """
+    _require("sqlalchemy", "keeping the results of LLM calls", "llm")
+    from sqlalchemy import URL, make_url
+
+    pass
+
+    text = str(where)
+    if text.startswith(_SERVERS):
+        _require("psycopg", "a store on PostgreSQL", "postgres")
+        return Store(make_url(text).set(drivername="postgresql+psycopg"))
+    if "://" in text:
+        scheme = text.partition("://")[0]
+        raise UsageError(
+            f"there are no stores at {scheme} URLs; give a path or a postgresql:// URL"
+        )
+    path = Path(where)
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent} to keep the store {path.name} in")
+    return Store(URL.create("sqlite", database=str(path)))
+
+
+def _require(package: str, purpose: str, extra: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        raise MissingDependencyError(purpose, package, extra)

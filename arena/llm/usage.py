@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from arena.llm.settings import ModelSettings, Prompt, Request, request_for
 
 MILLION = 1_000_000
 
@@ -84,3 +88,95 @@ class Usage:
             reasons = ", ".join(f"{count} {name}" for name, count in sorted(self.failures.items()))
             parts.append(f"failed: {reasons}")
         return "; ".join(parts)
+
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+BYTES_A_TOKEN = 4
+TOKENS_A_MESSAGE = 4
+
+_PROMPTS_AT_A_TIME = 500
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a run would do.
+
+    Attributes:
+        prompts: Prompts given.
+        distinct: Those of them that differ.
+        in_store: Those of the distinct that the store has answered.
+        calls: Calls that are left, without retries.
+        tokens_in: Estimated tokens of these calls' prompts.
+        tokens_out_at_most: Most tokens of the answers; None if the settings set no limit.
+        cost_at_most: Cost of both at the given prices; None without a price or a limit.
+    """
+
+    prompts: int
+    distinct: int
+    in_store: int
+    calls: int
+    tokens_in: int
+    tokens_out_at_most: int | None
+    cost_at_most: float | None
+
+
+def estimated_tokens(text: str) -> int:
+    """Estimate a text's tokens by its bytes: right within a factor of two for most scripts."""
+    return -(-len(text.encode()) // BYTES_A_TOKEN)
+
+
+def dry_run(
+    prompts: Iterable[Prompt],
+    settings: ModelSettings,
+    store: Store | None = None,
+    prices: Mapping[str, Price] | None = None,
+    count_tokens: Callable[[str], int] = estimated_tokens,
+) -> DryRun:
+    """Count what ``complete`` would ask; nothing is sent.
+
+    Args:
+        prompts: What would be asked.
+        settings: Of which model.
+        store: Where answers may be already; None counts every distinct prompt as a call.
+        prices: Price of each model, by its name in the settings.
+        count_tokens: Counts a text's tokens, where the estimate by bytes is not good enough.
+
+    Raises:
+        UsageError: If a prompt or a setting cannot be sent.
+    """
+    given, known, tokens_in, seen = 0, 0, 0, set[bytes]()
+    source = iter(prompts)
+    while chunk := list(islice(source, _PROMPTS_AT_A_TIME)):
+        given += len(chunk)
+        fresh = _unseen(chunk, settings, seen)
+        answered = {} if store is None else store.look_up(list(fresh))
+        known += len(answered)
+        left = [prompt for key, prompt in fresh.items() if key not in answered]
+        tokens_in += sum(_prompt_tokens(prompt, count_tokens) for prompt in left)
+    calls = len(seen) - known
+    tokens_out = _most_tokens_out(settings, calls)
+    price = (prices or {}).get(settings.model)
+    cost = None if price is None or tokens_out is None else price.of(tokens_in, tokens_out)
+    return DryRun(given, len(seen), known, calls, tokens_in, tokens_out, cost)
+
+
+def _unseen(chunk: list[Prompt], settings: ModelSettings, seen: set[bytes]) -> dict[str, Prompt]:
+    fresh = {}
+    for prompt in chunk:
+        request: Request = request_for(prompt, settings)
+        short = bytes.fromhex(request.key)[:16]
+        if short not in seen:
+            seen.add(short)
+            fresh[request.key] = prompt
+    return fresh
+
+
+def _prompt_tokens(prompt: Prompt, count_tokens: Callable[[str], int]) -> int:
+    return sum(count_tokens(each.content) + TOKENS_A_MESSAGE for each in prompt.messages)
+
+
+def _most_tokens_out(settings: ModelSettings, calls: int) -> int | None:
+    limit = settings.extra_body.get("max_completion_tokens", settings.max_tokens)
+    return calls * limit if isinstance(limit, int) else None

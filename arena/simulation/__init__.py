@@ -1,20 +1,21 @@
 """A simulated arena whose true ranking is known, and the sample that comes with the package."""
 
-from arena.simulation.default_systems import DEFAULT_SYSTEMS
-from arena.simulation.factbook import LANGUAGES
+from arena.simulation.answers import ErrorCounts, expected_utility, utility
+from arena.simulation.facts import LANGUAGES, QUESTIONS
 from arena.simulation.mixed_systems import mix_systems
-from arena.simulation.quality import ErrorCounts, expected_utility, utility
-from arena.simulation.questions import QUESTIONS
-from arena.simulation.sample import (
+from arena.simulation.simulator import (
+    DEFAULT_NOISE,
     SAMPLE_SEED,
+    TEACHER,
+    TIE_MARGIN,
+    Simulation,
     sample_arena,
     sample_folder,
     sample_truth,
+    simulate,
     write_simulation,
 )
-from arena.simulation.simulator import Simulation, simulate
-from arena.simulation.systems import ErrorRates, SystemProfile
-from arena.simulation.teacher import DEFAULT_NOISE, TEACHER, TIE_MARGIN
+from arena.simulation.systems import DEFAULT_SYSTEMS, ErrorRates, SystemProfile
 
 __all__ = [
     "DEFAULT_NOISE",

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.errors import UsageError
-from arena.simulation.sample import SAMPLE_SEED, write_simulation
-from arena.simulation.simulator import simulate
+from arena.data.errors import UsageError
+from arena.simulation.simulator import SAMPLE_SEED, simulate, write_simulation
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from arena.errors import UsageError
-from arena.seeds import generator
-from arena.simulation.default_systems import DEFAULT_SYSTEMS
-from arena.simulation.systems import ERRORS, SystemProfile
+from arena.data.errors import UsageError
+from arena.data.seeds import generator
+from arena.simulation.systems import DEFAULT_SYSTEMS, ERRORS, SystemProfile
 
 
 def mix_systems(count: int, seed: int) -> list[SystemProfile]:

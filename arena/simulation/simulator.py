@@ -1,25 +1,78 @@
-"""Simulating an arena whose true ranking is known."""
+"""The simulated teacher: a judge of known noise that compares two answers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 
 import pandas as pd
 
-from arena.errors import UsageError
-from arena.folder import Arena, checked_arena, rows_of
-from arena.records import ArenaInfo
-from arena.simulation.default_systems import DEFAULT_SYSTEMS
-from arena.simulation.drafts import draft_answer
-from arena.simulation.factbook import LANGUAGES
-from arena.simulation.outputs import write_output
-from arena.simulation.quality import count_errors, expected_utility, utility
-from arena.simulation.questions import QUESTIONS, Question, pose_questions
-from arena.simulation.systems import ErrorRates, SystemProfile
-from arena.simulation.teacher import DEFAULT_NOISE, judge_pair
+from arena.data.errors import UsageError
+from arena.data.folder import Arena, checked_arena, read_arena, rows_of, write_arena
+from arena.data.rows import read_rows, write_rows
+from arena.data.schema import ArenaInfo
+from arena.data.seeds import generator
+from arena.simulation.answers import (
+    count_errors,
+    draft_answer,
+    expected_utility,
+    utility,
+    write_output,
+)
+from arena.simulation.facts import LANGUAGES, QUESTIONS, Question, pose_questions
+from arena.simulation.systems import DEFAULT_SYSTEMS, ErrorRates, SystemProfile
+
+TEACHER = "simulated-teacher"
+DEFAULT_NOISE = 0.1
+TIE_MARGIN = 0.05
+
+
+def judge_pair(
+    language: str,
+    query_id: str,
+    utilities: tuple[tuple[str, float], tuple[str, float]],
+    noise: float,
+    seed: int,
+) -> dict[str, str]:
+    """Draw the judgment of two answers to one question.
+
+    The teacher perceives the difference of the utilities plus ``noise`` times a standard
+    logistic draw. It prefers the answer that seems better by more than ``TIE_MARGIN`` and else
+    calls a tie. Without the margin this is the Bradley-Terry model with coefficients
+    utility / noise; with it, that of Rao and Kupper. Which answer is shown first is drawn too
+    and has no influence.
+
+    Args:
+        language: Language of the question.
+        query_id: The question.
+        utilities: The two systems with the utilities of their answers.
+        noise: Temperature; 0 judges by the utilities alone.
+        seed: The user's seed; the draws are keyed by language, question and pair.
+
+    Returns:
+        A row of the table of judgments.
+    """
+    (first, better_by), (second, worse_by) = sorted(utilities)
+    random = generator(seed, "simulation", "judgment", language, query_id, first, second)
+    perceived = better_by - worse_by + noise * float(random.logistic())
+    is_swapped = bool(random.random() < 0.5)
+    if abs(perceived) <= TIE_MARGIN:
+        winner = "tie"
+    else:
+        winner = "a" if (perceived > 0) != is_swapped else "b"
+    return {
+        "query_id": query_id,
+        "language": language,
+        "system_a": second if is_swapped else first,
+        "system_b": first if is_swapped else second,
+        "winner": winner,
+        "judge": TEACHER,
+    }
+
 
 NAME = "simulated-multilingual"
 NOTE = (
@@ -188,3 +241,40 @@ def _judgments(errors: pd.DataFrame, noise: float, seed: int) -> list[dict[str, 
         for (language, query_id), rows in errors.groupby(["language", "query_id"], sort=False)
         for pair in combinations(zip(rows["system"], rows["utility"], strict=True), 2)
     ]
+
+
+SAMPLE_SEED = 0
+"""Seed that the sample was simulated with, all else left at the defaults of ``simulate``."""
+
+TRUTH_FILE = "truth.csv"
+
+
+def sample_folder() -> Path:
+    """Return the arena folder that comes with the package."""
+    return Path(str(files("arena.simulation") / "sample"))
+
+
+def sample_arena() -> Arena:
+    """Read the sample: 12 simulated systems, 6 languages, 24 questions each, all pairs judged."""
+    return read_arena(sample_folder())
+
+
+def sample_truth() -> pd.DataFrame:
+    """Read the true qualities of the sample's systems.
+
+    Returns:
+        Columns ``language, system, quality, rank``; see ``Simulation``.
+    """
+    types = {"language": "str", "system": "str", "quality": "float64", "rank": "int64"}
+    return read_rows(sample_folder() / TRUTH_FILE).table.astype(types)
+
+
+def write_simulation(simulation: Simulation, folder: Path | str) -> None:
+    """Write a simulated arena as an arena folder, with its truth as ``truth.csv``.
+
+    Raises:
+        UsageError: If the folder holds an arena in another format.
+    """
+    folder = Path(folder)
+    write_arena(simulation.arena, folder)
+    write_rows(simulation.truth, folder / TRUTH_FILE)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -91,3 +91,136 @@ def _check_rates(rates: Mapping[str, float], owner: str, lower: str) -> None:
             f"{owner}: missing_citation + wrong_citation = {citations:g} is above 1, and no "
             f"citation is both; change {lower} to fit"
         )
+
+
+DEFAULT_SYSTEMS = (
+    SystemProfile(
+        name="sim-atlas-large",
+        wrong_language=0.00,
+        missing_citation=0.01,
+        wrong_citation=0.02,
+        unsupported_addition=0.03,
+        omission=0.03,
+        truncation=0.00,
+        elsewhere=1.2,
+    ),
+    SystemProfile(
+        name="sim-fjord-multilingual",
+        wrong_language=0.01,
+        missing_citation=0.02,
+        wrong_citation=0.03,
+        unsupported_addition=0.06,
+        omission=0.05,
+        truncation=0.01,
+        elsewhere=0.8,
+        by_language={"hi": 0.4, "ja": 1.6},
+    ),
+    SystemProfile(
+        name="sim-borealis-70",
+        wrong_language=0.01,
+        missing_citation=0.04,
+        wrong_citation=0.04,
+        unsupported_addition=0.08,
+        omission=0.08,
+        truncation=0.02,
+        elsewhere=1.5,
+    ),
+    SystemProfile(
+        name="sim-cedar-pro",
+        wrong_language=0.01,
+        missing_citation=0.25,
+        wrong_citation=0.04,
+        unsupported_addition=0.10,
+        omission=0.06,
+        truncation=0.02,
+        elsewhere=1.3,
+        by_language={"sw": 2.5},
+        reasons=False,
+    ),
+    SystemProfile(
+        name="sim-ember-medium",
+        wrong_language=0.03,
+        missing_citation=0.06,
+        wrong_citation=0.08,
+        unsupported_addition=0.15,
+        omission=0.14,
+        truncation=0.04,
+        by_language={"ar": 0.6, "hi": 0.6},
+        is_extractive=True,
+    ),
+    SystemProfile(
+        name="sim-delta-chat",
+        wrong_language=0.02,
+        missing_citation=0.10,
+        wrong_citation=0.15,
+        unsupported_addition=0.40,
+        omission=0.05,
+        truncation=0.03,
+        elsewhere=1.2,
+    ),
+    SystemProfile(
+        name="sim-cedar-mini",
+        wrong_language=0.03,
+        missing_citation=0.08,
+        wrong_citation=0.12,
+        unsupported_addition=0.12,
+        omission=0.30,
+        truncation=0.05,
+        elsewhere=1.3,
+        by_language={"es": 0.9},
+    ),
+    SystemProfile(
+        name="sim-atlas-small",
+        wrong_language=0.06,
+        missing_citation=0.12,
+        wrong_citation=0.14,
+        unsupported_addition=0.25,
+        omission=0.24,
+        truncation=0.08,
+        elsewhere=1.6,
+    ),
+    SystemProfile(
+        name="sim-grove-base",
+        wrong_language=0.05,
+        missing_citation=0.60,
+        wrong_citation=0.10,
+        unsupported_addition=0.20,
+        omission=0.28,
+        truncation=0.06,
+        elsewhere=1.4,
+        reasons=False,
+    ),
+    SystemProfile(
+        name="sim-borealis-8",
+        wrong_language=0.10,
+        missing_citation=0.15,
+        wrong_citation=0.25,
+        unsupported_addition=0.30,
+        omission=0.35,
+        truncation=0.15,
+        elsewhere=1.3,
+        by_language={"hi": 2.0, "sw": 2.0},
+    ),
+    SystemProfile(
+        name="sim-iris-instruct",
+        wrong_language=0.04,
+        missing_citation=0.20,
+        wrong_citation=0.30,
+        unsupported_addition=0.35,
+        omission=0.42,
+        truncation=0.30,
+        by_language={"ja": 0.5},
+        is_extractive=True,
+    ),
+    SystemProfile(
+        name="sim-harbor-tiny",
+        wrong_language=0.15,
+        missing_citation=0.30,
+        wrong_citation=0.30,
+        unsupported_addition=0.45,
+        omission=0.45,
+        truncation=0.30,
+        elsewhere=1.4,
+    ),
+)
+"""Twelve systems; what their rates mean for quality says ``expected_utility``."""

@@ -1,19 +1,82 @@
-"""The answers to measure, each beside its question."""
+"""Keys by content: the same answer to the same question has the same key in every run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from arena.folder import Arena
-from arena.records import Passage
-from arena.tables import QUESTION_KEY
-from features.engine.content import answer_key, question_key
-from features.engine.garbage import no_garbage_collection
-from features.missing import NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
-from features.sample import Memo, Question, Sample
+from arena.data.folder import Arena
+from arena.data.schema import QUESTION_KEY, Passage
+from features.measures.feature import Value
+from features.measures.sample import (
+    NO_REFERENCE_ANSWER,
+    NO_REFERENCE_SYSTEM,
+    Memo,
+    Missing,
+    Question,
+    Sample,
+)
+from features.models.model_folder import Item
+
+KEY_BYTES = 16
+
+
+def question_key(question: Question) -> bytes:
+    """Return the key of all that a feature may see of a question, its reference included."""
+    return _digest(_question_parts(question))
+
+
+def answer_key(question: bytes, output: str) -> bytes:
+    """Return the key of an answer to a question of a given key."""
+    return _digest([question.hex(), output])
+
+
+def item_key(item: Item) -> bytes:
+    """Return the key of a text, or a pair of texts, that a model scores."""
+    return _digest(item)
+
+
+def _question_parts(question: Question) -> Iterable[str]:
+    yield from (question.language, question.query)
+    if isinstance(question.reference, Missing):
+        yield from ("missing", question.reference.reason)
+    else:
+        yield from ("reference", question.reference)
+    for passage in question.passages:
+        yield from (passage.passage_id, repr(passage.title), passage.text, repr(passage.relevance))
+
+
+def _digest(parts: Iterable[str]) -> bytes:
+    """Hash strings; each one's length stands before it, so that no two lists look alike."""
+    digest = blake2b(digest_size=KEY_BYTES)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Pause the search for cycles, which would cost a tenth of the time.
+
+    What is made should be gone, or few, before the end: the search then has little to look at.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
 
 Asked = tuple[str, str]
 """Language and id of a question."""
@@ -100,3 +163,57 @@ def _references(arena: Arena) -> dict[Asked, str]:
     answers = arena.answers[arena.answers["system"] == arena.info.reference_system]
     rows = answers[[*QUESTION_KEY, "answer"]].itertuples(index=False, name=None)
     return {(language, query_id): answer for language, query_id, answer in rows}
+
+
+Floats = npt.NDArray[np.float64]
+Reasons = npt.NDArray[np.object_]
+Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Values of F features on N answers.
+
+    Attributes:
+        values: Shape (N, F); NaN where a feature has no value.
+        reasons: Shape (N, F); why, or None where there is a value.
+    """
+
+    values: Floats
+    reasons: Reasons
+
+    @classmethod
+    def empty(cls, answers: int, features: int) -> Measured:
+        """Return room for values not measured yet: NaN without a reason."""
+        return cls(
+            np.full((answers, features), np.nan), np.full((answers, features), None, dtype=object)
+        )
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Value]], features: int) -> Measured:
+        """Arrange what was measured answer by answer."""
+        measured = cls.empty(len(rows), features)
+        for place, row in enumerate(rows):
+            for column, value in enumerate(row):
+                if isinstance(value, Missing):
+                    measured.reasons[place, column] = value.reason
+                else:
+                    measured.values[place, column] = value
+        return measured
+
+    @property
+    def known(self) -> Bools:
+        """Where there is a value or a reason, shape (N, F)."""
+        return np.asarray(np.isfinite(self.values) | (self.reasons != None))  # noqa: E711
+
+    def put(self, answers: Places, features: Places, part: Measured) -> None:
+        """Fill in what was measured of some answers and features."""
+        cells = np.ix_(answers, features)
+        self.values[cells] = part.values
+        self.reasons[cells] = part.reasons
+
+    def part(self, answers: Places, features: Places) -> Measured:
+        """Return what was measured of some answers and features."""
+        cells = np.ix_(answers, features)
+        return Measured(self.values[cells], self.reasons[cells])

@@ -10,13 +10,10 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from features.engine.answer_cache import AnswerCache, is_kept
-from features.engine.answers import Answers
-from features.engine.garbage import no_garbage_collection
-from features.engine.measured import Measured, Places
-from features.engine.shards import Checkpoint
+from features.engine.answers import Answers, Measured, Places, no_garbage_collection
+from features.engine.cache import AnswerCache, Checkpoint, is_kept
 from features.engine.workers import Workers
-from features.feature import Feature, Value
+from features.measures.feature import Feature, Value
 
 CHUNK = 512
 """Answers measured together."""

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from features.engine.answers import Answers
-from features.engine.measured import Measured
+from features.engine.answers import Answers, Measured
+from features.engine.cache import ScoreCache
 from features.engine.measuring import Progress
-from features.engine.score_cache import ScoreCache
 from features.engine.workers import Workers
-from features.feature import Feature, Value
-from features.missing import Missing
+from features.measures.feature import Feature, Value
+from features.measures.sample import Missing, Sample
 from features.models import ModelOptions, load_scorer
-from features.models.scorer import PROCESSOR, Item, Scorer, Scores
-from features.sample import Sample
+from features.models.model_folder import PROCESSOR, Item, Scorer, Scores
 
 SLAB = 4096
 """Answers whose texts are scored together, sorted by length."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
 
-from arena.errors import MissingDependencyError, UsageError
+from arena.data.errors import MissingDependencyError, UsageError
 
 BackendName = Literal["processes", "threads", "dask", "ray"]
 BACKENDS: tuple[BackendName, ...] = get_args(BackendName)

@@ -9,14 +9,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from types import MappingProxyType
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from features.models.embedder import load_embedder
 from features.models.llm_scorer import load_llm
-from features.models.nli import load_nli
-from features.models.options import ModelOptions
-from features.models.reranker import load_reranker
-from features.models.scorer import Item, Scorer, Scores
-from features.ragas.scorers import load_ragas, load_ragas_questions
+from features.models.model_folder import Item, ModelOptions, Scorer, Scores
+from features.models.pair_scorer import load_nli, load_reranker
+from features.models.ragas import load_ragas, load_ragas_questions
 
 __all__ = ["KINDS", "Item", "ModelOptions", "Scorer", "Scores", "load_scorer"]
 

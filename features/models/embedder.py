@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from arena.errors import UsageError
-from features.models.model_folder import find_model, module_types, refuse_pickles, torch_digest
-from features.models.options import ModelOptions
-from features.models.packages import require_neural
-from features.models.scorer import PROCESSOR, Item, Scorer, Scores
-from features.models.tokens import clean
-from features.models.torch_runtime import one_thread, pick_device, precision_on, quiet
+from arena.data.errors import UsageError
+from features.models.cross_encoder import clean, one_thread, pick_device, precision_on, quiet
+from features.models.model_folder import (
+    PROCESSOR,
+    Item,
+    ModelOptions,
+    Scorer,
+    Scores,
+    find_model,
+    module_types,
+    refuse_pickles,
+    require_neural,
+    torch_digest,
+)
 
 VERSION = 1
 """Raised whenever the same model would give other vectors."""

@@ -1,23 +1,184 @@
-"""An LLM at an OpenAI-compatible endpoint that rates answers; each reply is kept in a store."""
+"""What a model is to rate, written down as texts; the prompts are in ``rating_prompt``."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
+from arena.generation.prompt import ByteTrimmer
+from arena.generation.questions import named_language
 from arena.llm.client import complete
-from arena.llm.completions import Completion
-from arena.llm.open_store import open_store
-from arena.llm.settings import Endpoint, ModelSettings
-from features.models.options import ModelOptions
-from features.models.rating_reply import expected_rating, integer_rating
-from features.models.scorer import Item, Scores
+from arena.llm.replies import Completion, UnparsableError, expected_score
+from arena.llm.settings import Endpoint, ModelSettings, Prompt
+from arena.llm.store import open_store
+from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
+from features.models.model_folder import Item, ModelOptions, Scores
+
+OVERLAP = "overlap"
+FLUENCY = "fluency"
+RATING_PROMPTS = (OVERLAP, FLUENCY)
+
+
+def overlap_item(mode: str, language: str, question: str, reference: str, answer: str) -> Item:
+    """Write down what is to be rated against a reference.
+
+    Args:
+        mode: ``integer`` or ``expected``.
+        language: Code of the language.
+        question: The question.
+        reference: The answer that counts as right.
+        answer: The answer to rate.
+    """
+    return OVERLAP, mode, language, question, answer, reference
+
+
+def fluency_item(
+    mode: str, language: str, question: str, passages: tuple[str, ...], answer: str
+) -> Item:
+    """Write down what is to be rated for fluency; ``passages`` may be empty."""
+    return FLUENCY, mode, language, question, answer, *passages
+
+
+PASSAGE_TOKENS = 800
+"""Tokens of a document that are shown, as for the systems that answered."""
+
+_VERSION = "v1"
+_VARIABLES = ("code", "language", "question", "reference", "answer", "passages")
+
+
+def rating_prompt(item: Item) -> Prompt:
+    """Make the prompt for an item of ``features.models.rating_items``."""
+    name, _, language, question, answer, *others = item
+    values: dict[str, Any] = {
+        "code": fence_code(question, answer, *others),
+        "language": named_language(language),
+        "question": question,
+        "answer": answer,
+    }
+    if name == OVERLAP:
+        values["reference"] = others[0]
+    else:
+        values["passages"] = [ByteTrimmer().trim(text, PASSAGE_TOKENS) for text in others]
+    template = _template(name)
+    return Prompt.of(template.fill(values), version=template.version)
+
+
+def prompt_versions() -> str:
+    """Return what the texts of all prompts depend on."""
+    names = "+".join(_template(name).version for name in RATING_PROMPTS)
+    return f"{names}|passages:{PASSAGE_TOKENS}({ByteTrimmer().name})"
+
+
+def _template(name: str) -> PromptTemplate:
+    return packaged_prompt("features.models", f"{name}.{_VERSION}", _VARIABLES)
+
+
+RATINGS = (1, 2, 3, 4, 5)
+SHOWN_AFTER = 10
+
+_NUMBER = r"(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)"
+
+_OWN_FORMAT = {
+    "overlap": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),
+    "fluency": re.compile(
+        rf"##\s{{0,3}}\**Rating\**\s{{0,3}}:\s{{0,3}}[*\[({{]{{0,4}}{_NUMBER}", re.IGNORECASE
+    ),
+}
+"""The format that each prompt asks for."""
+
+# Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
+_LABELLED = re.compile(
+    rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
+)
+_BARE = re.compile(r"[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
+
+# After a number: a range ("3-4"), or another scale ("4/10").
+_RANGE_OR_SCALE = re.compile(
+    r"\s?(?:[-‐–—~]\s?\d|/\s?(?!5\b)\d|out of (?!5\b|five\b))", re.IGNORECASE
+)
+
+# A reply may quote what it rates, between the lines of the prompt, and think aloud.
+_QUOTED = re.compile(
+    r"\[The Start of the (\w{1,20}) (\w{1,20})\].*?\[The End of the \1 \2\]", re.DOTALL
+)
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A rating found in a text.
+
+    Attributes:
+        value: From 1 to 5.
+        place: Where its number stands in the text.
+    """
+
+    value: int
+    place: int
+
+
+def find_rating(text: str, prompt: str) -> Rating:
+    """Find the last rating in the format that a prompt asks for, or else near to it.
+
+    Args:
+        text: The reply.
+        prompt: ``overlap``, which asks for ``[[4]]``, or ``fluency``, which asks for
+            ``##Rating: 4``.
+
+    Raises:
+        UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
+    """
+    own = _QUOTED.sub(_blanks, _THOUGHTS.sub(_blanks, text))
+    found = list(_OWN_FORMAT[prompt].finditer(own)) or list(_LABELLED.finditer(own))
+    last = found[-1] if found else _BARE.fullmatch(own)
+    if last is None:
+        raise UnparsableError("the reply has no rating")
+    number = last["number"]
+    is_other = _RANGE_OR_SCALE.match(own, last.end("number")) is not None
+    if is_other or not number.isdecimal() or int(number) not in RATINGS:
+        shown = own[last.start("number") : last.end("number") + SHOWN_AFTER].strip()
+        raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
+    return Rating(int(number), last.start("number"))
+
+
+def integer_rating(completion: Completion, prompt: str) -> float:
+    """Read the rating that the model wrote.
+
+    Raises:
+        UnparsableError: As ``find_rating``.
+    """
+    return float(find_rating(completion.text or "", prompt).value)
+
+
+def expected_rating(completion: Completion, prompt: str) -> float:
+    """Average the ratings by the probabilities that the model gave them where it wrote its own.
+
+    Raises:
+        UnparsableError: As ``find_rating``; and if there are no log-probabilities, or the number
+            is no token of its own.
+    """
+    tokens = completion.logprobs
+    if not tokens:
+        raise UnparsableError("the reply has no log-probabilities; rate by score=integer")
+    ends = list(accumulate(len(token.token) for token in tokens))
+    rating = find_rating("".join(token.token for token in tokens), prompt)
+    place = next(index for index, end in enumerate(ends) if end > rating.place)
+    alone = Completion(completion.text, logprobs=(tokens[place],))
+    return expected_score(alone, {str(value): float(value) for value in RATINGS}).value
+
+
+def _blanks(match: re.Match[str]) -> str:
+    """Return spaces in the place of a match, so that places after it stay what they are."""
+    return " " * len(match[0])
+
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -62,7 +223,7 @@ class LlmScorer:
     @property
     def signature(self) -> str:
         """Model, prompts, settings; as in the store's keys, not where the model is asked."""
-        from features.models.rating_prompt import prompt_versions
+        pass
 
         settings = self.settings
         return (
@@ -92,7 +253,7 @@ class LlmScorer:
 
     def _rate(self, items: Iterable[Item], prompt: str, mode: str, store: Store) -> list[float]:
         """Rate items of one prompt, read in one way."""
-        from features.models.rating_prompt import rating_prompt
+        pass
 
         asked, read = self.settings, READERS[mode]
         if mode == "expected":

@@ -1,1 +1,1 @@
-"""Judges of faithfulness that look at features: grounding without a model, NLI with one."""
+"""How good judges are, against human labels."""

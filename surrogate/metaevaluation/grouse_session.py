@@ -1,31 +1,78 @@
-"""One run of judges against unit tests: from names of judges to pass rates."""
+"""Judges of grounded answers by name: ``llm:MODEL``, ``lexical``, ``python:MODULE:FUNCTION``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from arena.llm import Endpoint, ModelSettings, Usage
-from arena.metaevaluation import MetaEvaluation, add_metaevaluations
-from arena.metaevaluation.grouse import (
-    REPLY_FORMS,
-    GrouseRun,
-    LlmJudge,
-    ReplyForm,
+from surrogate.metaevaluation.grouse.judges import REPLY_FORMS, LlmJudge, ReplyForm
+from surrogate.metaevaluation.grouse.pipeline import GrouseRun, run_grouse
+from surrogate.metaevaluation.grouse.unit_tests import (
+    DATASET,
     UnitTest,
     choose_tests,
     own_unit_tests,
     read_unit_tests,
-    run_grouse,
+    type_name,
 )
-from arena.metaevaluation.grouse.own_tests import DATASET
-from arena.metaevaluation.grouse.typology import type_name
-from surrogate.metaevaluation.grouse_specs import LLM, grouse_judge
-from surrogate.metaevaluation.judge_specs import kind_of
+from surrogate.metaevaluation.results import MetaEvaluation, add_metaevaluations
+from surrogate.metaevaluation.sessions import kind_of
+
+if TYPE_CHECKING:
+    from surrogate.metaevaluation.grouse.judges import Judge, MarkFunction
+
+LLM = "llm"
+LEXICAL = "lexical"
+PYTHON = "python"
+
+_SPECS = "llm:MODEL, lexical, python:MODULE:FUNCTION"
+
+
+def grouse_judge(spec: str, llm: Callable[[str], Judge]) -> Judge:
+    """Make the judge that a text names.
+
+    Args:
+        spec: ``llm:MODEL``, ``lexical`` or ``python:MODULE:FUNCTION``; such a function takes
+            metric, question, references, expected answer and answer, and returns a mark or None.
+        llm: Makes a judge of an LLM's name.
+
+    Raises:
+        UsageError: If the text names no judge, or the function cannot be loaded.
+    """
+    from surrogate.metaevaluation.grouse.judges import FunctionJudge, LexicalJudge
+
+    kind, _, rest = spec.strip().partition(":")
+    if kind == LLM and rest:
+        return llm(rest)
+    if kind == LLM:
+        raise UsageError(f"the judge {spec!r} names no model; write such as {LLM}:MODEL")
+    if kind == PYTHON:
+        return FunctionJudge(spec.strip(), _function(rest))
+    if spec.strip() == LEXICAL:
+        return LexicalJudge()
+    raise UsageError(f"there is no judge {spec!r}; give one of {_SPECS}")
+
+
+def _function(place: str) -> MarkFunction:
+    module_name, _, name = place.partition(":")
+    if not module_name or not name:
+        raise UsageError(f"{PYTHON}:{place} names no function; write {PYTHON}:MODULE:FUNCTION")
+    try:
+        module = import_module(module_name)
+    except (ImportError, ValueError) as error:
+        raise UsageError(f"the module {module_name} cannot be imported: {error}") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise UsageError(f"the module {module_name} has no function {name}")
+    found: MarkFunction = function
+    return found
+
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -147,7 +194,7 @@ def hold_grouse_session(
         MissingDependencyError: If a package that a judge needs is not installed.
     """
     from arena.llm import open_store
-    from surrogate.commands.progress import progress_bar
+    from surrogate.cli.printing import progress_bar
 
     form = options.form
     asks_llm = any(kind_of(spec) == LLM for spec in specs)

@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from arena.llm import Endpoint, ModelSettings, Usage
-from arena.metaevaluation import add_metaevaluations
-from arena.metaevaluation.wikieval import (
-    GptRanking,
-    GptScore,
-    LexicalPairJudge,
-    PairJudge,
+from features.models import ModelOptions
+from surrogate.metaevaluation.model_judges import EmbedderJudge, RagasJudge, RerankerJudge
+from surrogate.metaevaluation.results import add_metaevaluations
+from surrogate.metaevaluation.wikieval.accuracy import (
     judge_pairs,
     score_preferences,
     wikieval_metaevaluations,
 )
-from features.models import ModelOptions
-from surrogate.metaevaluation.ragas_judge import RagasJudge
-from surrogate.metaevaluation.similarity_judges import EmbedderJudge, RerankerJudge
+from surrogate.metaevaluation.wikieval.judges import GptRanking, GptScore, LexicalPairJudge
+from surrogate.metaevaluation.wikieval.pairs import PairJudge
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -123,7 +120,7 @@ def hold_wikieval(
         MissingDependencyError: If a package that a judge needs is not installed.
     """
     from arena.llm import open_store
-    from surrogate.commands.progress import progress_bar
+    from surrogate.cli.printing import progress_bar
 
     asks_llm = any(spec.strip().partition(":")[0] in _LLM_KINDS for spec in specs)
     with open_store(options.store) if asks_llm else nullcontext() as store, progress_bar() as bar:

@@ -1,12 +1,10 @@
 """Validating surrogates: protocols that hold out systems, questions, languages or arenas."""
 
 from surrogate.validation.ablations import ablate
-from surrogate.validation.arranged import Study
 from surrogate.validation.importances import importances
-from surrogate.validation.language_arena import TournamentSettings
 from surrogate.validation.learning_curves import learning_curves
-from surrogate.validation.validate import PROTOCOLS, validate
-from surrogate.validation.validation import Validation, ValidationScores
+from surrogate.validation.study import Study, TournamentSettings
+from surrogate.validation.validate import PROTOCOLS, Validation, ValidationScores, validate
 
 __all__ = [
     "PROTOCOLS",

@@ -1,4 +1,4 @@
-"""Which features a surrogate needs (MIRAGE-Bench, table 4)."""
+"""Families of features that look at the same side of an answer."""
 
 from __future__ import annotations
 
@@ -8,23 +8,70 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from arena import Arena, UsageError
-from features import DEFAULT_FEATURES, Feature
-from surrogate.agreement import percentile_interval
-from surrogate.surrogate_names import DEFAULT_SURROGATE, find_surrogate
-from surrogate.surrogates import Surrogate
-from surrogate.validation.arranged import Arranged, Study, arrange, checked_repeats
-from surrogate.validation.feature_families import feature_families
-from surrogate.validation.holding_out import leave_systems_out
-from surrogate.validation.language_arena import TournamentSettings
-from surrogate.validation.outcome import Outcome
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.statistics.rank_agreement import percentile_interval
+from features.measures import citations, fluency, language, overlap
+from features.measures.feature import Feature
+from features.measures.fluency import FLUENCY_FEATURES
+from features.measures.grounding import GROUNDING_FEATURES
+from features.measures.llm_rated import LLM_FEATURES
+from features.measures.registry import DEFAULT_FEATURES, parse_features
+from features.measures.relevance import RELEVANCE_FEATURES
+from features.measures.similarity import SIMILARITY_FEATURES
+from features.measures.support import SUPPORT_FEATURES
+from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.surrogates import Surrogate
+from surrogate.validation.protocols import Outcome, leave_systems_out
+from surrogate.validation.study import Arranged, Study, TournamentSettings, arrange, checked_repeats
 from surrogate.validation.tasks import Progress
-from surrogate.validation.validation import (
-    MACRO,
-    ValidationScores,
-    replicate_taus,
-    summarise,
-)
+from surrogate.validation.validate import MACRO, ValidationScores, replicate_taus, summarise
+
+
+def _declared(module: object) -> tuple[Feature, ...]:
+    return tuple(item for item in vars(module).values() if isinstance(item, Feature))
+
+
+FAMILIES: dict[str, tuple[Feature, ...]] = {
+    "language": _declared(language),
+    "citations": _declared(citations),
+    "overlap": _declared(overlap),
+    "length": _declared(fluency),
+    "grounding": tuple(GROUNDING_FEATURES),
+    "fluency": tuple(FLUENCY_FEATURES),
+    "support": tuple(SUPPORT_FEATURES),
+    "relevance": tuple(RELEVANCE_FEATURES),
+    "similarity": tuple(SIMILARITY_FEATURES),
+    "llm": tuple(LLM_FEATURES),
+}
+"""Features of this project by what they look at."""
+
+_FAMILY_OF = {item.name: family for family, items in FAMILIES.items() for item in items}
+
+
+def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Group the columns of a feature table by family.
+
+    Args:
+        columns: Names of features, such as ``citation_recall@10``; one that is not of this
+            project is a family of its own.
+
+    Returns:
+        Family to its columns, in the order of the columns.
+    """
+    groups: dict[str, list[str]] = {}
+    for column in columns:
+        groups.setdefault(_family(column), []).append(column)
+    return groups
+
+
+def _family(column: str) -> str:
+    try:
+        [feature] = parse_features(column)
+    except (UsageError, ValueError):
+        return column
+    return _FAMILY_OF.get(feature.name, column)
+
 
 ALL = "all"
 REPEATS = 5
@@ -124,13 +171,13 @@ def compared_with_all(
     rows = []
     for name, items in outcomes.items():
         replicates = replicate_taus(items, seed)
-        for language, item in _scores(items, seed).items():
-            difference = item.tau - whole[language].tau
-            bounds = percentile_interval(replicates[language] - reference[language])
+        for code, item in _scores(items, seed).items():
+            difference = item.tau - whole[code].tau
+            bounds = percentile_interval(replicates[code] - reference[code])
             low, high = bounds if np.isfinite(difference) else (np.nan, np.nan)
             rows.append(
                 {
-                    "language": language,
+                    "language": code,
                     "subset": name,
                     "features": sizes[name],
                     "tau": item.tau,

@@ -9,15 +9,17 @@ import numpy as np
 import pandas as pd
 from joblib import delayed
 
-from arena import Arena, UsageError, __version__
-from features import DEFAULT_FEATURES, Feature, extract, feature_columns
-from surrogate.holdout import held_out_r2
-from surrogate.judge import Recipe
-from surrogate.learners import TABLE_3_LEARNERS, find_learner
-from surrogate.system_surrogate import SystemSurrogate
-from surrogate.validation.language_arena import LanguageArena, TournamentSettings, language_arenas
-from surrogate.validation.mirage import draw_systems
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.data.version import __version__
+from features.engine.extraction import extract, feature_columns
+from features.measures.feature import Feature
+from features.measures.registry import DEFAULT_FEATURES
+from surrogate.board.holdout import held_out_r2
+from surrogate.learning.regressors import TABLE_3_LEARNERS, find_learner
+from surrogate.learning.surrogates import Recipe, SystemSurrogate
 from surrogate.validation.scores import finite_mean
+from surrogate.validation.study import LanguageArena, TournamentSettings, language_arenas
 from surrogate.validation.tasks import (
     Progress,
     Trial,
@@ -25,6 +27,7 @@ from surrogate.validation.tasks import (
     run_tasks,
     train_and_rate,
 )
+from surrogate.validation.validate import draw_systems
 
 HELD_OUT = 4
 REPEATS = 50

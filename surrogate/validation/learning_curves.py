@@ -10,17 +10,25 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from arena import Arena, UsageError
-from arena.seeds import generator
-from features import DEFAULT_FEATURES, Feature
-from surrogate.field import Field
-from surrogate.surrogate_names import DEFAULT_SURROGATE, find_surrogate
-from surrogate.surrogates import Surrogate
-from surrogate.validation.arranged import Arranged, Study, arrange, checked_repeats
-from surrogate.validation.holding_out import leave_systems_out
-from surrogate.validation.language_arena import LanguageArena, TournamentSettings
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.data.seeds import generator
+from features.measures.feature import Feature
+from features.measures.registry import DEFAULT_FEATURES
+from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.surrogates import Surrogate
+from surrogate.learning.training import Field
+from surrogate.validation.protocols import leave_systems_out
+from surrogate.validation.study import (
+    Arranged,
+    LanguageArena,
+    Study,
+    TournamentSettings,
+    arrange,
+    checked_repeats,
+)
 from surrogate.validation.tasks import Progress
-from surrogate.validation.validation import MACRO, summarise
+from surrogate.validation.validate import MACRO, summarise
 
 AXES = ("systems", "questions", "judgments")
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)

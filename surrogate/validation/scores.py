@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.stats import spearmanr
 from sklearn.metrics import r2_score
 
-from surrogate.agreement import kendall_tau
+from arena.statistics.rank_agreement import kendall_tau
 
 Floats = npt.NDArray[np.float64]
 

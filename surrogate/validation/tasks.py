@@ -11,11 +11,11 @@ import numpy.typing as npt
 from joblib import Parallel, parallel_config
 from threadpoolctl import threadpool_limits
 
-from arena.errors import UsageError
-from arena.seeds import seed_sequence
-from surrogate.field import Field
-from surrogate.surrogates import Surrogate
-from surrogate.tensor import FeatureTensor
+from arena.data.errors import UsageError
+from arena.data.seeds import seed_sequence
+from surrogate.learning.surrogates import Surrogate
+from surrogate.learning.tensor import FeatureTensor
+from surrogate.learning.training import Field
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int], None]

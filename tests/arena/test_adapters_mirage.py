@@ -15,9 +15,8 @@ import pytest
 
 from arena import DataError, MissingDependencyError, UsageError, read_arena, write_arena
 from arena.adapters import MirageBench, MirageFiles, load_mirage, read_mirage
-from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
-from arena.adapters.mirage_prompts import context_passages, prompt_sections
-from arena.rows import write_rows
+from arena.adapters.mirage_outputs import PUBLISHED_FEATURES, context_passages, prompt_sections
+from arena.data.rows import write_rows
 
 FEATURES = [
     "target_language",

@@ -8,12 +8,17 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from arena.bradley_terry import fit_bradley_terry
-from arena.sampling.answer_posterior import posterior_of
-from arena.sampling.answer_strengths import AnswerStrengths, estimate_answers
-from arena.sampling.pairs import Pairs
-from arena.sampling.usefulness import LOPSIDED, doubts, usefulness
-from arena.sampling.whole_arena import Forecast, foretell, rate_whole, rating_covariance
+from arena.planning.answer_strengths import AnswerStrengths, Pairs, estimate_answers, posterior_of
+from arena.planning.planner import (
+    LOPSIDED,
+    Forecast,
+    doubts,
+    foretell,
+    rate_whole,
+    rating_covariance,
+    usefulness,
+)
+from arena.rating.bradley_terry import fit_bradley_terry
 
 RIDGE = 0.1
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.answers import RagAnswer, parse_answer
+from arena.text.answers import RagAnswer, parse_answer
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.battle_codes import code_judgments, is_large_file, read_battle_codes
-from arena.errors import DataError, UsageError
-from arena.likelihoods import Counts
-from arena.outcomes import count_outcomes
+from arena.data.errors import DataError, UsageError
+from arena.rating.battle_codes import code_judgments, is_large_file, read_battle_codes
+from arena.rating.likelihoods import Counts
+from arena.rating.outcomes import count_outcomes
 
 ROWS = pd.DataFrame(
     [

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from arena.bradley_terry import fit_bradley_terry
-from arena.errors import UsageError
-from arena.replicate_fits import ConvergenceError
+from arena.data.errors import UsageError
+from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.solver import ConvergenceError
 
 
 def round_robin(n_systems):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.citations import Citations, cited_passages, find_citations, strip_citations
+from arena.text.citations import Citations, cited_passages, find_citations, strip_citations
 
 MSMARCO = "msmarco_v2.1_doc_00_528303199#9_967565969"
 KNOWN = ("0", "1", "2", "3", "12#3", "140086#29", MSMARCO)
@@ -189,7 +189,7 @@ def test_long_degenerate_texts_take_linear_time(text):
 
 def test_order_does_not_depend_on_the_hash_seed():
     code = (
-        "from arena.citations import cited_passages;"
+        "from arena.text.citations import cited_passages;"
         "print(cited_passages('[b] [9] [a, c] [7#1]', ('a', 'b', 'c')))"
     )
     printed = {

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.battle_codes import code_judgments
-from arena.controls import citations, length, markup, style_differences
-from arena.errors import UsageError
-from arena.ratings import rate
+from arena.data.errors import UsageError
+from arena.rating.battle_codes import code_judgments
+from arena.rating.controls import citations, length, markup, style_differences
+from arena.rating.ratings import rate
 
 SYSTEMS = ("plain", "wordy", "weak")
 

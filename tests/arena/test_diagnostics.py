@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena.data.errors import DataError, UsageError
 from arena.diagnostics import diagnose, diagnose_judgments
 from arena.diagnostics.systems import LOSES_ALL, NEVER_JUDGED, WINS_ALL
-from arena.errors import DataError, UsageError
 from arena.simulation import simulate
 
 

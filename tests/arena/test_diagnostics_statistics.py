@@ -11,9 +11,9 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from arena.diagnostics import diagnose_judgments
-from arena.diagnostics.clustered_slope import clustered_slope
+from arena.diagnostics.bias import leaning, wilson_interval
 from arena.diagnostics.judge_agreement import MANY_JUDGES, cohen_kappa
-from arena.diagnostics.leaning import leaning, wilson_interval
+from arena.statistics.clustered_slope import clustered_slope
 
 SYSTEMS = ("ada", "bo", "cy", "di")
 MIRRORED = {"a": "b", "b": "a", "tie": "tie"}

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_answers, read_arena, write_arena
-from arena.folder import ARENA_SUFFIXES, Arena
-from arena.rows import write_rows
+from arena.data.folder import ARENA_SUFFIXES, Arena
+from arena.data.rows import write_rows
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "arenas"
 

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from arena import write_arena
-from arena.errors import DataError, UsageError
-from arena.judgment_file import checked_judgments, read_judgments
-from arena.rows import write_rows
+from arena.data.errors import DataError, UsageError
+from arena.data.judgment_file import checked_judgments, read_judgments
+from arena.data.rows import write_rows
 from arena.simulation import simulate
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]

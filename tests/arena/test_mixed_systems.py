@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from arena.simulation import DEFAULT_SYSTEMS, mix_systems, simulate
 from arena.simulation.systems import ERRORS
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, poisson
 
-from arena.poisson_draws import LARGEST_MEAN, PoissonDraws
+from arena.rating.outcomes import LARGEST_MEAN, PoissonDraws
 
 
 @pytest.mark.parametrize("mean", [1, 3, 40, 399, LARGEST_MEAN + 1])

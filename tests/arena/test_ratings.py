@@ -14,12 +14,12 @@ from scipy.special import expit
 from scipy.stats import kendalltau, norm
 
 from arena import read_arena
-from arena.baselines import elo, win_rate
-from arena.battle_codes import BattleCodes, code_judgments
-from arena.bradley_terry import fit_bradley_terry
-from arena.errors import UsageError
-from arena.ratings import MOST_COMPARED, NOT_CONNECTED, PRIOR_NEEDED, TOO_MANY, rate
-from arena.replicate_fits import ConvergenceError
+from arena.data.errors import UsageError
+from arena.rating.baselines import elo, win_rate
+from arena.rating.battle_codes import BattleCodes, code_judgments
+from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.ratings import MOST_COMPARED, NOT_CONNECTED, PRIOR_NEEDED, TOO_MANY, rate
+from arena.rating.solver import ConvergenceError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")

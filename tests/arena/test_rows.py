@@ -12,8 +12,8 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.errors import DataError, UsageError
-from arena.rows import SUFFIXES, Rows, read_rows, write_rows
+from arena.data.errors import DataError, UsageError
+from arena.data.rows import SUFFIXES, Rows, read_rows, write_rows
 
 COMPRESSED = [suffix for suffix in SUFFIXES if suffix.endswith((".gz", ".zst", ".parquet"))]
 NESTED = [suffix for suffix in SUFFIXES if ".csv" not in suffix]

@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from arena.folder import read_arena
+from arena.data.folder import read_arena
 from arena.simulation import (
     DEFAULT_SYSTEMS,
     LANGUAGES,

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau
 
 from arena import read_arena
-from arena.errors import UsageError
-from arena.sampling import connected_battles, sample_taus, study_sampling, taus_with
+from arena.data.errors import UsageError
+from arena.planning.study import connected_battles, sample_taus, study_sampling, taus_with
 
 ARENAS = Path(__file__).parents[2].parent / "shared" / "data" / "arenas"
 

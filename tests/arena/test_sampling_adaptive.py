@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from test_sampling import round_robin
 
-from arena.battles import count_battles
-from arena.bradley_terry import fit_bradley_terry
-from arena.errors import UsageError
-from arena.sampling import AdaptivePairing, connected_battles, sample_taus
+from arena.data.errors import UsageError
+from arena.planning.adaptive import AdaptivePairing
+from arena.planning.study import connected_battles, sample_taus
+from arena.rating.battles import count_battles
+from arena.rating.bradley_terry import fit_bradley_terry
 
 COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 SYSTEMS = [f"s{index:02}" for index in range(6)]

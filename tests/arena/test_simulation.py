@@ -9,7 +9,7 @@ import sys
 import pandas as pd
 import pytest
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from arena.simulation import (
     DEFAULT_SYSTEMS,
     SystemProfile,

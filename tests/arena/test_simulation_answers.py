@@ -5,16 +5,15 @@ from __future__ import annotations
 import py3langid
 import pytest
 
-from arena.answers import parse_answer
-from arena.citations import cited_passages, find_citations
 from arena.simulation import (
     LANGUAGES,
     QUESTIONS,
     SystemProfile,
     simulate,
 )
-from arena.simulation.factbook import FACTS_PER_ENTITY, read_factbook
-from arena.simulation.questions import pose_questions
+from arena.simulation.facts import FACTS_PER_ENTITY, pose_questions, read_factbook
+from arena.text.answers import parse_answer
+from arena.text.citations import cited_passages, find_citations
 
 PERFECT = SystemProfile(name="sim-perfect")
 EXTRACTIVE = SystemProfile(name="sim-extractive", is_extractive=True, reasons=False)

@@ -7,8 +7,7 @@ import string
 import pytest
 
 from arena.simulation import LANGUAGES, QUESTIONS
-from arena.simulation.factbook import read_factbook
-from arena.simulation.questions import pose_questions
+from arena.simulation.facts import pose_questions, read_factbook
 
 
 def fields_of(template):

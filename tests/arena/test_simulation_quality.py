@@ -18,10 +18,8 @@ from arena.simulation import (
     simulate,
     utility,
 )
-from arena.simulation.drafts import draft_answer
-from arena.simulation.factbook import FACTS_PER_ENTITY
-from arena.simulation.quality import count_errors
-from arena.simulation.questions import pose_questions
+from arena.simulation.answers import count_errors, draft_answer
+from arena.simulation.facts import FACTS_PER_ENTITY, pose_questions
 
 PERFECT = SystemProfile(name="sim-perfect")
 RATES = ErrorRates(0.2, 0.3, 0.2, 0.4, 0.3, 0.25)

@@ -7,8 +7,8 @@ import math
 import pandas as pd
 import pytest
 
-from arena.errors import DataError, Problem
-from arena.tables import ANSWERS, JUDGMENTS, QUERIES, check_table, passages_fault
+from arena.data.errors import DataError, Problem
+from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, check_table, passages_fault
 
 JUDGMENT = {
     "query_id": "q1",

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.battles import components, count_battles
-from arena.errors import UsageError
-from arena.tournaments import ALL_LOST, ALL_WON, NOT_CONNECTED, hold_tournaments
+from arena.data.errors import UsageError
+from arena.rating.battles import components, count_battles
+from arena.rating.tournaments import ALL_LOST, ALL_WON, NOT_CONNECTED, hold_tournaments
 
 
 def judgments(rows, language="en"):

@@ -4,12 +4,8 @@ from hypothesis import strategies as st
 
 from arena import Passage
 from features import Question, Sample, parse_features
-from features.citation_quality import (
-    CITATION_PRECISION,
-    CITED_SENTENCES,
-    INVALID_CITATION_SHARE,
-)
-from features.missing import (
+from features.measures.citations import CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE
+from features.measures.sample import (
     EMPTY_ANSWER,
     NO_CITATION,
     NO_PASSAGES,

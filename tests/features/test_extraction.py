@@ -8,14 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena import DataError, MissingDependencyError, UsageError
-from features import (
-    DEFAULT_FEATURES,
-    extract,
-    feature_columns,
-    language,
-    missing_counts,
-)
+from features import DEFAULT_FEATURES, extract, feature_columns, missing_counts
 from features.engine import measuring
+from features.measures import language
 
 NAMES = [str(feature) for feature in DEFAULT_FEATURES]
 

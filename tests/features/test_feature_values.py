@@ -9,7 +9,7 @@ from sentences import SENTENCES
 
 from arena import Passage
 from features import Question, Sample, parse_features
-from features.citation_quality import (
+from features.measures.citations import (
     CITATION_DENSITY,
     CITATION_MAP,
     CITATION_PRECISION,
@@ -19,7 +19,8 @@ from features.citation_quality import (
     INVALID_CITATION_SHARE,
     INVALID_CITATIONS,
 )
-from features.fluency import (
+from features.measures.fluency import (
+    ANSWER_LENGTH,
     FLUENCY_FEATURES,
     MARKUP_DEBRIS,
     REPETITION,
@@ -27,10 +28,9 @@ from features.fluency import (
     TRUNCATED_ENDING,
     UNREADABLE_CHARACTERS,
 )
-from features.language import ENGLISH, TARGET_LANGUAGE
-from features.length import ANSWER_LENGTH
-from features.missing import NO_FULL_STOPS, Missing
-from features.overlap import BLEU_SCORE, CHRF, ROUGE_L
+from features.measures.language import ENGLISH, TARGET_LANGUAGE
+from features.measures.overlap import BLEU_SCORE, CHRF, ROUGE_L
+from features.measures.sample import NO_FULL_STOPS, Missing
 
 JUDGED = (("1", 1), ("2", 0), ("3", 1), ("4", None))
 

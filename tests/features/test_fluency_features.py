@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sentences import SENTENCES
 
 from features import Question, Sample
-from features.fluency import (
+from features.measures.fluency import (
     FLUENCY_FEATURES,
     MARKUP_DEBRIS,
     REPETITION,
@@ -14,8 +14,8 @@ from features.fluency import (
     TRUNCATED_ENDING,
     UNREADABLE_CHARACTERS,
 )
-from features.missing import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, NO_REFERENCE_SYSTEM
-from features.scripts import SCRIPTS
+from features.measures.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, NO_REFERENCE_SYSTEM
+from features.text.tokens import SCRIPTS
 
 CLEAN = {REPETITION: 0.0, SCRIPT_MIXING: 0.0, MARKUP_DEBRIS: 0.0, UNREADABLE_CHARACTERS: 0.0}
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from arena import Passage, read_arena
 from features import Missing, Question, Sample
-from features.grounding import GROUNDING_FEATURES
-from features.grounding.index import PassageIndex, folded_words
-from features.grounding.numbers import numbers_in
-from features.missing import (
+from features.measures.evidence import PassageIndex, folded_words
+from features.measures.facts import numbers_in
+from features.measures.grounding import GROUNDING_FEATURES
+from features.measures.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
     NO_CAPITALS,
@@ -23,8 +23,8 @@ from features.missing import (
     NO_REFERENCE_SYSTEM,
     NO_STATEMENTS,
     SHORT_ANSWER,
+    Memo,
 )
-from features.sample import Memo
 
 BY_NAME = {feature.name: feature for feature in GROUNDING_FEATURES}
 SHARES = [name for name in BY_NAME if name not in ("fragment_density", "longest_common_span")]

@@ -6,9 +6,13 @@ from sentences import SENTENCES
 from threadpoolctl import threadpool_limits
 
 from arena import read_arena
-from features import language_models
-from features.byte_automaton import ByteAutomaton
-from features.language_models import identify_many, languages_of, load_identifier
+from features.text import language_models
+from features.text.language_models import (
+    ByteAutomaton,
+    identify_many,
+    languages_of,
+    load_identifier,
+)
 
 IDENTIFIERS = ["py3langid", "langid"]
 TEXTS = [
@@ -113,7 +117,7 @@ def test_a_text_has_the_same_bits_whatever_it_stands_with(identifier):
 
 def test_parts_of_a_batch_are_put_together(monkeypatch):
     whole = identify_many(TEXTS)
-    monkeypatch.setattr("features.language_batch.BATCH_BYTES", 100)
+    monkeypatch.setattr("features.text.language_models.BATCH_BYTES", 100)
     assert np.array_equal(identify_many(TEXTS), whole)
 
 

@@ -16,9 +16,9 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 import features.models
 from arena import MissingDependencyError, UsageError
 from arena.llm import Completion, Endpoint, ModelSettings, UnparsableError
-from arena.llm.completions import read_completion
+from arena.llm.replies import read_completion
 from features import extract
-from features.llm_rated import (
+from features.measures.llm_rated import (
     LLM_FLUENCY,
     LLM_OVERLAP,
     NO_RATING,
@@ -26,12 +26,17 @@ from features.llm_rated import (
     overlap_items,
     require_llm,
 )
-from features.missing import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
-from features.models.llm_scorer import LlmScorer, load_llm
-from features.models.options import ModelOptions
-from features.models.rating_items import fluency_item, overlap_item
-from features.models.rating_prompt import rating_prompt
-from features.models.rating_reply import expected_rating, find_rating
+from features.measures.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
+from features.models.llm_scorer import (
+    LlmScorer,
+    expected_rating,
+    find_rating,
+    fluency_item,
+    load_llm,
+    overlap_item,
+    rating_prompt,
+)
+from features.models.model_folder import ModelOptions
 
 OVERLAP_FINNISH = """\
 You are an AI assistant. You are given a question, the response of a RAG application, and a \
@@ -351,6 +356,6 @@ def test_where_to_ask_comes_from_the_environment(monkeypatch):
 
 def test_a_missing_package_is_named(monkeypatch):
     require_llm()
-    monkeypatch.setattr("features.llm_rated.find_spec", lambda name: None)
+    monkeypatch.setattr("features.measures.llm_rated.find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"rating by an LLM needs .*openai.*\[llm\]"):
         LLM_FLUENCY.require()

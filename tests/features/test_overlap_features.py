@@ -9,13 +9,12 @@ from sacrebleu.metrics.bleu import BLEU
 from sentences import SENTENCES
 
 from arena import read_arena
-from arena.answers import parse_answer
+from arena.text.answers import parse_answer
 from features import parse_features
-from features.chrf import ReferenceCharacters, chrf
-from features.missing import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
-from features.overlap import CHRF, rouge_l_of_words
-from features.sentence_bleu import ReferenceNgrams, sentence_bleu
-from features.tokens import words, words_and_marks
+from features.measures.overlap import CHRF, rouge_l_of_words
+from features.measures.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
+from features.text.overlap_scores import ReferenceCharacters, ReferenceNgrams, chrf, sentence_bleu
+from features.text.tokens import words, words_and_marks
 
 BLEU_FEATURE, ROUGE = parse_features("bleu,rouge_l")
 OVERLAP = (BLEU_FEATURE, ROUGE, CHRF)
@@ -144,7 +143,7 @@ def test_equal_answers_to_a_question_are_scored_once(make_sample, monkeypatch):
     first = make_sample("a b c", reference="a b d")
     second = replace(first, output="##Answer: a b c")
     value = BLEU_FEATURE.measure(first)
-    monkeypatch.setattr("features.overlap.sentence_bleu", None)
+    monkeypatch.setattr("features.measures.overlap.sentence_bleu", None)
     assert BLEU_FEATURE.measure(second) == value
 
 

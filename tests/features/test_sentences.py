@@ -5,10 +5,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sentences import SENTENCES
 
-from arena.errors import MissingDependencyError
-from arena.languages import MIRACL_LANGUAGES
-from features import sentences
-from features.sentences import require_sentences, sentence_spans, split_sentences
+from arena.data.errors import MissingDependencyError
+from arena.text.languages import MIRACL_LANGUAGES
+from features.text import sentences
+from features.text.sentences import require_sentences, sentence_spans, split_sentences
 
 
 @pytest.mark.parametrize(

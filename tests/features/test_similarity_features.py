@@ -3,7 +3,7 @@ import pytest
 
 from arena import Passage
 from features import Question, Sample
-from features.missing import (
+from features.measures.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
     EMPTY_REFERENCE,
@@ -11,13 +11,13 @@ from features.missing import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
 )
-from features.models import ModelOptions, load_scorer
-from features.similarity import (
+from features.measures.similarity import (
     SIMILARITY_FEATURES,
     SIMILARITY_PASSAGES,
     SIMILARITY_QUESTION,
     SIMILARITY_REFERENCE,
 )
+from features.models import ModelOptions, load_scorer
 
 PASSAGES = (
     Passage(passage_id="1", text="Oslo is in Norway.", title="Oslo"),

@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import read_arena
-from arena.citations import cited_passages
+from arena.text.citations import cited_passages
 from features import Question, Sample
-from features.missing import NO_REFERENCE_SYSTEM
-from features.statements import Statement, cut_statements
+from features.measures.sample import NO_REFERENCE_SYSTEM
+from features.text.statements import Statement, cut_statements
 
 SEGMENT = "msmarco_v2.1_doc_12_345#3_678"
 IDS = ("1", "2", "3", "12#3", "a.b/../c", SEGMENT)

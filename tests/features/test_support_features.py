@@ -3,14 +3,14 @@ import pytest
 
 from arena import Passage
 from features import Question, Sample
-from features.missing import (
+from features.measures.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,
     NO_REFERENCE_SYSTEM,
     NO_STATEMENTS,
 )
-from features.support import (
+from features.measures.support import (
     NLI_CONTRADICTION,
     NLI_ENTAILMENT,
     NLI_NEUTRAL,

@@ -5,8 +5,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from features import tokens
-from features.tokens import is_part_of_word, words, words_and_marks
+from features.text import tokens
+from features.text.tokens import is_part_of_word, words, words_and_marks
 
 GOLDEN = {
     "en": (

@@ -5,7 +5,7 @@ import pytest
 from arena import write_arena
 from arena.simulation import simulate
 from surrogate import build_board
-from surrogate.commands import main
+from surrogate.cli.app import main
 
 
 @pytest.fixture(scope="session")

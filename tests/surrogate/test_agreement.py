@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from surrogate.agreement import Agreement, agreement, kendall_tau, macro_agreement
+from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau, macro_agreement
 
 
 def test_tau_is_scipys_on_the_systems_both_ratings_hold():

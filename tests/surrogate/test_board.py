@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.errors import UsageError
-from arena.metaevaluation import MetaEvaluation
+from arena.data.errors import UsageError
 from features import extract, parse_features
 from surrogate import Recipe, build_board, read_board, write_board
-from surrogate.board_folder import read_feature_table
-from surrogate.judging_records import JudgingRecords
-from surrogate.language_board import NO_ANSWER
-from surrogate.truth import compare_with_truth
+from surrogate.board.folder import read_feature_table
+from surrogate.board.judge_report import JudgingRecords
+from surrogate.board.language import NO_ANSWER
+from surrogate.board.truth import compare_with_truth
+from surrogate.metaevaluation.results import MetaEvaluation
 
 
 def without(arena, language, system):

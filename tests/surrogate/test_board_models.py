@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from arena import read_arena
-from arena.errors import UsageError
-from arena.rows import write_rows
+from arena.data.errors import UsageError
+from arena.data.rows import write_rows
 from surrogate import Recipe, build_board, place_systems, write_board
-from surrogate.board_folder import PublishedBoard
-from surrogate.board_summary import NO_IMPORTANCES
-from surrogate.commands import board as board_command
-from surrogate.ranking import NO_DRIVERS
-from surrogate.saved_learners import SAVED_LEARNERS
+from surrogate.board.folder import PublishedBoard
+from surrogate.board.summarise import NO_IMPORTANCES
+from surrogate.cli.board import board as board_command
+from surrogate.learning.saving import SAVED_LEARNERS
+from surrogate.ranking.rank import NO_DRIVERS
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 

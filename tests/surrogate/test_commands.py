@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from arena import read_arena, write_arena
-from arena.rows import write_rows
+from arena.data.rows import write_rows
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(aren
     boards = []
     for hash_seed, jobs in (("0", "1"), ("1", "2")):
         out = tmp_path / hash_seed
-        command = [sys.executable, "-c", "from surrogate.commands import main; main()", "board"]
+        command = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "board"]
         options = ["--out", str(out), "--tournaments", "26", "--jobs", jobs]
         subprocess.run(
             [*command, str(arena_folder), *options],

@@ -6,22 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from arena.rating.tournaments import hold_tournaments
 from arena.simulation import simulate
-from arena.tournaments import hold_tournaments
 from features import extract, parse_features
-from surrogate.conformal import (
+from surrogate.board.holdout import rate_unseen
+from surrogate.board.intervals import (
     NO_SURROGATE,
     UnseenRatings,
     fewest_residuals,
     half_width,
     rating_intervals,
 )
-from surrogate.field import Field
-from surrogate.holdout import rate_unseen
-from surrogate.judge import Recipe, train_language_judge
-from surrogate.learners import find_learner
-from surrogate.summary import NOT_ON_THE_BOARD
-from surrogate.tensor import feature_tensor
+from surrogate.board.summary import NOT_ON_THE_BOARD
+from surrogate.learning.regressors import find_learner
+from surrogate.learning.surrogates import Recipe, train_language_judge
+from surrogate.learning.tensor import feature_tensor
+from surrogate.learning.training import Field
 
 RIDGE = Recipe("ridge")
 

@@ -8,8 +8,8 @@ import typer
 from typer.testing import CliRunner
 
 from arena import DataError, UsageError, write_arena
-from arena.rows import write_rows
-from surrogate.commands.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose
+from arena.data.rows import write_rows
+from surrogate.cli.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose
 
 app = typer.Typer()
 app.command()(diagnose)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from surrogate.drivers import has_drivers, rating_drivers
-from surrogate.judge import LanguageJudge, Recipe, train_language_judge
-from surrogate.learners import find_learner
-from surrogate.saved_learners import SAVED_LEARNERS
-from surrogate.tensor import FeatureTensor
+from surrogate.learning.regressors import find_learner
+from surrogate.learning.saving import SAVED_LEARNERS
+from surrogate.learning.surrogates import LanguageJudge, Recipe, train_language_judge
+from surrogate.learning.tensor import FeatureTensor
+from surrogate.ranking.explanations import has_drivers, rating_drivers
 
 FEATURES = ("f0", "f1", "f2")
 

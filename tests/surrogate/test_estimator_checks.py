@@ -7,9 +7,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from surrogate.imputed_regressor import ImputedRegressor
-from surrogate.ridge_per_row import RidgePerRow
-from surrogate.small_forest import SmallForest
+from surrogate.learning.regressors import ImputedRegressor, RidgePerRow, SmallForest
 
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 OURS = [

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from arena.rows import write_rows
+from arena.data.rows import write_rows
 from features import FEATURES, GROUPS, extract, feature_columns, missing_counts
 
 

@@ -24,7 +24,7 @@ def test_fit_prints_strict_json(run, arena_folder, capsys):
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".parquet", ".jsonl.zst"])
 def test_every_file_format_gives_the_same_ratings(run, small_arena, tmp_path, capsys, suffix):
-    from arena.rows import write_rows
+    from arena.data.rows import write_rows
 
     english = small_arena.judgments[small_arena.judgments["language"] == "en"]
     write_rows(english, tmp_path / f"judgments{suffix}")

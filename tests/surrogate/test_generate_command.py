@@ -159,7 +159,7 @@ def test_answers_of_others_are_not_written_over(generate, folder, capsys):
 def test_help_loads_nothing_heavy():
     code = """
 import sys
-from surrogate.commands import main
+from surrogate.cli.app import main
 try:
     main(["generate", "--help"])
 except SystemExit:

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arena import DataError, UsageError
-from arena.metaevaluation import read_metaevaluations
-from surrogate.commands.metaeval import metaeval
+from surrogate.cli.metaeval import metaeval
+from surrogate.metaevaluation.results import read_metaevaluations
 
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "arena" / "llm"), str(TESTS / "arena" / "metaevaluation")]
@@ -169,7 +169,7 @@ def test_what_was_not_asked_is_said(file, tmp_path, chat):
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys\nfrom surrogate.commands import main\nimport arena.metaevaluation.grouse\n"
+        "import sys\nfrom surrogate.cli.app import main\nimport arena.metaevaluation.grouse\n"
         "try:\n    main(['metaeval', 'grouse', '--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'torch', 'transformers', 'openai', 'sqlalchemy', 'jinja2', 'sklearn'}\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))"

@@ -5,20 +5,20 @@ import pandas as pd
 import pytest
 from sklearn.metrics import r2_score
 
-from arena.errors import UsageError
-from arena.seeds import generator
-from arena.tournaments import hold_tournaments
-from surrogate.holdout import (
+from arena.data.errors import UsageError
+from arena.data.seeds import generator
+from arena.rating.tournaments import hold_tournaments
+from surrogate.board.holdout import (
     FOLDS,
     check_holdout,
     choose_holdout,
     fit_tournaments,
     rate_unseen,
 )
-from surrogate.judge import Recipe, train_language_judge
-from surrogate.language_board import fit_language, language_data
-from surrogate.learners import find_learner
-from surrogate.tensor import FeatureTensor
+from surrogate.board.language import fit_language, language_data
+from surrogate.learning.regressors import find_learner
+from surrogate.learning.surrogates import Recipe, train_language_judge
+from surrogate.learning.tensor import FeatureTensor
 
 SYSTEMS = tuple(f"system-{index:02}" for index in range(12))
 QUESTIONS = tuple(f"q{index:02}" for index in range(15))

@@ -10,7 +10,7 @@ import skops.io
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from surrogate import load_judge, save_judge
 
 

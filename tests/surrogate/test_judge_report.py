@@ -9,18 +9,21 @@ import pandas as pd
 import pytest
 
 from arena import read_arena, write_arena
-from arena.errors import DataError, UsageError
-from arena.metaevaluation import MetaEvaluation, add_metaevaluations
-from surrogate.board_summary import language_diagnoses
-from surrogate.judge_report import JudgeReport
-from surrogate.judge_reporting import ALL_TIES, ONE_ORDER, noted, report_judge
-from surrogate.judging_records import (
+from arena.data.errors import DataError, UsageError
+from surrogate.board.judge_report import (
+    ALL_TIES,
     IN_MEMORY,
     NO_FAILURES_FILE,
     NO_STORE,
+    ONE_ORDER,
+    JudgeReport,
     JudgingRecords,
+    noted,
     read_judging_records,
+    report_judge,
 )
+from surrogate.board.summarise import language_diagnoses
+from surrogate.metaevaluation.results import MetaEvaluation, add_metaevaluations
 
 sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 

@@ -7,10 +7,14 @@ import pytest
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from arena.errors import MissingDependencyError
-from surrogate.imputed_regressor import ImputedRegressor
-from surrogate.learners import LEARNERS, TABLE_3_LEARNERS, find_learner
-from surrogate.ridge_per_row import RidgePerRow
+from arena.data.errors import MissingDependencyError
+from surrogate.learning.regressors import (
+    LEARNERS,
+    TABLE_3_LEARNERS,
+    ImputedRegressor,
+    RidgePerRow,
+    find_learner,
+)
 
 NAMES = (
     *("random-forest", "extra-trees", "gradient-boosting", "xgboost", "linear", "ridge"),

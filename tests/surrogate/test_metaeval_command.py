@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from arena import DataError, UsageError
-from arena.metaevaluation import read_metaevaluations
-from arena.metaevaluation.memerag import read_run
-from surrogate.commands.metaeval import metaeval
+from surrogate.cli.metaeval import metaeval
+from surrogate.metaevaluation.memerag.comparison import read_run
+from surrogate.metaevaluation.results import read_metaevaluations
 
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "arena" / "llm"), str(TESTS / "arena" / "metaevaluation")]
@@ -178,7 +178,7 @@ def test_sentences_that_were_not_asked_are_said(folder, tmp_path, server):
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys\nfrom surrogate.commands import main\nimport arena.metaevaluation.memerag\n"
+        "import sys\nfrom surrogate.cli.app import main\nimport arena.metaevaluation.memerag\n"
         "try:\n    main(['metaeval', '--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'torch', 'transformers', 'openai', 'sqlalchemy', 'jinja2', 'sklearn'}\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))"

@@ -9,21 +9,23 @@ import pandas as pd
 import pytest
 
 from arena import Arena, ArenaInfo, UsageError, read_arena
-from arena.metaevaluation.memerag import Claim, judge_sentences, read_memerag, score_judges
 from arena.simulation import sample_arena
 from features.models import ModelOptions
-from surrogate.metaevaluation import nli_judge
-from surrogate.metaevaluation.built_claims import built_claims
-from surrogate.metaevaluation.cited_claims import cited_claims, corrupted
-from surrogate.metaevaluation.grounding_calibration import balanced_weights, calibrate_grounding
+from surrogate.metaevaluation import model_judges
 from surrogate.metaevaluation.grounding_judge import (
     DEFAULT_SETTINGS,
     GroundingJudge,
     GroundingSettings,
     Rarity,
+    balanced_weights,
+    calibrate_grounding,
     ground,
 )
-from surrogate.metaevaluation.judge_specs import JudgeMakers, make_judge
+from surrogate.metaevaluation.known_claims import built_claims, cited_claims, corrupted
+from surrogate.metaevaluation.memerag.balanced_accuracy import score_judges
+from surrogate.metaevaluation.memerag.judges import Claim, judge_sentences
+from surrogate.metaevaluation.memerag.reading import read_memerag
+from surrogate.metaevaluation.sessions import JudgeMakers, make_judge
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 YES, NO = "Supported", "Not Supported"
@@ -203,9 +205,9 @@ def test_an_nli_model_supports_what_a_passage_entails(monkeypatch):
         asked.append(arguments)
         return model
 
-    monkeypatch.setattr(nli_judge, "load_scorer", load)
+    monkeypatch.setattr(model_judges, "load_scorer", load)
     options = ModelOptions("cpu")
-    judge = nli_judge.NliJudge("some/model", options)
+    judge = model_judges.NliJudge("some/model", options)
     claims = [claim(text) for text in ("Paris", "Finland", "Bananas", "Paris")]
     assert [each.label for each in judge.judge(claims)] == [YES, YES, NO, YES]
     assert asked == [("nli", "some/model", options)]

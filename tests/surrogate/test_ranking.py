@@ -6,10 +6,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from surrogate import place_systems, rank_systems, read_board, write_board
-from surrogate.ranking import NO_ANSWER, NO_FEATURE_TABLE, NO_SURROGATE, OUTSIDE
-from surrogate.summary import NOT_ON_THE_BOARD, POOLED
+from surrogate.board.summary import NOT_ON_THE_BOARD, POOLED
+from surrogate.ranking.rank import NO_ANSWER, NO_FEATURE_TABLE, NO_SURROGATE, OUTSIDE
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,18 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from surrogate import SurrogateJudge, load_judge, save_judge
-from surrogate.judge import LanguageJudge, Recipe, train_language_judge
-from surrogate.learners import LEARNERS, find_learner
-from surrogate.linear_form import as_numbers, linear_form
-from surrogate.saved_learners import SAVED_LEARNERS, check_savable, stored, trusted
-from surrogate.tensor import FeatureTensor
+from surrogate.learning.regressors import LEARNERS, find_learner
+from surrogate.learning.saving import SAVED_LEARNERS, check_savable, stored, trusted
+from surrogate.learning.surrogates import (
+    LanguageJudge,
+    Recipe,
+    as_numbers,
+    linear_form,
+    train_language_judge,
+)
+from surrogate.learning.tensor import FeatureTensor
 
 LINEAR = ("linear", "ridge", "elastic-net")
 FEATURES = ("f0", "f1", "f2", "f3")

@@ -5,9 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 
-from arena.errors import UsageError
-from surrogate.learners import LEARNERS, find_learner
-from surrogate.small_forest import SmallForest
+from arena.data.errors import UsageError
+from surrogate.learning.regressors import LEARNERS, SmallForest, find_learner
 
 
 def rows(seed=0, size=17, missing=False):

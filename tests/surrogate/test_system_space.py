@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate.system_space import SystemSpace, neighbours_table
+from surrogate.board.neighbours import SystemSpace, neighbours_table
 
 FEATURES = ("f0", "f1", "constant")
 

@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surrogate.tensor import feature_tensor
+from surrogate.learning.tensor import feature_tensor
 
 ROWS = pd.DataFrame(
     [

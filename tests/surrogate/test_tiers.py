@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.tied_ranks import rank_intervals, tiers
-from arena.tournaments import NOT_CONNECTED, hold_tournaments
-from surrogate.tiers import TIER_COLUMNS, TOO_FEW, tiers_table, win_matrix
+from arena.rating.ranks import rank_intervals, tiers
+from arena.rating.tournaments import NOT_CONNECTED, hold_tournaments
+from surrogate.board.tiers import TIER_COLUMNS, TOO_FEW, tiers_table, win_matrix
 
 
 def round_robin(strengths, questions=40, seed=0):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from arena.errors import UsageError
-from surrogate.tensor import FeatureTensor
-from surrogate.training import checked_row_kind, predict_systems, training_rows
+from arena.data.errors import UsageError
+from surrogate.learning.tensor import FeatureTensor
+from surrogate.learning.training import checked_row_kind, predict_systems, training_rows
 
 
 def tensor(values, answered=None):

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from surrogate.commands import main
+from surrogate.cli.app import main
 
 SCORES = {
     *("tau", "tau_low", "tau_high", "spearman", "pairwise_accuracy", "r2", "n_systems", "reason"),

@@ -10,11 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from arena import DataError, UsageError
-from arena.metaevaluation import read_metaevaluations
-from arena.metaevaluation.wikieval import Pair, read_wikieval
 from features.models import ModelOptions
-from surrogate.commands.metaeval import metaeval
-from surrogate.metaevaluation.similarity_judges import EmbedderJudge, RerankerJudge, prefix_for
+from surrogate.cli.metaeval import metaeval
+from surrogate.metaevaluation.model_judges import EmbedderJudge, RerankerJudge, prefix_for
+from surrogate.metaevaluation.results import read_metaevaluations
+from surrogate.metaevaluation.wikieval.pairs import Pair
+from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "arena" / "llm"), str(TESTS / "arena" / "metaevaluation")]

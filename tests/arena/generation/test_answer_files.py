@@ -13,7 +13,7 @@ from arena.generation import (
     read_arena_to_answer,
     write_answers,
 )
-from arena.generation.generated import (
+from arena.generation.summary import (
     ANSWER_COLUMNS,
     FAILURE_COLUMNS,
     SKIPPED_COLUMNS,

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.adapters.mirage_prompts import context_passages, prompt_sections
+from arena.adapters.mirage_outputs import context_passages, prompt_sections
 from arena.generation import answer_prompt
 from arena.generation.questions import GivenQuestion
-from arena.judging.comparisons import ShownPassage
+from arena.judging.pairs import ShownPassage
 
 ENGLISH = GivenQuestion(
     ("en", "q1"),

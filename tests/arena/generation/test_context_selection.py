@@ -11,7 +11,7 @@ pytest.importorskip("bm25s", reason="needs the extra bm25")
 
 from arena import MissingDependencyError, UsageError
 from arena.generation import select_context
-from arena.generation.context_words import context_words
+from arena.generation.context import context_words
 
 
 def passage(passage_id, text, relevance=0, title=None):
@@ -132,6 +132,6 @@ def test_what_cannot_be_selected_is_refused(monkeypatch):
         select_context(queries, k=0)
     with pytest.raises(UsageError, match="the corpus has no column 'text'"):
         select_context(queries, pd.DataFrame({"passage_id": []}))
-    monkeypatch.setattr("arena.generation.context_selection.find_spec", lambda name: None)
+    monkeypatch.setattr("arena.generation.context.find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"needs the package bm25s.*\[bm25\]"):
         select_context(queries)

@@ -5,10 +5,10 @@ from asked_questions import build_queries, question_of
 from chat_server import broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo, UsageError
-from arena.answers import parse_answer
-from arena.folder import checked_answers, rows_of
+from arena.data.folder import checked_answers, rows_of
 from arena.generation import choose_questions, dry_run_generate, generate_answers
 from arena.judging import choose_pairs
+from arena.text.answers import parse_answer
 
 REPLY = "##Reason: the first passage says so [1#0] ##Answer: The Weekly Newes [1#0]."
 

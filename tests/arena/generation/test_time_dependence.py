@@ -5,7 +5,7 @@ from asked_questions import build_queries, question_of
 from chat_server import broken, completion
 
 from arena.generation import TimeFilter, dry_run_generate, generate_answers, time_dependence
-from arena.generation.time_dependence import read_label, time_prompts
+from arena.generation.questions import read_label, time_prompts
 from arena.llm import Completion, ModelSettings, UnparsableError
 
 PROMPT = """\

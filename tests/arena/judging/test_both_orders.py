@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from arena.judging import merged_orders
-from arena.judging.judged import JUDGMENT_COLUMNS
+from arena.judging.summary import JUDGMENT_COLUMNS
 
 
 def row(query_id, a, b, winner, p_a=None, p_b=None):

@@ -8,11 +8,11 @@ from chat_server import broken, completion, error, refused
 from judged_systems import better, build_arena, shown_answers
 
 from arena import MissingDependencyError, UsageError
-from arena.battle_codes import code_judgments
-from arena.folder import checked_arena, rows_of
+from arena.data.folder import checked_arena, rows_of
 from arena.judging import choose_pairs, dry_run_judge, judge_arena
 from arena.llm import Price
-from arena.ratings import rate
+from arena.rating.battle_codes import code_judgments
+from arena.rating.ratings import rate
 
 
 def honest(prompt, _):

@@ -12,7 +12,7 @@ from judged_systems import build_arena
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.judging import append_judgments
-from arena.judging.judged import FAILURE_COLUMNS, JUDGMENT_COLUMNS
+from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".csv", ".csv.gz", ".parquet"]
 OLD = [
@@ -34,7 +34,7 @@ def verdicts(*keys, judge="new", winner="b"):
 
 
 def write_old(folder, suffix, **further):
-    from arena.rows import write_rows
+    from arena.data.rows import write_rows
 
     table = pd.DataFrame([row | {"judge": "old"} | further for row in OLD])
     write_rows(table, folder / f"judgments{suffix}")
@@ -149,9 +149,8 @@ def test_processes_that_add_at_once_lose_nothing(folder):
 
 
 def test_failures_that_have_a_verdict_by_now_are_forgotten(folder):
-    from arena.judging.failure_file import note_failures
-    from arena.judging.judged import Judged
-    from arena.judging.judging_summary import Flips, JudgingSummary
+    from arena.judging.folder import note_failures
+    from arena.judging.summary import Flips, Judged, JudgingSummary
 
     counts = dict.fromkeys(["pairs", "already_judged", "identical", "asked", "calls", "retries"], 0)
     counts |= dict.fromkeys(["from_store", "invalid", "tokens_in", "tokens_out"], 0)

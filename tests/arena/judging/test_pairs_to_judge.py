@@ -11,7 +11,7 @@ from judged_systems import build_arena
 
 from arena import UsageError
 from arena.judging import choose_pairs, pairs_judged_in, shown_order
-from arena.judging.comparisons import pair_keys, unordered
+from arena.judging.pairs import pair_keys, unordered
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
 texts = st.text(st.characters(codec="utf-8"), max_size=8)

@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.judging.answer_flags import answer_flags
-from arena.judging.comparisons import Comparison, ShownPassage
-from arena.judging.pairwise_prompt import TRIMMED, VARIABLES, pairwise_prompt
-from arena.prompts.fences import fence_code
+from arena.judging.pairs import Comparison, ShownPassage
+from arena.judging.prompt import TRIMMED, VARIABLES, answer_flags, pairwise_prompt
+from arena.text.prompts import fence_code
 
 KEY = ("en", "q", "s", "t")
 PASSAGES = (ShownPassage("5#1", "Rivers & <b>lakes</b>", "Water", 1), ShownPassage("5#2", "Sand"))

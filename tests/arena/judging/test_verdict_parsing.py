@@ -7,8 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.judging import parse_verdict
-from arena.judging.letter_verdicts import DOUBTFUL, read_letter
-from arena.judging.verdicts import CONTRADICTORY_VERDICTS, REPEATED_VERDICT, read_verdict
+from arena.judging.replies import (
+    CONTRADICTORY_VERDICTS,
+    DOUBTFUL,
+    REPEATED_VERDICT,
+    read_letter,
+    read_verdict,
+)
 from arena.llm import Completion, TokenLogprobs, UnparsableError
 
 QUOTE = (

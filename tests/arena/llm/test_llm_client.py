@@ -10,7 +10,7 @@ import pytest
 from chat_server import completion
 from llm_requests import SETTINGS, endpoint, prompts
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from arena.llm import (
     Message,
     ModelSettings,

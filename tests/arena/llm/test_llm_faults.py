@@ -7,7 +7,7 @@ import chat_server as say
 import pytest
 from llm_requests import SETTINGS, endpoint, prompts
 
-from arena.errors import UsageError
+from arena.data.errors import UsageError
 from arena.llm import Endpoint, ModelSettings, complete
 
 PASSING = {

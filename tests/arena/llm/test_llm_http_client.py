@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from llm_requests import SETTINGS, endpoint, prompts
 
 from arena.llm import Endpoint, ModelSettings, Prompt, complete
-from arena.llm.http_client import DirectClient, open_http_client
-from arena.llm.prompts import request_for
-from arena.llm.transport import open_caller
+from arena.llm.settings import request_for
+from arena.llm.transport import DirectClient, open_caller, open_http_client
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 BODY = b'{"model":"m","messages":[{"role":"user","content":"\xc3\xa9"}]}'

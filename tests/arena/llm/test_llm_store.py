@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from llm_job import ask_all
 from llm_requests import SETTINGS, endpoint, prompts
 
-from arena.errors import DataError, MissingDependencyError, UsageError
-from arena.llm import complete, open_store, owners
-from arena.llm.prompts import request_for
+from arena.data.errors import DataError, MissingDependencyError, UsageError
+from arena.llm import complete, open_store, store_claims
+from arena.llm.settings import request_for
 from arena.llm.store_rows import Result
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["arena.llm.crew", "arena.llm.store"])
+PROCESSES.set_forkserver_preload(["arena.llm.client", "arena.llm.store"])
 
 
 def start(store_url, server, count, concurrency=8):
@@ -91,7 +91,7 @@ def test_claims_of_the_living_are_respected_until_their_lease_ends(store, monkey
     first, second = store.enter(), store.enter()
     assert store.claim(first, [request], "m")[request.key].state == "mine"
     assert store.claim(second, [request], "m")[request.key].state == "busy"
-    monkeypatch.setattr(owners, "LEASE_S", -1.0)
+    monkeypatch.setattr(store_claims, "LEASE_S", -1.0)
     store.renew(first)
     monkeypatch.undo()
     assert store.claim(second, [request], "m")[request.key].state == "mine"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from memerag_samples import answered, labelled, lines_of
 
-from arena.metaevaluation.memerag import read_memerag
+from surrogate.metaevaluation.memerag.reading import read_memerag
 
 MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
 

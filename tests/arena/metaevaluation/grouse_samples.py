@@ -2,14 +2,14 @@
 
 import json
 
-from arena.metaevaluation.grouse import (
+from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
+    SCALES,
     TEST_TYPES,
     GroundedAnswer,
     Mark,
     UnitTest,
 )
-from arena.metaevaluation.grouse.metrics import SCALES
 
 TYPES = {each.name: each for each in TEST_TYPES}
 

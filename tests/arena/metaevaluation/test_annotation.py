@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError
-from arena.metaevaluation.agreement import agreement_report
-from arena.metaevaluation.annotation import (
+from arena.statistics.agreement import agreement_report
+from surrogate.metaevaluation.annotation import (
     QUESTIONS,
     Annotation,
     annotate,
+    annotation_of,
     annotation_sheet,
     next_question,
     ratings_of_sheets,
     read_sheet,
     write_sheet,
 )
-from arena.metaevaluation.annotation.flow_chart import annotation_of
-from arena.metaevaluation.memerag.labels import CHALLENGING, COARSE_OF_FINE
+from surrogate.metaevaluation.memerag.reading import CHALLENGING, COARSE_OF_FINE
 
 YES, NO = "Supported", "Not Supported"
 

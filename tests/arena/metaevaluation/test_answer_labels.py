@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.failures import UnparsableError
-from arena.metaevaluation.memerag.answer_labels import parse_label, read_label
+from arena.llm.replies import UnparsableError
+from surrogate.metaevaluation.memerag.rating_files import parse_label, read_label
 
 YES, NO = "Supported", "Not Supported"
 

@@ -15,14 +15,14 @@ from chat_server import ChatServer, completion, error, filtered, refused
 
 from arena import UsageError
 from arena.llm import Endpoint, ModelSettings, open_store
-from arena.metaevaluation.memerag import (
+from surrogate.metaevaluation.memerag.balanced_accuracy import score_judges
+from surrogate.metaevaluation.memerag.judges import (
     PROMPTS,
     Claim,
     FaithfulnessPrompt,
     LlmFaithfulnessJudge,
     judge_sentences,
     paper_settings,
-    score_judges,
 )
 
 YES, NO = "Supported", "Not Supported"

@@ -18,15 +18,14 @@ from grouse_samples import answer, unit_test
 
 from arena import UsageError
 from arena.llm import Endpoint, ModelSettings, UnparsableError, open_store
-from arena.metaevaluation.grouse import (
-    JUDGED_METRICS,
-    GroundedAnswer,
+from surrogate.metaevaluation.grouse.judges import (
     LlmJudge,
     MetricPrompt,
-    evaluate,
-    run_grouse,
+    read_mark,
+    response_format,
 )
-from arena.metaevaluation.grouse.replies import read_mark, response_format
+from surrogate.metaevaluation.grouse.pipeline import evaluate, run_grouse
+from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, GroundedAnswer
 
 HOSTILE = GroundedAnswer(
     "Why <b>& {{ question }}?",

@@ -8,10 +8,10 @@ import pytest
 from py3langid import classify
 
 from arena import UsageError
-from arena.citations import cited_passages, find_citations, strip_citations
-from arena.metaevaluation.grouse import TEST_TYPES, LexicalJudge, own_unit_tests, run_grouse
-from arena.metaevaluation.grouse.lexical_judge import refuses, sentences
-from arena.metaevaluation.grouse.own_tests import LANGUAGES, TOPICS
+from arena.text.citations import cited_passages, find_citations, strip_citations
+from surrogate.metaevaluation.grouse.judges import LexicalJudge, refuses, sentences
+from surrogate.metaevaluation.grouse.pipeline import run_grouse
+from surrogate.metaevaluation.grouse.unit_tests import LANGUAGES, TEST_TYPES, TOPICS, own_unit_tests
 
 TYPES = {each.name: each for each in TEST_TYPES}
 TESTS = own_unit_tests()

@@ -6,18 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.metaevaluation.grouse import (
+from surrogate.metaevaluation.grouse.judges import FunctionJudge
+from surrogate.metaevaluation.grouse.pipeline import evaluate
+from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
     METRICS,
+    SCALES,
     TEST_TYPES,
     Condition,
-    FunctionJudge,
     Mark,
     acceptance,
-    evaluate,
+    all_conditions,
+    type_name,
 )
-from arena.metaevaluation.grouse.metrics import SCALES
-from arena.metaevaluation.grouse.typology import all_conditions, type_name
 
 MARKS = {metric: st.one_of(st.none(), st.sampled_from(SCALES[metric])) for metric in JUDGED_METRICS}
 

@@ -5,7 +5,12 @@ import pytest
 from grouse_samples import lines_of, written
 
 from arena import DataError, UsageError
-from arena.metaevaluation.grouse import JUDGED_METRICS, Condition, choose_tests, read_unit_tests
+from surrogate.metaevaluation.grouse.unit_tests import (
+    JUDGED_METRICS,
+    Condition,
+    choose_tests,
+    read_unit_tests,
+)
 
 
 def conditions(**texts):

@@ -10,14 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.metaevaluation.grouse import (
-    METRICS,
-    TEST_TYPES,
-    FunctionJudge,
-    Mark,
-    calibration,
-    run_grouse,
-)
+from surrogate.metaevaluation.grouse.calibration import calibration
+from surrogate.metaevaluation.grouse.judges import FunctionJudge
+from surrogate.metaevaluation.grouse.pipeline import run_grouse
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES, Mark
 
 NAMES = [each.name for each in TEST_TYPES]
 

@@ -6,7 +6,8 @@ import pytest
 from memerag_samples import answered, labelled, lines_of
 
 from arena import DataError, UsageError
-from arena.metaevaluation.memerag import label_distributions, read_memerag
+from surrogate.metaevaluation.memerag.rating_files import label_distributions
+from surrogate.metaevaluation.memerag.reading import read_memerag
 
 GENERAL = {  # table 1: questions, sentences, words an answer, words a context
     "en": (250, 400, 30.3, 613.5),

@@ -9,18 +9,21 @@ from memerag_samples import verdict_table
 from sklearn.metrics import balanced_accuracy_score
 
 from arena import UsageError
-from arena.metaevaluation.memerag import (
+from surrogate.metaevaluation.memerag.balanced_accuracy import score_judges
+from surrogate.metaevaluation.memerag.comparison import (
+    BEST,
+    DAGGER,
+    compare_judges,
+    mark_best,
+    permutation_p_value,
+)
+from surrogate.metaevaluation.memerag.judges import (
     FunctionJudge,
     LexicalJudge,
     Verdict,
-    compare_judges,
-    fine_grained_accuracy,
     judge_sentences,
-    mark_best,
-    score_judges,
 )
-from arena.metaevaluation.memerag.best_judges import BEST, DAGGER
-from arena.metaevaluation.memerag.comparison import permutation_p_value
+from surrogate.metaevaluation.memerag.rating_files import fine_grained_accuracy
 
 YES, NO = "Supported", "Not Supported"
 HITS = [(YES, YES)] * 3 + [(YES, NO)] + [(NO, NO)] * 1 + [(NO, YES)] * 1

@@ -7,15 +7,17 @@ import pytest
 from memerag_samples import answered, labelled, lines_of, verdict_table
 
 from arena import DataError, UsageError
-from arena.metaevaluation import (
+from arena.statistics.agreement import agreement_report
+from surrogate.metaevaluation.memerag.balanced_accuracy import score_judges
+from surrogate.metaevaluation.memerag.comparison import read_run, write_run
+from surrogate.metaevaluation.memerag.rating_files import read_ratings
+from surrogate.metaevaluation.results import (
     MetaEvaluation,
     add_metaevaluations,
     is_same_judge,
     metaevaluations_of,
     read_metaevaluations,
 )
-from arena.metaevaluation.agreement import agreement_report
-from arena.metaevaluation.memerag import read_ratings, read_run, score_judges, write_run
 
 YES, NO = "Supported", "Not Supported"
 ROWS = [(YES, YES), (YES, NO), (NO, NO), (NO, None)]

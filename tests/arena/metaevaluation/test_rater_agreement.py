@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.metaevaluation.agreement import (
-    Resampling,
+from arena.statistics.agreement import (
     agreement_report,
-    code_ratings,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
@@ -21,8 +19,14 @@ from arena.metaevaluation.agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
-from arena.metaevaluation.agreement.coefficients import NO_PAIRS, NO_RATINGS, ONE_CATEGORY
-from arena.metaevaluation.agreement.weights import WEIGHTS
+from arena.statistics.raters import (
+    NO_PAIRS,
+    NO_RATINGS,
+    ONE_CATEGORY,
+    WEIGHTS,
+    Resampling,
+    code_ratings,
+)
 
 CASES = json.loads((Path(__file__).parent / "fixtures" / "agreement.json").read_text())
 EXACT = {"abs": 1e-9, "rel": 1e-9}

@@ -12,23 +12,22 @@ sys.path.append(str(Path(__file__).parents[1] / "llm"))
 
 from arena import UsageError
 from arena.llm import Completion, Endpoint, ModelSettings, UnparsableError, open_store
-from arena.metaevaluation import add_metaevaluations, read_metaevaluations
-from arena.metaevaluation.wikieval import (
+from surrogate.metaevaluation.results import add_metaevaluations, read_metaevaluations
+from surrogate.metaevaluation.wikieval.accuracy import (
     PUBLISHED,
-    FunctionJudge,
-    GptRanking,
-    GptScore,
-    LexicalPairJudge,
-    Pair,
-    Preference,
-    Score,
-    higher,
     judge_pairs,
-    read_wikieval,
     score_preferences,
     wikieval_metaevaluations,
 )
-from arena.metaevaluation.wikieval.gpt_replies import read_choice, read_score
+from surrogate.metaevaluation.wikieval.judges import (
+    GptRanking,
+    GptScore,
+    LexicalPairJudge,
+    read_choice,
+    read_score,
+)
+from surrogate.metaevaluation.wikieval.pairs import FunctionJudge, Pair, Preference, Score, higher
+from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 from wikieval_samples import HEADERS, QUESTIONS, rows_of, write_wikieval
 
 from arena import DataError, UsageError
-from arena.metaevaluation.wikieval import CRITERIA, read_wikieval
+from surrogate.metaevaluation.wikieval.pairs import CRITERIA
+from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "wikieval"
 

@@ -14,11 +14,10 @@ import pytest
 from arena import Passage, UsageError, write_arena
 from arena.simulation import simulate
 from features import Feature, Question, extract, parse_features
-from features.engine import measuring, shards
-from features.engine.answer_cache import code_digest
-from features.engine.content import answer_key, item_key, question_key
-from features.engine.shards import Checkpoint, Shards
-from features.missing import NO_REFERENCE_SYSTEM
+from features.engine import cache, measuring
+from features.engine.answers import answer_key, item_key, question_key
+from features.engine.cache import Checkpoint, Shards, code_digest
+from features.measures.sample import NO_REFERENCE_SYSTEM
 
 FEATURES = "citation_recall,rouge_l,target_language,answer_length"
 
@@ -86,7 +85,7 @@ def test_features_of_others_are_not_kept(small_arena, tmp_path):
 
 def test_values_of_other_code_are_not_used(small_arena, tmp_path, monkeypatch, measured_counts):
     extract(small_arena, FEATURES, cache=tmp_path)
-    monkeypatch.setattr("features.engine.answer_cache.code_digest", lambda: "other")
+    monkeypatch.setattr("features.engine.cache.code_digest", lambda: "other")
     extract(small_arena, FEATURES, cache=tmp_path)
     assert measured_counts == [7, 7]
     assert len(code_digest()) == 16
@@ -139,7 +138,7 @@ def test_shards_lists_nothing_that_is_half_written(tmp_path):
 KILLED_RUN = """
 import sys
 from features.engine import measuring, shards
-from surrogate.commands import main
+from surrogate.cli.app import main
 shards.SHORTEST_PAUSE_S = 0.0
 measuring.CHUNK = 8
 main(["features", sys.argv[1], "--out", sys.argv[2], "--features", "{features}", "--jobs", "1"])
@@ -176,7 +175,7 @@ def test_shards_hold_what_features_gave(small_arena, tmp_path):
     for feature in map(str, chosen):
         kept = sorted(value for value in shard[feature].to_pylist() if value == value)
         assert kept == sorted(set_of_distinct(table, feature))
-    assert shards.KEY not in shard.column_names
+    assert cache.KEY not in shard.column_names
 
 
 def set_of_distinct(table, feature):

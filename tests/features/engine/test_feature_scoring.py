@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from arena import write_arena
-from arena.rows import write_rows
+from arena.data.rows import write_rows
 from arena.simulation import simulate
 from features import extract, parse_features
 from features.engine import scoring
-from features.engine.score_cache import ScoreCache
+from features.engine.cache import ScoreCache
 from features.engine.workers import Backend
 from features.models import ModelOptions, load_scorer
 
@@ -136,7 +136,7 @@ def columns_of(chosen):
 KILLED_RUN = """
 import sys
 from features.engine import scoring, shards
-from surrogate.commands import main
+from surrogate.cli.app import main
 shards.SHORTEST_PAUSE_S = 0.0
 scoring.JOB = 4
 main(["features", sys.argv[1], "--out", sys.argv[2], "--features", sys.argv[3], "--jobs", "1"])

@@ -7,10 +7,9 @@ import pytest
 from small_models import change_config
 
 from arena import MissingDependencyError, UsageError
-from features.models import KINDS, ModelOptions, load_scorer, packages
-from features.models.model_folder import find_model
-from features.models.packages import require_model
-from features.support import NLI_MODEL
+from features.measures.support import NLI_MODEL
+from features.models import KINDS, ModelOptions, load_scorer, model_folder
+from features.models.model_folder import find_model, require_model
 
 CPU = ModelOptions(device="cpu")
 LOCAL_KINDS = [kind for kind in KINDS if kind not in ("llm", "ragas", "ragas-questions")]
@@ -144,7 +143,7 @@ def test_unknown_kinds_and_batch_sizes_are_refused():
 
 
 def test_the_extra_that_is_wanting_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    monkeypatch.setattr(model_folder, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[neural\]"):
         require_model(NLI_MODEL, part="output")
     (tmp_path / "model.onnx").touch()

@@ -1,7 +1,7 @@
 import pytest
 
 from arena import UsageError
-from features.models.tokens import PairWindows, clean, longest_input
+from features.models.cross_encoder import PairWindows, clean, longest_input
 
 WORDS = [f"w{number}" for number in range(40)]
 BERT = ("[CLS] $A [SEP] $B:1 [SEP]:1", ("[CLS]", "[SEP]"))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from surrogate import write_board
-from surrogate.report.board_tables import read_board_tables
+from surrogate.board.tables import read_board_tables
 
 HOSTILE = (
     *("=cmd|' /C calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "'quoted'", 'a "b", c'),

@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
-from surrogate.exports import dataset_card, model_card
-from surrogate.exports.card_parts import BOARD_FILES, code
-from surrogate.exports.dataset_card import size_category
-from surrogate.exports.front_matter import front_matter
+from surrogate.publish.exports.cards import (
+    BOARD_FILES,
+    code,
+    dataset_card,
+    front_matter,
+    model_card,
+    size_category,
+)
 
 CARDS = (dataset_card, model_card)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
-from surrogate.exports import (
+from surrogate.publish.exports.tables import (
     ALL,
     OVERALL,
     csv_text,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from surrogate import write_board
-from surrogate.report.board_tables import read_board_tables
+from surrogate.board.tables import read_board_tables
 
 HOSTILE = (
     *("$x_1^2$ & <b>bold</b>", "\\frac{1}{2}", "_under", "a" * 90 + "-v1", "a" * 90 + "-v2"),

@@ -9,19 +9,16 @@ import pytest
 from matplotlib.text import Text
 
 from arena import UsageError
-from surrogate.plots import (
-    Caption,
-    RankPanel,
-    draw_ranks,
+from surrogate.publish.figures.figure import Caption, shown_names
+from surrogate.publish.figures.importances import (
+    MARKERS,
+    OTHER,
+    families_of,
     feature_lollipops,
     importance_boxes,
-    rank_heat_map,
-    rating_intervals,
-    tau_scatter,
-    win_matrix,
 )
-from surrogate.plots.feature_lollipops import MARKERS, OTHER, families_of
-from surrogate.plots.labels import shown_names
+from surrogate.publish.figures.matrices import RankPanel, draw_ranks, rank_heat_map, win_matrix
+from surrogate.publish.figures.ratings import rating_intervals, tau_scatter
 
 ALL_KINDS = {
     "heatmap": rank_heat_map,

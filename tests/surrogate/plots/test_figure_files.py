@@ -12,9 +12,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from arena import UsageError
-from arena.errors import MissingDependencyError
-from surrogate.plots import MissingGlyphWarning, rank_heat_map, rating_intervals, save, win_matrix
-from surrogate.plots.fonts import FONT_FAMILIES, installed_families
+from arena.data.errors import MissingDependencyError
+from surrogate.publish.figures.figure import (
+    FONT_FAMILIES,
+    MissingGlyphWarning,
+    installed_families,
+    save,
+)
+from surrogate.publish.figures.matrices import rank_heat_map, win_matrix
+from surrogate.publish.figures.ratings import rating_intervals
 
 FORMATS = ("png", "svg")
 
@@ -31,8 +37,9 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board_folder, t
     code = (
         "import sys, matplotlib as mpl;"
         "mpl.rcParams['font.size'] = 20; mpl.rcParams['savefig.dpi'] = 40;"
-        "from surrogate.plots import rating_intervals, save;"
-        "from surrogate.report.board_tables import read_board_tables;"
+        "from surrogate.publish.figures.ratings import rating_intervals;"
+        "from surrogate.publish.figures.figure import save;"
+        "from surrogate.board.tables import read_board_tables;"
         "save(rating_intervals(read_board_tables(sys.argv[1]), 'en'), sys.argv[2])"
     )
     elsewhere, here = tmp_path / "elsewhere.svg", tmp_path / "here.svg"
@@ -124,6 +131,6 @@ def test_without_matplotlib_the_extra_is_named(tables, monkeypatch):
 
 
 def test_importing_the_figures_loads_no_matplotlib():
-    code = "import sys, surrogate.plots; print('matplotlib' in sys.modules)"
+    code = "import sys, surrogate.publish.figures.ratings; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

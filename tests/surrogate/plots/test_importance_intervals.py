@@ -7,13 +7,9 @@ import pandas as pd
 import pytest
 
 from arena import UsageError
-from arena.errors import DataError
-from surrogate.plots import save
-from surrogate.plots.importance_intervals import (
-    MEASURES,
-    importance_intervals,
-    read_importances,
-)
+from arena.data.errors import DataError
+from surrogate.publish.figures.figure import save
+from surrogate.publish.figures.importances import MEASURES, importance_intervals, read_importances
 
 HOSTILE = ["$x_1^2$ <b>", "line\nbreak", "\\frac{1}{2}", "نموذج"]
 SIGNATURE = "protocol:importances|seed:0"

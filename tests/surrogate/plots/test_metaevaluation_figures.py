@@ -8,10 +8,11 @@ import pytest
 from matplotlib.text import Text
 
 from arena import DataError, UsageError
-from arena.metaevaluation.memerag.best_judges import BEST, DAGGER
-from arena.sampling import study_sampling
-from surrogate.plots import grouse_matrix, memerag_bars, read_sampling, sampling_curves, save
-from surrogate.plots.memerag_bars import HATCH
+from arena.planning.study import study_sampling
+from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
+from surrogate.publish.figures.figure import save
+from surrogate.publish.figures.judges import HATCH, grouse_matrix, memerag_bars
+from surrogate.publish.figures.studies import read_sampling, sampling_curves
 
 
 def axes_of(figure):

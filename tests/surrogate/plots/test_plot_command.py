@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from arena.metaevaluation.memerag import write_run
-from arena.sampling import study_sampling
-from surrogate.plots.board_figures import KINDS
+from arena.planning.study import study_sampling
+from surrogate.metaevaluation.memerag.comparison import write_run
+from surrogate.publish.figures.board_figures import KINDS
 
 
 def test_draws_all_that_the_board_can_give(board_folder, tmp_path, run, capsys):
@@ -101,7 +101,7 @@ def test_draws_importances_of_a_validation(board_folder, tmp_path, run):
 def verdicts():
     import pandas as pd
 
-    from arena.metaevaluation.memerag.verdicts import VERDICT_COLUMNS
+    from surrogate.metaevaluation.memerag.judges import VERDICT_COLUMNS
 
     labels = ["Supported", "Not Supported"]
     rows = [

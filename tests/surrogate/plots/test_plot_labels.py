@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate.plots.labels import (
+from surrogate.publish.figures.figure import (
     LONGEST_NAME,
     drawable,
     longest_width,

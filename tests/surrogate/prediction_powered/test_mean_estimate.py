@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from arena.errors import UsageError
-from surrogate.prediction_powered import judgments_to_separate, prediction_powered_mean
+from arena.data.errors import UsageError
+from surrogate.ranking.advice import judgments_to_separate
+from surrogate.ranking.prediction_powered import prediction_powered_mean
 
 
 def test_perfect_predictions_of_very_many_make_the_outcomes_of_all_known():

@@ -9,20 +9,22 @@ import pytest
 from scipy.special import expit
 
 from arena import write_arena
-from arena.errors import UsageError
-from arena.rows import write_rows
+from arena.data.errors import UsageError
+from arena.data.rows import write_rows
 from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate import build_board, read_board, write_board
-from surrogate.judge import Recipe
-from surrogate.prediction_powered import (
-    advise,
+from surrogate.learning.surrogates import Recipe
+from surrogate.learning.tensor import feature_tensor
+from surrogate.ranking.advice import advise, question_ratings
+from surrogate.ranking.prediction_powered import (
+    _against_board,
+    _duels,
+    _per_question,
     estimate_win_rates,
     prediction_powered_mean,
+    rating_of,
 )
-from surrogate.prediction_powered.predicted_duels import question_ratings
-from surrogate.prediction_powered.win_rates import _against_board, _duels, _per_question, rating_of
-from surrogate.tensor import feature_tensor
 
 FEATURES = parse_features(
     "citation_recall@10,ngram_coverage,unsupported_numbers,answer_length,content_coverage"

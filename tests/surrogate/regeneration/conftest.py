@@ -6,7 +6,8 @@ import pytest
 
 from arena import write_arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
-from surrogate.regeneration import read_configuration, regenerate
+from surrogate.runs.config_file import read_configuration
+from surrogate.runs.run import regenerate
 
 QUICK = """
 out = "boards"

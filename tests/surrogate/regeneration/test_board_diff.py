@@ -11,7 +11,7 @@ import pytest
 
 from arena import DataError, UsageError
 from surrogate import write_board
-from surrogate.regeneration import diff_boards
+from surrogate.diff.diff import diff_boards
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion
 
-from arena.rows import read_rows
-from surrogate.regeneration import check
-from surrogate.regeneration.manifest import read_manifest
+from arena.data.rows import read_rows
+from surrogate.runs.run import check
+from surrogate.runs.steps import read_manifest
 
 
 @pytest.fixture

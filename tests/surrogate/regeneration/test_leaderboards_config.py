@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError
-from surrogate.regeneration import config_file, read_configuration
-from surrogate.regeneration.feature_choice import chosen_features
+from surrogate.runs import config_file
+from surrogate.runs.config import chosen_features
+from surrogate.runs.config_file import read_configuration
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "leaderboards.toml"
 

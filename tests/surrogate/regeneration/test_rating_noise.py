@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, ttest_ind_from_stats
 
-from surrogate.regeneration.rating_noise import (
+from surrogate.diff.languages import (
     Errors,
     bootstrap_errors,
     chances,

@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
-from arena.rows import read_rows, write_rows
+from arena.data.rows import read_rows, write_rows
 from surrogate import build_board, write_board
-from surrogate.regeneration import check, regenerate
-from surrogate.regeneration import versions as versions_module
-from surrogate.regeneration.feature_choice import chosen_features
-from surrogate.regeneration.manifest import read_manifest
-from surrogate.regeneration.plan import steps_of
+from surrogate.runs import steps as versions_module
+from surrogate.runs.config import chosen_features
+from surrogate.runs.run import check, regenerate, steps_of
+from surrogate.runs.steps import read_manifest
 
 BOARD = "[boards.a]\narena = 'arena'\n"
 

@@ -10,12 +10,13 @@ import time
 
 import pytest
 
-from arena.folder_lock import locked_folder
-from surrogate.regeneration import check, read_configuration, regenerate
+from arena.data.files import locked_folder
+from surrogate.runs.config_file import read_configuration
+from surrogate.runs.run import check, regenerate
 
 pytest.importorskip("fcntl", reason="needs a system that locks folders")
 
-COMMAND = [sys.executable, "-c", "from surrogate.commands import main; main()", "run"]
+COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "run"]
 
 
 def start(place):

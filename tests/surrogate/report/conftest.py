@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from surrogate import write_board
-from surrogate.report import write_site
+from surrogate.publish.site.site import write_site
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError
-from surrogate.report import write_site
-from surrogate.report.formats import decimal, interval, percent, rank_range, significant
-from surrogate.report.signature import signature_fields
+from surrogate.board.signature import signature_fields
+from surrogate.publish.formats import decimal, interval, percent, rank_range, significant
+from surrogate.publish.site.site import write_site
 
 LATER = (
     *("tiers.csv", "win_matrix.csv", "neighbours.csv", "examples.jsonl", "judge_report.json"),
@@ -158,7 +158,7 @@ def test_a_failure_leaves_the_former_site(board_folder, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("surrogate.report.site._write", fail)
+    monkeypatch.setattr("surrogate.publish.site.site._write", fail)
     with pytest.raises(OSError, match="disk full"):
         write_site(board_folder, out)
     assert (out / "index.html").read_bytes() == before

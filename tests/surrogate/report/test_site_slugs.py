@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate.report.slugs import LONGEST, slugs
+from surrogate.publish.formats import LONGEST, slugs
 
 
 @given(st.sets(st.text(max_size=80), max_size=30))

@@ -6,7 +6,7 @@ import pytest
 from arena.simulation import simulate
 from features import feature_columns
 from surrogate.validation import TournamentSettings
-from surrogate.validation.language_arena import language_arenas
+from surrogate.validation.study import language_arenas
 
 SETTINGS = TournamentSettings(tournaments=6)
 

@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 
 from features import extract, parse_features
-from surrogate.field import Field
-from surrogate.selection import SelectedSurrogate
-from surrogate.stacking import StackedSurrogate
-from surrogate.surrogate_names import find_surrogate
-from surrogate.tensor import FeatureTensor
-from surrogate.validation.holding_out import leave_systems_out
-from surrogate.validation.validation import summarise
+from surrogate.learning.ensembles import SelectedSurrogate, StackedSurrogate
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.tensor import FeatureTensor
+from surrogate.learning.training import Field
+from surrogate.validation.protocols import leave_systems_out
+from surrogate.validation.validate import summarise
 
 COLUMNS = 150
 KEPT = 3

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.errors import UsageError
-from surrogate.surrogate_names import SURROGATE_NAMES, find_surrogate
+from arena.data.errors import UsageError
+from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.validation import PROTOCOLS, validate
-from surrogate.validation.holding_out import leave_systems_out
+from surrogate.validation.protocols import leave_systems_out
 from surrogate.validation.tasks import Trial, train_and_rate
 
 QUICK = "ridge"
@@ -135,7 +135,7 @@ def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, arenas_of):
 
 
 def _first_fold_field(arena):
-    from surrogate.validation.holding_out import _folds
+    from surrogate.validation.protocols import _folds
 
     first = _folds(sorted(arena.systems), 0, "systems", "0")[0]
     return set(arena.systems) - set(first)

@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from arena.errors import MissingDependencyError, UsageError
-from surrogate.rank_aware import RankAwareSurrogate
-from surrogate.surrogate_names import find_surrogate
+from arena.data.errors import MissingDependencyError, UsageError
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.rank_aware import RankAwareSurrogate
 from surrogate.validation import validate
 
 NAMES = ("lambdamart", "pooled-lambdamart", "rank-pairwise", "relative-lambdamart")

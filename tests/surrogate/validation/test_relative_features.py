@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
-from arena.errors import UsageError
-from surrogate.pooling import mean_scale, scale_of, standardised_within
-from surrogate.relative import question_ranks, viewed
-from surrogate.tensor import FeatureTensor
+from arena.data.errors import UsageError
+from surrogate.learning.tensor import (
+    FeatureTensor,
+    mean_scale,
+    question_ranks,
+    scale_of,
+    standardised_within,
+    viewed,
+)
 
 
 def tensor(values, systems, language="en"):

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import r2_score
 
-from surrogate.validation.outcome import Outcome
+from surrogate.validation.protocols import Outcome
 from surrogate.validation.scores import mean_scores, resampled_taus, score
-from surrogate.validation.validation import summarise
+from surrogate.validation.validate import summarise
 
 TRUTH = np.array([1.0, 2.0, 3.0, 4.0])
 

@@ -10,12 +10,10 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from arena.errors import MissingDependencyError, UsageError
-from surrogate.imputed_regressor import ImputedRegressor
-from surrogate.learners import find_learner
-from surrogate.small_forest import SmallForest
+from arena.data.errors import MissingDependencyError, UsageError
+from surrogate.learning.regressors import ImputedRegressor, SmallForest, find_learner
 from surrogate.validation import importances
-from surrogate.validation.shapley_values import EXPLAINED_LEARNERS, shapley_values
+from surrogate.validation.shapley import EXPLAINED_LEARNERS, shapley_values
 
 needs_shap = pytest.mark.skipif(find_spec("shap") is None, reason="the package shap is missing")
 EXACT_WITH_GAPS = [name for name in EXPLAINED_LEARNERS if name != "gradient-boosting"]

@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from surrogate.out_of_fold import out_of_fold_ratings
-from surrogate.selection import SelectedSurrogate
-from surrogate.stacking import StackedSurrogate, stacking_weights
-from surrogate.surrogate_names import find_surrogate
-from surrogate.validation.holding_out import leave_systems_out
-from surrogate.validation.validation import summarise
+from surrogate.learning.ensembles import (
+    SelectedSurrogate,
+    StackedSurrogate,
+    out_of_fold_ratings,
+    stacking_weights,
+)
+from surrogate.learning.names import find_surrogate
+from surrogate.validation.protocols import leave_systems_out
+from surrogate.validation.validate import summarise
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from arena.errors import UsageError
-from surrogate.agreement import kendall_tau
+from arena.data.errors import UsageError
+from arena.statistics.rank_agreement import kendall_tau
 from surrogate.validation import ablate, importances, learning_curves, validate
-from surrogate.validation.ablations import feature_subsets
-from surrogate.validation.feature_families import FAMILIES, feature_families
+from surrogate.validation.ablations import FAMILIES, feature_families, feature_subsets
 from surrogate.validation.learning_curves import AXES, part_of_field
 from surrogate.validation.scores import taus_of_pairs
 

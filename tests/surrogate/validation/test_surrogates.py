@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from arena.errors import UsageError
-from surrogate.pairwise import PairwiseSurrogate, boosting, logistic
-from surrogate.selection import SelectedSurrogate
-from surrogate.surrogate_names import find_surrogate
+from arena.data.errors import UsageError
+from surrogate.learning.ensembles import SelectedSurrogate
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.pairwise import PairwiseSurrogate, boosting, logistic
 
 
 @pytest.fixture(scope="module")

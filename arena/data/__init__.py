@@ -1,0 +1,1 @@
+"""Formats: the arena's tables and files, and what is wrong with them."""

@@ -1,0 +1,320 @@
+"""The native arena folder: reading, checking and writing it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+import pandera.pandas as pa
+from pydantic import ValidationError
+
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.files import atomic_path
+from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
+from arena.data.schema import (
+    ANSWER_KEY,
+    ANSWERS,
+    INFO_FILE,
+    JUDGMENTS,
+    QUERIES,
+    QUESTION_KEY,
+    ArenaInfo,
+    check_table,
+    duplicates,
+    reference_problems,
+    self_judgments,
+    undeclared,
+    unknown_questions,
+    validation_problems,
+)
+
+TABLES = ("queries", "answers", "judgments")
+ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
+
+
+@dataclass(frozen=True)
+class Arena:
+    """An arena: questions, the systems' answers, and pairwise judgments of them.
+
+    Attributes:
+        info: Name, languages, systems, reference system.
+        queries: Columns ``query_id, language, query, passages``.
+        answers: Columns ``query_id, language, system, answer`` (raw output).
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
+    """
+
+    info: ArenaInfo
+    queries: pd.DataFrame
+    answers: pd.DataFrame
+    judgments: pd.DataFrame
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of the judges, sorted."""
+        return tuple(sorted(self.judgments["judge"].unique()))
+
+    def judged_by(self, judge: str | None = None) -> Arena:
+        """Keep one judge's judgments.
+
+        Args:
+            judge: Name of the judge; may be left out where the arena has only one.
+
+        Raises:
+            UsageError: If there is no judgment, no such judge, or a choice to be made.
+        """
+        if not self.judges:
+            raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
+        if judge is None and len(self.judges) > 1:
+            raise UsageError(f"several judges, choose one: {', '.join(self.judges)}")
+        chosen = self.judges[0] if judge is None else judge
+        if chosen not in self.judges:
+            raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(self.judges)}")
+        kept = self.judgments[self.judgments["judge"] == chosen].reset_index(drop=True)
+        return replace(self, judgments=kept)
+
+
+def read_arena(folder: Path | str) -> Arena:
+    """Read and check an arena folder.
+
+    Args:
+        folder: Holds ``arena.json`` and the files ``queries``, ``answers`` and ``judgments``
+            (optional), each as ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not
+            queries) or ``.parquet``.
+
+    Raises:
+        UsageError: If the folder or one of its files is absent or there twice.
+        DataError: If the content is at fault; lists all problems of all files.
+    """
+    folder = Path(folder)
+    info = read_info(folder)
+    queries = _read_queries(_table_file(folder, "queries"))
+    answers = _read_answers(_table_file(folder, "answers"))
+    judgments_file = _find_table_file(folder, "judgments")
+    judgments = read_rows(judgments_file) if judgments_file else None
+    return checked_arena(info, queries, answers, judgments)
+
+
+def checked_arena(
+    info: ArenaInfo, queries: Rows, answers: Rows, judgments: Rows | None = None
+) -> Arena:
+    """Build an arena from rows, checking each table and what ties them together.
+
+    Raises:
+        DataError: With every problem of every table.
+    """
+    queries = _with_columns(queries, QUERIES)
+    answers = _with_columns(answers, ANSWERS)
+    judgments = _with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
+    parts = [(queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)]
+    problems = [problem for rows, schema in parts for problem in _row_problems(rows, schema)]
+    if not problems:
+        problems = [
+            *duplicates(queries, QUESTION_KEY, "query"),
+            *duplicates(answers, ANSWER_KEY, "answer"),
+            *undeclared(queries, "language", info.languages, "languages"),
+            *undeclared(answers, "system", info.systems, "systems"),
+            *unknown_questions(answers, queries, "answer"),
+            *unknown_questions(judgments, queries, "judgment"),
+            *undeclared(judgments, "system_a", info.systems, "systems"),
+            *undeclared(judgments, "system_b", info.systems, "systems"),
+            *self_judgments(judgments),
+            *reference_problems(info),
+        ]
+    if problems:
+        raise DataError(problems)
+    return Arena(
+        info,
+        _typed(queries.table, QUERIES),
+        _typed(answers.table, ANSWERS),
+        _typed(judgments.table, JUDGMENTS),
+    )
+
+
+def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
+    """Read the answers of new systems to the questions of an arena.
+
+    Args:
+        path: File of answers in any row format.
+        queries: Query table of the arena they answer.
+
+    Returns:
+        Columns ``query_id, language, system, answer``.
+
+    Raises:
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UsageError(f"there is no file of answers at {path}")
+    return checked_answers(_read_answers(path), queries)
+
+
+def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
+    """Check answers to the questions of an arena.
+
+    Args:
+        answers: Rows of a file, or ``rows_of`` a table in memory.
+        queries: Query table of the arena they answer.
+
+    Returns:
+        Columns ``query_id, language, system, answer``.
+
+    Raises:
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    answers = _with_columns(answers, ANSWERS)
+    problems = _row_problems(answers, ANSWERS)
+    if not problems:
+        problems = [
+            *duplicates(answers, ANSWER_KEY, "answer"),
+            *unknown_questions(answers, rows_of(queries, "queries"), "answer"),
+        ]
+    if problems:
+        raise DataError(problems)
+    return _typed(answers.table, ANSWERS)
+
+
+def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> None:
+    """Write an arena folder; the same arena gives the same bytes.
+
+    Args:
+        arena: What to write.
+        folder: Created if absent; files of the same name are replaced.
+        suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``,
+            ``.parquet``.
+
+    Raises:
+        UsageError: If the suffix is another one, or the folder holds a table in another format
+            (which would then be there twice).
+    """
+    folder = Path(folder)
+    if suffix not in ARENA_SUFFIXES:
+        raise UsageError(f"cannot write an arena as {suffix}; use {', '.join(ARENA_SUFFIXES)}")
+    _refuse_other_formats(folder, suffix)
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_path(folder / INFO_FILE) as path:
+        text = json.dumps(arena.info.model_dump(mode="json"), indent=2, ensure_ascii=False)
+        path.write_text(text + "\n", encoding="utf-8")
+    for name, table in zip(TABLES, (arena.queries, arena.answers, arena.judgments), strict=True):
+        write_rows(table, folder / f"{name}{suffix}")
+
+
+def read_info(folder: Path) -> ArenaInfo:
+    """Read ``arena.json``.
+
+    Raises:
+        UsageError: If the folder or the file is absent.
+        DataError: If the file is malformed; names each field.
+    """
+    path = folder / INFO_FILE
+    if not path.is_file():
+        raise UsageError(f"{folder} is not an arena folder: it has no {INFO_FILE}")
+    try:
+        return ArenaInfo.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise DataError(
+            validation_problems(
+                error, INFO_FILE, None, lambda _: "see the README for what arena.json holds"
+            )
+        ) from error
+
+
+def rows_of(table: pd.DataFrame, source: str) -> Rows:
+    """Wrap a table already in memory so that it can be checked like a file."""
+    return Rows(
+        table.reset_index(drop=True), pd.Series(range(1, len(table) + 1), dtype=int), source
+    )
+
+
+def empty_rows(schema: pa.DataFrameSchema) -> Rows:
+    """Rows of a table that has none."""
+    return rows_of(pd.DataFrame(columns=list(schema.columns), dtype=object), str(schema.name))
+
+
+def _with_columns(rows: Rows, schema: pa.DataFrameSchema) -> Rows:
+    """Give a file without any row or header the columns of its table."""
+    if len(rows.table.columns) or rows.problems:
+        return rows
+    return replace(empty_rows(schema), source=rows.source)
+
+
+def _read_queries(path: Path) -> Rows:
+    if path.name.endswith(CSV_SUFFIXES):
+        mend = "write them as queries.jsonl or queries.parquet"
+        raise UsageError(f"{path}: queries hold passages, which CSV cannot; {mend}")
+    return read_rows(path)
+
+
+def _read_answers(path: Path) -> Rows:
+    """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
+    rows = read_rows(path)
+    if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:
+        answer = rows.table["answer"].map(lambda text: "" if text is None else text)
+        return replace(rows, table=rows.table.assign(answer=answer.astype(object)))
+    return rows
+
+
+def _refuse_other_formats(folder: Path, suffix: str) -> None:
+    others = [
+        f"{name}{other}"
+        for name in TABLES
+        for other in SUFFIXES
+        if other != suffix and (folder / f"{name}{other}").is_file()
+    ]
+    if others:
+        raise UsageError(
+            f"{folder} holds an arena in another format ({', '.join(others)}); "
+            f"remove those files or write to a new folder"
+        )
+
+
+def _find_table_file(folder: Path, name: str) -> Path | None:
+    found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").is_file()]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise UsageError(f"{folder} holds the same table several times ({names}); keep one")
+    return found[0] if found else None
+
+
+def _table_file(folder: Path, name: str) -> Path:
+    path = _find_table_file(folder, name)
+    if path is None:
+        raise UsageError(f"{folder} has no {name} file; expected {name}.jsonl or the like")
+    return path
+
+
+def _row_problems(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
+    if rows.table.empty and rows.problems:
+        return list(rows.problems)
+    found = check_table(rows.table, schema, rows.source, rows.lines)
+    return sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
+
+
+def _typed(table: pd.DataFrame, schema: pa.DataFrameSchema) -> pd.DataFrame:
+    known = list(schema.columns)
+    texts = [column for column in known if column != "passages"]
+    further = [column for column in table.columns if column not in known]
+    return table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))
+
+
+def fingerprint(arena: Arena) -> str:
+    """Digest an arena's questions, passages and reference answers.
+
+    Returns:
+        The same 16 hexadecimal digits whatever the order of rows.
+    """
+    reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
+    digest = hashlib.sha256(repr(arena.info.reference_system).encode())
+    for table in (arena.queries, reference):
+        for line in sorted(_lines(table)):
+            digest.update(line.encode())
+    return digest.hexdigest()[:16]
+
+
+def _lines(table: pd.DataFrame) -> list[str]:
+    columns = sorted(set(table.columns) & {"language", "query_id", "query", "passages", "answer"})
+    records = table[columns].to_dict(orient="records")
+    return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in records]

@@ -1,0 +1,325 @@
+"""Reading and writing rows: JSONL, CSV and Parquet, plain or compressed (.gz, .zst)."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_MEND, DataError, Problem, UsageError
+from arena.data.files import atomic_path, lenient_text, open_text
+
+TEXT_SUFFIXES = (".jsonl", ".csv")
+COMPRESSION_SUFFIXES = ("", ".gz", ".zst")
+CSV_SUFFIXES = tuple(f".csv{packed}" for packed in COMPRESSION_SUFFIXES)
+SUFFIXES = (
+    *(text + packed for text in TEXT_SUFFIXES for packed in COMPRESSION_SUFFIXES),
+    ".parquet",
+)
+
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_JSON_NAMES = {
+    list: "array",
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+_SAVE_AS_UTF8 = "save the file as UTF-8"
+_ONE_OBJECT_A_LINE = "write one JSON object a line"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a file as read.
+
+    Attributes:
+        table: One row a record, every column of type object, missing values None.
+        lines: Line in the file of each row, where it begins (the row number, from 1, for Parquet).
+        source: Name of the file.
+        problems: Lines that are no record at all (broken JSON, wrong encoding).
+    """
+
+    table: pd.DataFrame
+    lines: pd.Series
+    source: str
+    problems: tuple[Problem, ...] = ()
+
+
+class _BadRowError(Exception):
+    """A row that is no record; holds the fault and the mend."""
+
+    def __init__(self, fault: str, mend: str) -> None:
+        self.fault = fault
+        self.mend = mend
+
+
+def row_suffix(path: Path) -> str:
+    """Return the suffix that tells a file's format, such as ``.jsonl.gz``.
+
+    Raises:
+        UsageError: If the format is none of ``SUFFIXES``.
+    """
+    for suffix in SUFFIXES:
+        if path.name.endswith(suffix):
+            return suffix
+    raise UsageError(f"{path.name}: unknown format; use one of {', '.join(SUFFIXES)}")
+
+
+def read_rows(path: Path, source: str | None = None) -> Rows:
+    """Read a JSONL, CSV or Parquet file, keeping the line of every row.
+
+    Text is UTF-8, with or without a byte order mark. CSV knows neither null nor nested values:
+    an empty cell reads as missing, every other cell as a string.
+
+    Args:
+        path: File whose suffix is one of ``SUFFIXES``.
+        source: What problems call the file; its name, if left out.
+
+    Raises:
+        UsageError: If the format is unknown or there is no such file.
+        DataError: If the file is damaged.
+    """
+    suffix = row_suffix(path)
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    source = path.name if source is None else source
+    try:
+        if suffix == ".parquet":
+            return _read_parquet(path, source)
+        if path.stat().st_size == 0 and suffix not in TEXT_SUFFIXES:
+            raise EOFError("it holds no bytes")
+        if suffix in CSV_SUFFIXES:
+            return _read_csv(path, source)
+        return _read_jsonl(path, source)
+    except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        fault = f"cannot be read ({error})"
+        mend = "write the file anew; it is damaged"
+        raise DataError([Problem(source, None, None, None, fault, mend)]) from error
+
+
+def _read_parquet(path: Path, source: str) -> Rows:
+    columns = pq.read_table(path)
+    table = pd.DataFrame(
+        {name: _object_column(columns[name].to_pylist()) for name in columns.column_names}
+    )
+    return _rows(table, range(1, columns.num_rows + 1), source)
+
+
+def _object_column(values: list[Any]) -> pd.Series:
+    return pd.Series(
+        [None if isinstance(value, float) and value != value else value for value in values],
+        dtype=object,
+    )
+
+
+def _read_csv(path: Path, source: str) -> Rows:
+    with lenient_text(path) as stream, _unlimited_cells():
+        rows = _csv_rows(csv.reader(stream, strict=True), source)
+        line, header = next(rows, (1, []))
+        if isinstance(header, Problem):
+            return _rows(pd.DataFrame(), [], source, [header])
+        repeated = sorted({name for name in header if header.count(name) > 1})
+        if repeated:
+            return _rows(pd.DataFrame(), [], source, _repeated_columns(repeated, source, line))
+        records = []
+        lines = []
+        problems = []
+        for line, cells in rows:
+            if isinstance(cells, Problem):
+                problems.append(cells)
+            elif len(cells) != len(header):
+                problems.append(_uneven_csv_row(source, line))
+            else:
+                records.append(cells)
+                lines.append(line)
+    table = pd.DataFrame(records, columns=header, dtype=object)
+    return _rows(table.where(table != "", None), lines, source, problems)
+
+
+def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Problem]]:  # noqa: ANN401
+    """Yield each row with the line it begins on; nothing follows a row that is not CSV."""
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            fault = f"is not CSV ({error}); nothing after it was read"
+            mend = "put cells that hold quotes in quotes, and double the quotes inside"
+            yield line, Problem(source, line, None, None, fault, mend)
+            return
+        if cells is None:
+            return
+        if not cells:
+            continue
+        try:
+            _check_encoding("".join(cells))
+        except _BadRowError as bad:
+            yield line, Problem(source, line, None, None, bad.fault, bad.mend)
+        else:
+            yield line, cells
+
+
+def _repeated_columns(names: list[str], source: str, line: int) -> list[Problem]:
+    fault = "stands several times in the header"
+    return [Problem(source, line, name, None, fault, "keep one of the columns") for name in names]
+
+
+def _uneven_csv_row(source: str, line: int) -> Problem:
+    fault = "has more or fewer cells than the header"
+    return Problem(source, line, None, None, fault, "quote cells that hold commas or line breaks")
+
+
+@contextmanager
+def _unlimited_cells() -> Iterator[None]:
+    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _read_jsonl(path: Path, source: str) -> Rows:
+    records = []
+    lines = []
+    problems = []
+    with lenient_text(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                records.append(_json_record(line.rstrip()))
+                lines.append(number)
+            except _BadRowError as bad:
+                problems.append(Problem(source, number, None, None, bad.fault, bad.mend))
+    return _rows(_object_table(records), lines, source, problems)
+
+
+def _json_record(line: str) -> dict[str, Any]:
+    _check_encoding(line)
+    try:
+        record = json.loads(line, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        fault = f"is not JSON ({error.msg} at column {error.colno})"
+        raise _BadRowError(fault, _ONE_OBJECT_A_LINE) from error
+    except (ValueError, RecursionError) as error:
+        raise _BadRowError(f"is not usable JSON ({error})", _ONE_OBJECT_A_LINE) from error
+    if not isinstance(record, dict):
+        fault = f"holds a JSON {_JSON_NAMES[type(record)]}, not an object"
+        raise _BadRowError(fault, _ONE_OBJECT_A_LINE)
+    return record
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = sorted({key for key in keys if keys.count(key) > 1})
+        raise _BadRowError(f"holds the key {repeated[0]!r} several times", "keep one of them")
+    return record
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _BadRowError(f"holds {name}, which is not JSON", "write null for a missing number")
+
+
+def _check_encoding(text: str) -> None:
+    wrong = _NOT_UTF8.search(text)
+    if wrong:
+        byte = ord(wrong.group()) - 0xDC00
+        fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
+        raise _BadRowError(fault, _SAVE_AS_UTF8)
+
+
+def _object_table(records: list[dict[str, Any]]) -> pd.DataFrame:
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    return pd.DataFrame(
+        {
+            column: pd.Series([record.get(column) for record in records], dtype=object)
+            for column in columns
+        }
+    )
+
+
+def _rows(
+    table: pd.DataFrame, lines: Iterable[int], source: str, problems: Iterable[Problem] = ()
+) -> Rows:
+    return Rows(table, pd.Series(list(lines), dtype=int), source, tuple(problems))
+
+
+def write_rows(table: pd.DataFrame, path: Path) -> None:
+    """Write a table atomically in the format its suffix names.
+
+    The same table gives the same bytes. Missing values are written as null (JSONL, Parquet) or
+    as empty cells (CSV).
+
+    Args:
+        table: Rows to write; the index is left out.
+        path: Target; its folder must exist.
+
+    Raises:
+        UsageError: If the format is unknown, the folder absent or a CSV cell would hold a list.
+        DataError: If a text holds half a surrogate pair, which no file can store.
+    """
+    suffix = row_suffix(path)
+    with atomic_path(path) as temporary:
+        try:
+            if suffix == ".parquet":
+                table.to_parquet(temporary, index=False)
+            elif suffix in CSV_SUFFIXES:
+                _write_csv(table, temporary)
+            else:
+                _write_jsonl(table, temporary)
+        except UnicodeEncodeError as error:
+            fault = f"a text {HALF_SURROGATE}"
+            raise DataError(
+                [Problem(path.name, None, None, None, fault, HALF_SURROGATE_MEND)]
+            ) from error
+
+
+def _write_jsonl(table: pd.DataFrame, path: Path) -> None:
+    with open_text(path, "wt") as stream:
+        stream.writelines(_json_lines(table))
+
+
+def _json_lines(table: pd.DataFrame) -> Iterator[str]:
+    plain = table.astype(object).where(table.notna(), None)
+    for record in plain.to_dict(orient="records"):
+        yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    texts = table.select_dtypes(["object", "string"])
+    nested = [name for name in texts if texts[name].map(_is_nested).any()]
+    if nested:
+        raise UsageError(
+            f"{path.name}: CSV cannot hold the nested values of {nested[0]!r}; "
+            "use .jsonl or .parquet"
+        )
+    # The csv module leaves a lone carriage return unquoted, and then reads it as a line end.
+    quote_all = any(texts[name].map(_holds_carriage_return).any() for name in texts)
+    quoting = csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL
+    with open_text(path, "wt") as stream:
+        table.to_csv(stream, index=False, lineterminator="\n", quoting=quoting)
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, list | tuple | dict | set)
+
+
+def _holds_carriage_return(value: object) -> bool:
+    return isinstance(value, str) and "\r" in value

@@ -1,0 +1,383 @@
+"""The tables of an arena: their columns, what a row must hold, and how rows must agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Literal
+
+import pandas as pd
+import pandera.pandas as pa
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
+
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_MEND, Problem
+from arena.data.rows import Rows
+from arena.text.languages import LANGUAGE_CODE
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        names_listed = ", ".join(repr(name) for name in repeated)
+        raise PydanticCustomError(
+            "repeated", "names {names} several times", {"names": names_listed}
+        )
+    return names
+
+
+class Passage(BaseModel):
+    """A retrieved passage of a query.
+
+    Attributes:
+        passage_id: What an answer cites, unique within the query.
+        text: The passage.
+        title: Title of the document, if any.
+        relevance: 1 relevant, 0 not relevant, None not judged.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    passage_id: Text
+    text: str
+    title: str | None = None
+    relevance: Literal[0, 1] | None = None
+
+
+class ArenaInfo(BaseModel):
+    """What ``arena.json`` says of an arena.
+
+    Attributes:
+        name: Short name of the arena.
+        languages: Language codes in it.
+        systems: Systems that may answer and be judged.
+        reference_system: System whose answers serve as reference, or None.
+        source: Where the data come from.
+        note: Anything a reader should know.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    name: Text
+    languages: Annotated[tuple[LanguageCode, ...], AfterValidator(_distinct)]
+    systems: Annotated[tuple[Text, ...], AfterValidator(_distinct)]
+    reference_system: Text | None = None
+    source: str = ""
+    note: str = ""
+
+
+def validation_problems(
+    error: ValidationError, source: str, line: int | None, mend: Callable[[str], str]
+) -> list[Problem]:
+    """Tell what pydantic found wrong with a record as problems.
+
+    Args:
+        error: What it found.
+        source: File the record is in.
+        line: Line of the record, or None for the whole file.
+        mend: Says for a place in the record (``passages.0.text``) how to mend it.
+    """
+    problems = []
+    for item in error.errors():
+        place = ".".join(str(part) for part in item["loc"])
+        value, fault, advice = item["input"], item["msg"], mend(place)
+        if item["type"] == "missing":
+            value, fault = None, "is missing"
+        elif item["type"] == "string_unicode":
+            fault, advice = HALF_SURROGATE, HALF_SURROGATE_MEND
+        problems.append(Problem(source, line, place or None, value, fault, advice))
+    return problems
+
+
+MEND = " -> "
+WINNERS = ("a", "b", "tie")
+QUESTION_KEY = ["language", "query_id"]
+ANSWER_KEY = ["language", "query_id", "system"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LANGUAGE_CODE = re.compile(LANGUAGE_CODE)
+_REPLACEMENT = "\ufffd"
+_MISSING_MENDS = {"winner": "leave failed judgments out"}
+_PASSAGES = TypeAdapter(list[Passage])
+
+
+def _is_text(values: pd.Series) -> pd.Series:
+    return values.map(lambda value: isinstance(value, str))
+
+
+def _is_filled(values: pd.Series) -> pd.Series:
+    return values.map(lambda value: not isinstance(value, str) or bool(value.strip()))
+
+
+def _is_language(values: pd.Series) -> pd.Series:
+    return values.map(
+        lambda value: not isinstance(value, str) or bool(_LANGUAGE_CODE.fullmatch(value))
+    )
+
+
+def passages_fault(passages: object) -> str | None:
+    """Say what is wrong with the passages of one query.
+
+    Args:
+        passages: Value of the ``passages`` field.
+
+    Returns:
+        The first fault, or None if the passages are sound.
+    """
+    try:
+        records = _PASSAGES.validate_python(passages)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return f"passages.{place}: {first['msg']}" if place else str(first["msg"])
+    seen: set[str] = set()
+    for record in records:
+        if record.passage_id in seen:
+            return f"passage_id {record.passage_id!r} stands twice"
+        seen.add(record.passage_id)
+    return None
+
+
+def _has_sound_passages(values: pd.Series) -> pd.Series:
+    return values.map(lambda passages: passages_fault(passages) is None)
+
+
+def _check(function: Callable[[pd.Series], pd.Series], fault: str, mend: str) -> pa.Check:
+    return pa.Check(function, error=f"{fault}{MEND}{mend}")
+
+
+_TEXT = _check(_is_text, "is not a string", "write it as a JSON string")
+_FILLED = _check(_is_filled, "is empty", "give it a value")
+_LANGUAGE = _check(
+    _is_language, "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
+)
+_WINNER = pa.Check.isin(
+    WINNERS,
+    error=f"is not a winner{MEND}write 'a', 'b' or 'tie', and leave failed judgments out",
+)
+_SOUND_PASSAGES = _check(
+    _has_sound_passages,
+    "is not a list of passages",
+    "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids",
+)
+
+
+def _key_column() -> pa.Column:
+    return pa.Column(object, [_TEXT, _FILLED])
+
+
+_LANGUAGE_COLUMN = pa.Column(object, [_TEXT, _LANGUAGE])
+
+QUERIES = pa.DataFrameSchema(
+    {
+        "query_id": _key_column(),
+        "language": _LANGUAGE_COLUMN,
+        "query": pa.Column(object, [_TEXT, _FILLED]),
+        "passages": pa.Column(object, [_SOUND_PASSAGES]),
+    },
+    name="queries",
+)
+ANSWERS = pa.DataFrameSchema(
+    {
+        "query_id": _key_column(),
+        "language": _LANGUAGE_COLUMN,
+        "system": _key_column(),
+        "answer": pa.Column(object, [_TEXT]),
+    },
+    name="answers",
+)
+JUDGMENTS = pa.DataFrameSchema(
+    {
+        "query_id": _key_column(),
+        "language": _LANGUAGE_COLUMN,
+        "system_a": _key_column(),
+        "system_b": _key_column(),
+        "winner": pa.Column(object, [_WINNER]),
+        "judge": _key_column(),
+    },
+    name="judgments",
+)
+
+
+def check_table(
+    table: pd.DataFrame, schema: pa.DataFrameSchema, source: str, lines: pd.Series
+) -> list[Problem]:
+    """Check every row of a table.
+
+    Args:
+        table: Rows as read, columns of type object.
+        schema: One of ``QUERIES``, ``ANSWERS``, ``JUDGMENTS``.
+        source: File the rows come from.
+        lines: Line of each row, on the table's index.
+
+    Returns:
+        All problems in line order, one a field; missing columns alone if there are any.
+    """
+    absent = [column for column in schema.columns if column not in table.columns]
+    if absent:
+        return [
+            Problem(source, None, column, None, "this column is missing", "add it to every row")
+            for column in absent
+        ]
+    unstorable = _unstorable_problems(table, source, lines)
+    damaged = {(problem.line, problem.field) for problem in unstorable}
+    sound = table[list(schema.columns)].astype(object)
+    if unstorable:
+        sound = sound.map(_storable).astype(object)
+    try:
+        schema.validate(sound, lazy=True)
+    except pa.errors.SchemaErrors as error:
+        found = _problems(error.failure_cases, sound, source, lines)
+        others = [problem for problem in found if (problem.line, problem.field) not in damaged]
+        return sorted([*unstorable, *others], key=lambda problem: problem.line or 0)
+    return unstorable
+
+
+def _storable(value: object) -> object:
+    return _REPLACEMENT if is_unstorable(value) else value
+
+
+def is_unstorable(value: object) -> bool:
+    """Say whether a value holds half a surrogate pair, at any depth."""
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(is_unstorable(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(is_unstorable(part) for part in value)
+
+
+def _unstorable_problems(table: pd.DataFrame, source: str, lines: pd.Series) -> list[Problem]:
+    return [
+        Problem(
+            source, int(lines.loc[row]), str(column), value, HALF_SURROGATE, HALF_SURROGATE_MEND
+        )
+        for column in table.columns
+        for row, value in table.loc[table[column].map(is_unstorable).astype(bool), column].items()
+    ]
+
+
+def _problems(
+    cases: pd.DataFrame, table: pd.DataFrame, source: str, lines: pd.Series
+) -> list[Problem]:
+    first_of_field = cases.drop_duplicates(["index", "column"]).sort_values("index", kind="stable")
+    return [
+        _problem(check, column, table.loc[row, column], source, lines.loc[row])
+        for check, column, row in zip(
+            first_of_field["check"], first_of_field["column"], first_of_field["index"], strict=True
+        )
+    ]
+
+
+def _problem(check: str, column: str, value: object, source: str, line: int) -> Problem:
+    if check == "not_nullable":
+        mend = _MISSING_MENDS.get(column, "give it a value")
+        return Problem(source, int(line), column, None, "is missing", mend)
+    fault, _, mend = check.partition(MEND)
+    if column == "passages":
+        fault = passages_fault(value) or fault
+    return Problem(source, int(line), column, value, fault, mend)
+
+
+INFO_FILE = "arena.json"
+
+
+def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
+    """List the rows whose key stands on an earlier line."""
+    repeated = rows.table.duplicated(list(key))
+    if not repeated.any():
+        return []
+    first_lines = rows.lines.groupby([rows.table[column] for column in key]).first()
+    return [
+        Problem(
+            rows.source,
+            int(rows.lines.loc[row]),
+            "+".join(key),
+            identity,
+            f"this {noun} already stands on line {int(first_lines.loc[identity])}",
+            "keep one of the two",
+        )
+        for row, identity in _identities(rows.table[repeated], key)
+    ]
+
+
+def _identities(
+    table: pd.DataFrame, key: Sequence[str]
+) -> Iterable[tuple[object, tuple[str, ...]]]:
+    return zip(table.index, table[list(key)].itertuples(index=False, name=None), strict=True)
+
+
+def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
+    """List the values of a field that ``arena.json`` does not declare under a key."""
+    unknown = rows.table[~rows.table[field].isin(declared)]
+    return [
+        Problem(
+            rows.source,
+            int(rows.lines.loc[row]),
+            field,
+            value,
+            f"is not among the {key} of {INFO_FILE}",
+            f"add it to {key} there or correct the name",
+        )
+        for row, value in unknown[field].items()
+    ]
+
+
+def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
+    """List the rows about questions that the query table does not hold."""
+    known = pd.MultiIndex.from_frame(queries.table[QUESTION_KEY].astype(object))
+    asked = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
+    return [
+        Problem(
+            rows.source,
+            int(rows.lines.loc[row]),
+            "+".join(QUESTION_KEY),
+            identity,
+            f"this {noun} is to a question that {queries.source} does not hold",
+            f"add the question there or leave the {noun} out",
+        )
+        for row, identity in _identities(rows.table[~asked.isin(known)], QUESTION_KEY)
+    ]
+
+
+def self_judgments(judgments: Rows) -> list[Problem]:
+    """List the judgments of a system against itself."""
+    table = judgments.table
+    same = table[table["system_a"] == table["system_b"]]
+    return [
+        Problem(
+            judgments.source,
+            int(judgments.lines.loc[row]),
+            "system_b",
+            value,
+            "is judged against itself",
+            "remove this judgment",
+        )
+        for row, value in same["system_b"].items()
+    ]
+
+
+def reference_problems(info: ArenaInfo) -> list[Problem]:
+    """Check that the reference system is one of the systems."""
+    if info.reference_system is None or info.reference_system in info.systems:
+        return []
+    fault = f"is not among the systems of {INFO_FILE}"
+    return [
+        Problem(
+            INFO_FILE,
+            None,
+            "reference_system",
+            info.reference_system,
+            fault,
+            "name one of the systems or write null",
+        )
+    ]

@@ -1,0 +1,193 @@
+"""What generating brought: answers, failures, questions left out, and a summary of the counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from arena.generation.prompt import AnswerPrompt
+from arena.generation.questions import TimeDependence
+from arena.llm.settings import Endpoint, ModelSettings
+from arena.llm.usage import Usage
+
+ANSWER_COLUMNS = ["query_id", "language", "system", "answer", "prompt", "finish_reason"]
+FAILURE_COLUMNS = ["query_id", "language", "system", "reason", "detail", "prompt", "key"]
+SKIPPED_COLUMNS = ["query_id", "language", "system", "query", "reason", "rationale"]
+
+CUT_OFF = "length"
+"""``finish_reason`` of an answer that reached the most tokens it may have."""
+
+
+@dataclass(frozen=True)
+class GenerationSummary:
+    """Counts of one system's run.
+
+    Attributes:
+        system: The system.
+        prompt: Version of its prompt.
+        questions: Questions chosen.
+        already_answered: Those of them that had an answer of this system.
+        time_dependent: Those of them that were left out as time-dependent.
+        answered: Answers of this run.
+        cut_off: Those of the answers that reached the most tokens.
+        without_passages: Questions asked without any passage.
+        calls: Calls sent for answers, retries among them.
+        retries: Calls sent again.
+        from_store: Answers that were in the store.
+        filter_calls: Calls sent to tell whether questions are time-dependent.
+        failures: Questions without an answer, by reason.
+        tokens_in: Tokens of the calls' prompts, the filter's included.
+        tokens_out: Tokens of the replies.
+        warnings: Sentences on what limits the answers.
+    """
+
+    system: str
+    prompt: str
+    questions: int
+    already_answered: int
+    time_dependent: int
+    answered: int
+    cut_off: int
+    without_passages: int
+    calls: int
+    retries: int
+    from_store: int
+    filter_calls: int
+    failures: dict[str, int]
+    tokens_in: int
+    tokens_out: int
+    warnings: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self) | {"warnings": list(self.warnings)}
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The answers of one system.
+
+    Attributes:
+        answers: An arena's ``answers``, with ``prompt`` (its version) and ``finish_reason`` (why
+            the model stopped, in the endpoint's words).
+        failures: Questions without an answer: ``reason``, ``detail``, ``key`` in the store.
+        skipped: Questions left out as time-dependent, with the filter's ``rationale``.
+        summary: What was counted.
+    """
+
+    answers: pd.DataFrame
+    failures: pd.DataFrame
+    skipped: pd.DataFrame
+    summary: GenerationSummary
+
+
+@dataclass(frozen=True)
+class LlmSystem:
+    """A RAG system.
+
+    Attributes:
+        settings: Model, temperature and so on.
+        prompt: What it is asked; see ``answer_prompt``.
+        endpoint: Where it is asked.
+        name: Its name in the ``system`` column; the model's by default.
+    """
+
+    settings: ModelSettings
+    prompt: AnswerPrompt
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    name: str = ""
+
+    @property
+    def system(self) -> str:
+        """Name in the ``system`` column."""
+        return self.name or self.settings.model
+
+
+_THOUGHTS = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+
+
+def summarize(
+    system: LlmSystem,
+    queries: pd.DataFrame,
+    left: pd.DataFrame,
+    asked: pd.DataFrame,
+    tables: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
+    usage: Usage,
+    told: TimeDependence | None,
+    there: pd.DataFrame | None,
+) -> GenerationSummary:
+    """Count what a run brought.
+
+    Args:
+        system: Who answered.
+        queries: Questions chosen.
+        left: Those of them without an answer before.
+        asked: Those of them that were not left out.
+        tables: Answers, failures, questions left out.
+        usage: Calls and tokens for the answers.
+        told: What the filter told, if there was one.
+        there: Answers there were before, or None.
+    """
+    answers, failures, skipped = tables
+    filtering = Usage("") if told is None else told.usage
+    without_passages = sum(len(passages) == 0 for passages in asked["passages"])
+    cut_off = int((answers["finish_reason"] == CUT_OFF).sum())
+    return GenerationSummary(
+        system=system.system,
+        prompt=system.prompt.version,
+        questions=len(queries),
+        already_answered=len(queries) - len(left),
+        time_dependent=len(skipped),
+        answered=len(answers),
+        cut_off=cut_off,
+        without_passages=without_passages,
+        calls=usage.calls,
+        retries=usage.retries,
+        from_store=usage.from_store,
+        filter_calls=filtering.calls,
+        failures={str(name): int(n) for name, n in failures["reason"].value_counts().items()},
+        tokens_in=usage.tokens_in + filtering.tokens_in,
+        tokens_out=usage.tokens_out + filtering.tokens_out,
+        warnings=(
+            *_cut_off_warning(cut_off),
+            *_passages_warning(without_passages),
+            *_thoughts_warning(answers),
+            *_version_warning(system, there),
+        ),
+    )
+
+
+def _cut_off_warning(cut_off: int) -> Iterator[str]:
+    if cut_off:
+        yield f"{cut_off} answers were cut off at the most tokens of an answer; allow for more"
+
+
+def _passages_warning(without_passages: int) -> Iterator[str]:
+    if without_passages:
+        yield f"{without_passages} questions were asked without any passage"
+
+
+def _thoughts_warning(answers: pd.DataFrame) -> Iterator[str]:
+    count = sum(_THOUGHTS.search(text) is not None for text in answers["answer"])
+    if count:
+        yield (
+            f"{count} answers hold thoughts of a reasoning model; have the server keep them apart"
+        )
+
+
+def _version_warning(system: LlmSystem, there: pd.DataFrame | None) -> Iterator[str]:
+    """Warn where there are answers under the same name from another prompt."""
+    if there is None or "prompt" not in there:
+        return
+    now = system.prompt.version
+    own = there.loc[there["system"] == system.system, "prompt"].dropna()
+    others = sorted({str(version) for version in own if version != now})
+    if others:
+        yield (
+            f"there are answers of {system.system} to another prompt ({others[0]}, now {now}); "
+            "give this system a name of its own to keep them apart"
+        )

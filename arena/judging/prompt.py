@@ -1,0 +1,219 @@
+"""Answers that try to steer the judge: they are reported, never altered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from arena.data.errors import UsageError
+from arena.judging.pairs import Comparison, ShownPassage
+from arena.judging.replies import holds_verdict
+from arena.llm.settings import Prompt
+from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt, read_template
+
+STATES_VERDICT = "states_verdict"
+ADDRESSES_JUDGE = "addresses_judge"
+FAKES_DELIMITER = "fakes_delimiter"
+
+_ADDRESSES_JUDGE = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}"
+    r"\b(?:above|previous|prior|preceding|earlier|instructions?|rubric|criteria)\b"
+    r"|\b(?:ignoriere|ignorez|ignora|ignore)\b[^.\n]{0,40}\binstru[ck]\w+"
+    r"|\bassistant [ab] (?:is|was|gave|wins|provides?d?)\b[^.\n]{0,30}\b(?:better|best|superior)\b"
+    r"|\b(?:impartial|fair|dear) (?:judge|evaluator|grader)\b"
+    r"|\b(?:judge|evaluator|grader)s?\b[^.\n]{0,30}\b(?:must|should|please|have to)\b"
+    r"|\b(?:final )?verdict\s*(?:is|:|=)"
+    r"|\b(?:choose|select|prefer|vote for|rate) (?:this|my) (?:answer|response)\b"
+    r"|(?:指示|命令|指令|指示事項)を?[^。\n]{0,10}(?:無視|忘れ)"
+    r"|(?:忽略|无视|無視)[^。\n]{0,20}(?:指令|指示|说明|說明)",
+    re.IGNORECASE,
+)
+_FAKES_DELIMITER = re.compile(
+    r"\[\s{0,3}the (?:start|end) of\b"
+    r"|\[\s{0,3}(?:user question|reference documents)\s{0,3}\]"
+    r"|<\|[a-z_]{1,40}\|>|<</?SYS>>|\[/?INST\]|</?s>"
+    r"|</?(?:answer|assistant|system|user|question|documents?)[_ ]?[ab]?>"
+    r"|^#{2,4}\s{0,3}(?:instruction|system|user|assistant)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def answer_flags(answer: str) -> tuple[str, ...]:
+    """Say what in an answer looks like an attempt to steer the judge.
+
+    A flag is a hint for people, with false alarms: an honest answer may speak of judges.
+
+    Returns:
+        Those of ``states_verdict`` (``[[A]]`` and the like), ``addresses_judge`` ("ignore the
+        above") and ``fakes_delimiter`` (text that looks like the prompt's own) that hold.
+    """
+    found = {
+        STATES_VERDICT: holds_verdict(answer),
+        ADDRESSES_JUDGE: _ADDRESSES_JUDGE.search(answer) is not None,
+        FAKES_DELIMITER: _FAKES_DELIMITER.search(answer) is not None,
+    }
+    return tuple(flag for flag, holds in found.items() if holds)
+
+
+def side_flags(answer_a: str, answer_b: str) -> tuple[str, ...]:
+    """Return the flags of both answers, each with its side before it: ``a:states_verdict``."""
+    sides = (("a", answer_a), ("b", answer_b))
+    return tuple(f"{side}:{flag}" for side, answer in sides for flag in answer_flags(answer))
+
+
+VerdictForm = Literal["text", "logprobs"]
+VERDICT_FORMS: tuple[VerdictForm, ...] = ("text", "logprobs")
+
+PACKAGED_TEMPLATES: MappingProxyType[VerdictForm, str] = MappingProxyType(
+    {"text": "pairwise.v1", "logprobs": "pairwise-letter.v1"}
+)
+VARIABLES = MappingProxyType(
+    {
+        "question": "the question",
+        "language": "its language code",
+        "passages": "its passages, each with passage_id, title, text, relevance; may be empty",
+        "answer_a": "the answer on side A, citations included",
+        "answer_b": "the answer on side B",
+        "question_code": "code for delimiters of the question and the passages, the same for all "
+        "pairs of a question",
+        "answer_code": "code for delimiters of the answers; stands in none of the texts",
+    }
+)
+"""Variables of a template, with their meaning."""
+
+TRIMMED = "trimmed"
+
+_CUT = "…"
+_SAMPLE = Comparison(
+    ("en", "q", "s", "t"), "q", (ShownPassage("p", "text", "title", 1),), "sampleone", "sampletwo"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPair:
+    """A prompt and what is to be noted about it.
+
+    Attributes:
+        prompt: What is sent.
+        flags: What in the answers may steer the judge (see ``answer_flags``), and ``trimmed``.
+    """
+
+    prompt: Prompt
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PairwisePrompt:
+    """Makes the prompts of one template.
+
+    Attributes:
+        template: The template.
+        longest_answer: Characters of an answer that are shown; None for all.
+        longest_passage: Characters of a passage that are shown; None for all.
+    """
+
+    template: PromptTemplate
+    longest_answer: int | None = None
+    longest_passage: int | None = None
+
+    def __post_init__(self) -> None:
+        for longest in (self.longest_answer, self.longest_passage):
+            if longest is not None and longest < 1:
+                raise UsageError(f"cannot trim texts to {longest} characters; give 1 or more")
+
+    @property
+    def version(self) -> str:
+        """The template's name and digest, and how texts are trimmed."""
+        limits = (("answers", self.longest_answer), ("passages", self.longest_passage))
+        cuts = [f"{name}:{longest}" for name, longest in limits if longest is not None]
+        return "|".join([self.template.version, *cuts])
+
+    def ask(self, comparison: Comparison) -> AskedPair:
+        """Make the prompt for a pair of answers.
+
+        Raises:
+            UsageError: If the template cannot be filled.
+        """
+        shown = self._trimmed(comparison)
+        flags = side_flags(shown.answer_a, shown.answer_b)
+        if shown != comparison:
+            flags = (*flags, TRIMMED)
+        return AskedPair(Prompt.of(self._text(shown), version=self.version), flags)
+
+    def _text(self, shown: Comparison) -> str:
+        passages = [f"{each.title or ''}\x1f{each.text}" for each in shown.passages]
+        question_code = fence_code(shown.question, *passages)
+        values: dict[str, Any] = {
+            "question": shown.question,
+            "language": shown.key[0],
+            "passages": shown.passages,
+            "answer_a": shown.answer_a,
+            "answer_b": shown.answer_b,
+            "question_code": question_code,
+            "answer_code": fence_code(
+                question_code, shown.question, *passages, shown.answer_a, shown.answer_b
+            ),
+        }
+        return self.template.fill(values)
+
+    def _trimmed(self, comparison: Comparison) -> Comparison:
+        return replace(
+            comparison,
+            passages=tuple(
+                replace(passage, text=_trimmed(passage.text, self.longest_passage))
+                for passage in comparison.passages
+            ),
+            answer_a=_trimmed(comparison.answer_a, self.longest_answer),
+            answer_b=_trimmed(comparison.answer_b, self.longest_answer),
+        )
+
+
+def pairwise_prompt(
+    template: Path | str | None = None,
+    verdict: VerdictForm = "text",
+    longest_answer: int | None = None,
+    longest_passage: int | None = None,
+) -> PairwisePrompt:
+    """Choose the prompt.
+
+    Args:
+        template: A user's Jinja template, with the variables of ``VARIABLES``; None takes the
+            one that comes with the package for this form of verdict.
+        verdict: ``text`` (an explanation, then ``[[A]]``, ``[[B]]`` or ``[[C]]``) or ``logprobs``
+            (the next token is A, B or C).
+        longest_answer: Characters of an answer to show; None for all.
+        longest_passage: Characters of a passage to show; None for all.
+
+    Raises:
+        UsageError: If the template is unusable, or a form or a length unknown.
+    """
+    if verdict not in VERDICT_FORMS:
+        raise UsageError(f"unknown form of verdict {verdict!r}; use one of text, logprobs")
+    if template is None:
+        chosen = _packaged(PACKAGED_TEMPLATES[verdict])
+    else:
+        chosen = read_template(template, VARIABLES)
+        _check_shows_answers(chosen)
+    return PairwisePrompt(chosen, longest_answer, longest_passage)
+
+
+@cache
+def _packaged(name: str) -> PromptTemplate:
+    return packaged_prompt("arena.judging", name, tuple(VARIABLES))
+
+
+def _check_shows_answers(template: PromptTemplate) -> None:
+    text = PairwisePrompt(template).ask(_SAMPLE).prompt.messages[0].content
+    absent = [name for name in ("answer_a", "answer_b") if str(getattr(_SAMPLE, name)) not in text]
+    if absent:
+        raise UsageError(f"the template {template.version} does not show {' and '.join(absent)}")
+
+
+def _trimmed(text: str, longest: int | None) -> str:
+    if longest is None or len(text) <= longest:
+        return text
+    return text[:longest] + _CUT

@@ -1,0 +1,146 @@
+"""Verdicts in a judge's replies."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from arena.llm.replies import Completion, TokenLogprobs, UnparsableError
+
+Winner = Literal["a", "b", "tie"]
+
+WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
+
+REPEATED_VERDICT = "repeated_verdict"
+CONTRADICTORY_VERDICTS = "contradictory_verdicts"
+
+_OPEN = r"\\?[\[［【]\s{0,3}\\?[\[［【]"
+_CLOSE = r"\\?[\]］】]\s{0,3}\\?[\]］】]"
+_VERDICT = re.compile(rf"{_OPEN}\s{{0,3}}([ABCabcＡＢＣａｂｃ])\s{{0,3}}{_CLOSE}")
+
+# What the judge quotes of its prompt is not its verdict: an answer between its two lines, the
+# format it was told to follow, and thoughts of a reasoning model, whole or cut off.
+_QUOTED_ANSWER = re.compile(
+    r"\[The Start of Assistant ([AB])'s Answer([^\]\n]{0,40})\]"
+    r".*?\[The End of Assistant \1's Answer\2\]",
+    re.DOTALL | re.IGNORECASE,
+)
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_FORMAT = re.compile(
+    r"\[\[A\]\]\W{0,3} if\b[^\n]{1,80}?\[\[B\]\]\W{0,3} if\b[^\n]{1,80}?"
+    r"\[\[C\]\]\W{0,3} (?:for|if)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVerdict:
+    """What was read from a judge's reply.
+
+    Attributes:
+        winner: The verdict; None if there is none (never to be taken for a tie).
+        flags: ``repeated_verdict`` (the same several times), ``contradictory_verdicts`` (several
+            that differ; the last one counts).
+    """
+
+    winner: Winner | None
+    flags: tuple[str, ...] = ()
+
+
+def parse_verdict(text: str) -> Winner | None:
+    """Read the verdict of a judge's reply; see ``read_verdict``."""
+    return read_verdict(text).winner
+
+
+def read_verdict(text: str) -> ReadVerdict:
+    """Read the verdict of a judge's reply, and what is odd about it.
+
+    The last verdict counts. Lower case, full-width letters and brackets, spaces and backslashes
+    inside are accepted. Answers that the reply quotes between the prompt's delimiters, the
+    format that it repeats, and the thoughts of a reasoning model hold no verdicts.
+
+    Args:
+        text: What the judge replied.
+    """
+    own = _FORMAT.sub(" ", _QUOTED_ANSWER.sub(" ", _THOUGHTS.sub(" ", text)))
+    letters = [unicodedata.normalize("NFKC", found).upper() for found in _VERDICT.findall(own)]
+    if not letters:
+        return ReadVerdict(None)
+    return ReadVerdict(WINNER_OF_LETTER[letters[-1]], _flags(letters))
+
+
+def holds_verdict(text: str) -> bool:
+    """Tell whether a text holds anything that would be read as a verdict."""
+    return _VERDICT.search(text) is not None
+
+
+def _flags(letters: list[str]) -> tuple[str, ...]:
+    if len(set(letters)) > 1:
+        return (CONTRADICTORY_VERDICTS,)
+    return (REPEATED_VERDICT,) if len(letters) > 1 else ()
+
+
+ALTERNATIVES = 20
+"""Log-probabilities asked for: the most that OpenAI gives."""
+
+DOUBTFUL_MASS = 0.5
+DOUBTFUL = "letters_unlikely"
+
+
+@dataclass(frozen=True, slots=True)
+class LetterVerdict:
+    """A verdict with its probability.
+
+    Attributes:
+        winner: The likeliest verdict.
+        shares: Each verdict's share of the probability of the three letters.
+        mass: Probability that the model gave to the three letters together.
+    """
+
+    winner: Winner
+    shares: dict[Winner, float]
+    mass: float
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """``letters_unlikely`` where the model would rather have written something else."""
+        return (DOUBTFUL,) if self.mass < DOUBTFUL_MASS else ()
+
+
+def read_letter(completion: Completion) -> LetterVerdict:
+    """Take the likeliest letter at the first place of an answer where one is possible.
+
+    Args:
+        completion: An answer with log-probabilities.
+
+    Raises:
+        UnparsableError: If there are no log-probabilities, no letter is among the likeliest
+            tokens, or two letters are the likeliest.
+    """
+    if not completion.logprobs:
+        raise UnparsableError("the reply has no log-probabilities; read verdicts from the text")
+    masses = next(filter(None, map(_masses, completion.logprobs)), None)
+    if masses is None:
+        raise UnparsableError("none of the letters A, B, C is among the likeliest tokens")
+    letter, largest = max(masses.items(), key=lambda item: item[1])
+    total = math.fsum(masses.values())
+    if list(masses.values()).count(largest) > 1 or total <= 0:
+        raise UnparsableError("no letter is likelier than the others")
+    shares = {winner: masses.get(name, 0.0) / total for name, winner in WINNER_OF_LETTER.items()}
+    return LetterVerdict(WINNER_OF_LETTER[letter], shares, min(total, 1.0))
+
+
+def _masses(token: TokenLogprobs) -> dict[str, float]:
+    """Add up the probabilities of each letter's spellings ("A", " A")."""
+    likeliest = dict(token.alternatives)
+    likeliest.setdefault(token.token, token.logprob)
+    masses: dict[str, float] = {}
+    for text, logprob in likeliest.items():
+        letter = unicodedata.normalize("NFKC", text).strip()
+        if letter in WINNER_OF_LETTER:
+            masses[letter] = masses.get(letter, 0.0) + math.exp(logprob)
+    return masses

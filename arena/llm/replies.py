@@ -1,0 +1,268 @@
+"""What comes back from a model: completions, outcomes, why a call failed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from arena.llm.settings import Prompt
+
+REFUSAL = "refusal"
+CONTENT_FILTER = "content_filter"
+CONTEXT_LENGTH = "context_length"
+EMPTY = "empty"
+UNPARSABLE = "unparsable"
+
+RATE_LIMITED = "rate_limited"
+SERVER_ERROR = "server_error"
+TIMEOUT = "timeout"
+CONNECTION = "connection"
+MALFORMED = "malformed"
+REJECTED = "rejected"
+STOPPED = "stopped"
+
+OVER_BUDGET = "over_budget"
+
+FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY, UNPARSABLE})
+"""The model's answer to this prompt: asking again would pay for the same."""
+
+PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED, STOPPED})
+"""No answer came: a later run tries again."""
+
+
+class UnparsableError(ValueError):
+    """Raised by a parser of completions where the text holds no verdict; the message says why."""
+
+
+LEAST_LOGPROB = -9999.0
+"""Stands for a probability of 0, since JSON has no minus infinity."""
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+Alternatives = tuple[tuple[str, float], ...]
+
+
+class MalformedAnswerError(ValueError):
+    """What came is no chat completion; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprobs:
+    """One token of an answer.
+
+    Attributes:
+        token: The token that was chosen.
+        logprob: Its log-probability (natural logarithm).
+        alternatives: The likeliest tokens at its place, with their log-probabilities.
+    """
+
+    token: str
+    logprob: float
+    alternatives: Alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the model answered.
+
+    Attributes:
+        text: The answer; None where there is none.
+        finish_reason: Why the model stopped, in the endpoint's words.
+        refusal: The model's refusal, where the endpoint tells it from an answer.
+        failure: Why there is no answer (see ``arena.llm.failures``), or None.
+        served_model: The model that answered, in the endpoint's words.
+        tokens_in: Tokens of the prompt; None where the endpoint does not say.
+        tokens_out: Tokens of the answer; None where the endpoint does not say.
+        latency_s: Seconds from sending to the whole answer, without waits and earlier tries.
+        logprobs: Tokens with their log-probabilities, where asked for and given.
+    """
+
+    text: str | None
+    finish_reason: str | None = None
+    refusal: str | None = None
+    failure: str | None = None
+    served_model: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    latency_s: float = 0.0
+    logprobs: tuple[TokenLogprobs, ...] | None = None
+
+
+def read_completion(payload: object, latency_s: float) -> Completion:
+    """Read the JSON of a chat completion.
+
+    Texts are made storable everywhere: NUL and half surrogate pairs become U+FFFD.
+
+    Raises:
+        MalformedAnswerError: If the payload is no chat completion with an answer in it.
+    """
+    answer = _mapping(payload, "the answer")
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise MalformedAnswerError(f"there are no choices{_stated_error(answer)}")
+    choice = _mapping(choices[0], "a choice")
+    message = _mapping(choice.get("message"), "a message")
+    text = _text(message.get("content"))
+    refusal = _text(message.get("refusal"))
+    finish_reason = _text(choice.get("finish_reason"))
+    tokens_in, tokens_out = _usage(answer.get("usage"))
+    return Completion(
+        text=text,
+        finish_reason=finish_reason,
+        refusal=refusal,
+        failure=_failure(text, refusal, finish_reason),
+        served_model=_text(answer.get("model")),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        latency_s=latency_s,
+        logprobs=_logprobs(choice.get("logprobs")),
+    )
+
+
+def _failure(text: str | None, refusal: str | None, finish_reason: str | None) -> str | None:
+    if finish_reason == "content_filter":
+        return CONTENT_FILTER
+    if refusal:
+        return REFUSAL
+    if text is None or not text.strip():
+        return EMPTY
+    return None
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MalformedAnswerError(f"{name} is not a JSON object")
+    return value
+
+
+def _stated_error(answer: Mapping[str, Any]) -> str:
+    error = answer.get("error")
+    return "" if error is None else f", but an error: {error}"
+
+
+def _text(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    return _UNSTORABLE.sub("\ufffd", value)
+
+
+def _usage(value: object) -> tuple[int | None, int | None]:
+    if not isinstance(value, Mapping):
+        return None, None
+    return _count(value.get("prompt_tokens")), _count(value.get("completion_tokens"))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
+    content = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(content, list):
+        return None
+    return tuple(_token(_mapping(entry, "a token")) for entry in content)
+
+
+def _token(entry: Mapping[str, Any]) -> TokenLogprobs:
+    token, logprob = _pair(entry)
+    listed = entry.get("top_logprobs")
+    alternatives: Sequence[object] = listed if isinstance(listed, list) else ()
+    pairs = tuple(_pair(_mapping(each, "an alternative")) for each in alternatives)
+    return TokenLogprobs(token, logprob, pairs)
+
+
+def _pair(entry: Mapping[str, Any]) -> tuple[str, float]:
+    token, logprob = _text(entry.get("token")), entry.get("logprob")
+    if token is None or not isinstance(logprob, int | float) or not logprob < math.inf:
+        raise MalformedAnswerError("a token has no log-probability")
+    return token, max(float(logprob), LEAST_LOGPROB)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """How one prompt ended.
+
+    Attributes:
+        prompt: What was asked.
+        key: Its key in the store.
+        completion: The model's answer; None if none came.
+        value: What ``parse`` read from it; None if there is a failure.
+        failure: Why there is no value (see ``arena.llm.failures``), or None.
+        detail: More about the failure, for people.
+        from_store: Whether the answer was in the store: from before, or by another process.
+    """
+
+    prompt: Prompt
+    key: str
+    completion: Completion | None
+    value: T | None
+    failure: str | None
+    detail: str
+    from_store: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedScore:
+    """A score averaged over the candidates.
+
+    Attributes:
+        value: Mean of the candidates' scores, weighted by their probabilities.
+        mass: Probability that the model gave to all candidates together; where it is small, the
+            value says little.
+        place: Place of the token in the answer, from 0.
+    """
+
+    value: float
+    mass: float
+    place: int
+
+
+def expected_score(
+    completion: Completion,
+    scores: Mapping[str, float],
+    which: Literal["first", "last"] = "first",
+) -> ExpectedScore:
+    """Average scores over the candidates at one place of an answer (as G-Eval does).
+
+    The place is where the model wrote one of the candidates. Spaces around tokens do not count:
+    " 4" and "4" are one candidate, and their probabilities add up.
+
+    Args:
+        completion: An answer with log-probabilities (``ModelSettings.logprobs``).
+        scores: Score of each candidate; a candidate must be a single token of the model.
+        which: The first or the last such place.
+
+    Raises:
+        UnparsableError: If there are no log-probabilities, or no candidate was written.
+    """
+    if completion.logprobs is None:
+        raise UnparsableError("the answer has no log-probabilities; ask for them, if there are any")
+    places = [
+        place for place, each in enumerate(completion.logprobs) if each.token.strip() in scores
+    ]
+    if not places:
+        raise UnparsableError(f"none of {', '.join(scores)} is a token of the answer")
+    place = places[0 if which == "first" else -1]
+    masses = _masses(completion.logprobs[place], scores)
+    mass = math.fsum(masses.values())
+    if mass <= 0:
+        raise UnparsableError("the candidates have no probability")
+    value = math.fsum(scores[name] * part for name, part in masses.items()) / mass
+    return ExpectedScore(value, min(mass, 1.0), place)
+
+
+def _masses(token: TokenLogprobs, scores: Mapping[str, float]) -> dict[str, float]:
+    found = dict(token.alternatives)
+    found.setdefault(token.token, token.logprob)  # the chosen one need not be among the likeliest
+    masses: dict[str, float] = {}
+    for text, logprob in found.items():
+        name = text.strip()
+        if name in scores:
+            masses[name] = masses.get(name, 0.0) + math.exp(logprob)
+    return masses

@@ -1,0 +1,319 @@
+"""Planning which items to judge next, an item being a pair of systems on a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+from scipy.stats import norm
+
+from arena.planning.answer_strengths import (
+    AnswerPosterior,
+    AnswerStrengths,
+    Pairs,
+    estimate_answers,
+    posterior_of,
+)
+from arena.rating.bradley_terry import fit_bradley_terry
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
+
+SYSTEMS_A_ROUND = 0.4
+"""Share of the systems that meet before the usefulness of battles is computed anew."""
+CANDIDATES = 8
+TIE_BREAK = 1e-4
+
+
+class Planner:
+    """Plans battles over an arena of Q questions and P pairs.
+
+    What it plans next depends on the outcomes and on what is planned, not on their order.
+    """
+
+    def __init__(
+        self, pairs: Pairs, items: Floats, random: np.random.Generator, ridge: float
+    ) -> None:
+        """Plan from nothing.
+
+        Args:
+            pairs: The pairs.
+            items: Battles that judging each item brings, 0 for one that cannot be judged, shape
+                (Q, P).
+            random: Breaks ties.
+            ridge: Precision of the prior on strengths, above 0.
+        """
+        self.pairs = pairs
+        self.items = items
+        self.state = np.where(items > 0, OPEN, ABSENT).astype(np.int8)
+        self.points = np.zeros(items.shape)
+        self.battles = np.zeros(items.shape)
+        self.ridge = ridge
+        self._order = 1.0 + TIE_BREAK * random.random(items.shape)
+
+    def record(self, question: Integers, pair: Integers, points: Floats, battles: Floats) -> None:
+        """Record judged items.
+
+        Args:
+            question: Their questions, shape (N,).
+            pair: Their pairs, shape (N,).
+            points: Points of each pair's first system, shape (N,).
+            battles: Number of battles, shape (N,).
+        """
+        self.points[question, pair] = points
+        self.battles[question, pair] = battles
+        self.state[question, pair] = JUDGED
+
+    def plan(self, n: int) -> tuple[Integers, Integers]:
+        """Plan items to judge next and take them as planned.
+
+        Returns:
+            Questions and pairs, of shape (N,) with N at most ``n``: fewer where fewer are open.
+        """
+        strengths, forecast, ratings = self._foresee()
+        target = self._target(strengths, forecast, ratings)
+        chosen: list[tuple[int, int]] = []
+        while len(chosen) < n and (self.state == OPEN).any():
+            worth = usefulness(
+                self.pairs,
+                self._posterior(strengths, forecast),
+                strengths.dispersion,
+                forecast.information,
+                self._held(OPEN),
+                target,
+            )
+            for item in self._disjoint(worth)[: n - len(chosen)]:
+                self.state[item] = PLANNED
+                chosen.append(item)
+        questions, pairs = np.array(chosen, dtype=np.intp).reshape(-1, 2).T
+        return questions, pairs
+
+    def rate(self) -> tuple[Floats, Floats]:
+        """Rate the systems as the whole arena would, what is not judged foretold.
+
+        Returns:
+            Coefficients, shape (S,), and how far they are unsure until the last battle is judged,
+            shape (S, S).
+        """
+        strengths, forecast, ratings = self._foresee()
+        covariance = rating_covariance(
+            self.pairs,
+            strengths.posterior,
+            strengths.dispersion,
+            forecast.information * self._held(OPEN, PLANNED),
+            ratings.slopes,
+        )
+        return ratings.coefficients, covariance
+
+    def completed(self) -> tuple[Floats, Floats]:
+        """Return points and battles of each pair, what is not judged foretold, of shape (P,)."""
+        _, forecast = self._learn()
+        return complete(self.points, self.battles, self._held(OPEN, PLANNED), forecast)
+
+    def _learn(self) -> tuple[AnswerStrengths, Forecast]:
+        """Return what the outcomes so far say about answers and battles ahead."""
+        strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
+        return strengths, foretell(self.pairs, strengths)
+
+    def _foresee(self) -> tuple[AnswerStrengths, Forecast, WholeRatings]:
+        """Return that, and what it says about the whole arena's ratings."""
+        strengths, forecast = self._learn()
+        ahead = self._held(OPEN, PLANNED)
+        ratings = rate_whole(self.pairs, self.points, self.battles, ahead, forecast, self.ridge)
+        return strengths, forecast, ratings
+
+    def _held(self, *states: int) -> Floats:
+        """Battles of the items in some states, 0 elsewhere, shape (Q, P)."""
+        return np.where(np.isin(self.state, states), self.items, 0.0)
+
+    def _posterior(self, strengths: AnswerStrengths, forecast: Forecast) -> AnswerPosterior:
+        """Return what is unsure about the answers once all that is planned is judged."""
+        met = self._held(JUDGED, PLANNED) * forecast.information / strengths.dispersion[:, None]
+        return posterior_of(self.pairs, met, strengths.posterior.variance, self.ridge)
+
+    def _target(
+        self, strengths: AnswerStrengths, forecast: Forecast, ratings: WholeRatings
+    ) -> Floats:
+        """Weigh the points of each two systems by the doubt about their order, shape (S, S)."""
+        posterior = self._posterior(strengths, forecast)
+        ahead = forecast.information * self._held(OPEN)
+        slopes = ratings.slopes
+        covariance = rating_covariance(self.pairs, posterior, strengths.dispersion, ahead, slopes)
+        doubt = doubts(self.pairs, ratings.coefficients, covariance)
+        return np.asarray(slopes @ self.pairs.laplacian(doubt) @ slopes)
+
+    def _disjoint(self, worth: Floats) -> list[tuple[int, int]]:
+        """Take the most useful items, of each pair one and of no system two."""
+        worth = np.where(self.state == OPEN, worth * self._order, -1.0)
+        question = np.argmax(worth, axis=0)
+        best = worth[question, np.arange(worth.shape[1])]
+        size = max(1, int(SYSTEMS_A_ROUND * self.pairs.n_systems / 2))
+        chosen: list[tuple[int, int]] = []
+        busy: set[int] = set()
+        for pair in np.argsort(-best, kind="stable")[: CANDIDATES * size]:
+            met = {int(self.pairs.first[pair]), int(self.pairs.second[pair])}
+            if best[pair] >= 0 and not met & busy and len(chosen) < size:
+                chosen.append((int(question[pair]), int(pair)))
+                busy |= met
+        return chosen
+
+
+LEAST_VARIANCE = 1e-9
+LOPSIDED = 0.1
+"""Information below which a battle counts in proportion to it; far above it, all count alike."""
+
+
+def doubts(pairs: Pairs, coefficients: Floats, covariance: Floats) -> Floats:
+    """Weigh each pair by the chance that the whole arena would order it the other way.
+
+    Args:
+        pairs: The pairs.
+        coefficients: Expected ratings of the whole arena, shape (S,).
+        covariance: Their covariance, shape (S, S).
+
+    Returns:
+        Chance of the other order over its variance, shape (P,).
+    """
+    variance = np.maximum(pairs.spreads(covariance), LEAST_VARIANCE)
+    distance = np.abs(pairs.differences(coefficients)) / np.sqrt(variance)
+    return np.asarray(norm.sf(distance) / variance)
+
+
+def usefulness(
+    pairs: Pairs,
+    posterior: AnswerPosterior,
+    dispersion: Floats,
+    information: Floats,
+    ahead: Floats,
+    target: Floats,
+) -> Floats:
+    """Return what one more battle of each item is worth; only ratios mean something.
+
+    Args:
+        pairs: The pairs.
+        posterior: Covariance of the answers' strengths, battles that are planned included.
+        dispersion: See ``AnswerStrengths``, shape (Q,).
+        information: Of a battle of each item, shape (Q, P).
+        ahead: Battles of each item that are neither judged nor planned, shape (Q, P).
+        target: Weight of the points of each two systems, shape (S, S).
+
+    Returns:
+        Shape (Q, P), at least 0.
+    """
+    to_points = pairs.laplacian(information * ahead)
+    follow = (to_points @ posterior.pull).sum(axis=0) @ posterior.between
+    learnt = to_points @ posterior.within + follow @ posterior.pull.swapaxes(-2, -1)
+    learnt += dispersion[:, None, None] * np.eye(pairs.n_systems)
+    gain = pairs.spreads(learnt.swapaxes(-2, -1) @ target @ learnt)
+    unsure = np.maximum(pairs.spreads(posterior.of_questions()), 0.0)
+    shrink = dispersion[:, None] + information * unsure
+    trusted = information / (information + LOPSIDED)
+    return np.asarray(trusted * np.maximum(gain, 0.0) / shrink)
+
+
+LOGISTIC_NORMAL = np.pi / 8.0
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one battle of each item would bring.
+
+    Attributes:
+        chance: Chance of the first system, shape (Q, P).
+        information: Its slope in the difference of the two answers' strengths; about the Fisher
+            information of the battle, shape (Q, P).
+    """
+
+    chance: Floats
+    information: Floats
+
+
+@dataclass(frozen=True)
+class WholeRatings:
+    """Bradley-Terry ratings of the whole arena, battles that are not judged foretold.
+
+    Attributes:
+        coefficients: Expected coefficients, shape (S,).
+        slopes: Change of the coefficients with the points of systems, shape (S, S).
+    """
+
+    coefficients: Floats
+    slopes: Floats
+
+
+def foretell(pairs: Pairs, strengths: AnswerStrengths) -> Forecast:
+    """Average the chances over what is unsure about the answers (MacKay, 1992)."""
+    unsure = pairs.spreads(strengths.posterior.of_questions())
+    shrink = 1.0 / np.sqrt(1.0 + LOGISTIC_NORMAL * np.maximum(unsure, 0.0))
+    chance = expit(shrink * pairs.differences(strengths.answers))
+    return Forecast(chance, np.asarray(shrink * chance * (1.0 - chance)))
+
+
+def complete(
+    points: Floats, battles: Floats, ahead: Floats, forecast: Forecast
+) -> tuple[Floats, Floats]:
+    """Add the expected outcomes of all battles ahead; arguments as of ``rate_whole``.
+
+    Returns:
+        Points of each pair's first system and battles of each pair, each of shape (P,).
+    """
+    return (points + ahead * forecast.chance).sum(axis=0), (battles + ahead).sum(axis=0)
+
+
+def rate_whole(
+    pairs: Pairs, points: Floats, battles: Floats, ahead: Floats, forecast: Forecast, ridge: float
+) -> WholeRatings:
+    """Fit ratings to the battles so far and to the expected outcomes of all others.
+
+    Args:
+        pairs: The pairs.
+        points: Points of each item's first system, shape (Q, P).
+        battles: Battles of each item, shape (Q, P).
+        ahead: Battles that each item would hold and that are not judged, shape (Q, P).
+        forecast: Expected outcomes.
+        ridge: Precision of the prior on coefficients, above 0.
+    """
+    expected, counts = complete(points, battles, ahead, forecast)
+    fit = fit_bradley_terry(
+        expected[None], counts[None], pairs.first, pairs.second, pairs.n_systems, ridge
+    )
+    coefficients = fit.coefficients[0]
+    chance = expit(pairs.differences(coefficients))
+    precision = pairs.laplacian(counts * chance * (1.0 - chance))
+    slopes = np.linalg.inv(precision + ridge * np.eye(pairs.n_systems))
+    return WholeRatings(coefficients, np.asarray(slopes))
+
+
+def rating_covariance(
+    pairs: Pairs,
+    posterior: AnswerPosterior,
+    dispersion: Floats,
+    information: Floats,
+    slopes: Floats,
+) -> Floats:
+    """Return how unsure the whole arena's ratings are before its last battle is judged.
+
+    The points of battles ahead are unsure because the answers' strengths are, and because a
+    battle of known strengths is. Battles that are judged are certain: nothing is unsure once all
+    are.
+
+    Args:
+        pairs: The pairs.
+        posterior: Covariance of the answers' strengths.
+        dispersion: See ``AnswerStrengths``, shape (Q,).
+        information: Of the battles ahead, shape (Q, P).
+        slopes: See ``WholeRatings``.
+
+    Returns:
+        Shape (S, S).
+    """
+    ahead = pairs.laplacian(information)
+    follow = (ahead @ posterior.pull).sum(axis=0)
+    within = (ahead @ posterior.within @ ahead).sum(axis=0)
+    chance = pairs.laplacian((information * dispersion[:, None]).sum(axis=0))
+    points = within + follow @ posterior.between @ follow.T + chance
+    return np.asarray(slopes @ points @ slopes)

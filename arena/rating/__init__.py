@@ -1,0 +1,1 @@
+"""Ratings: battles, Bradley-Terry, bootstrap, ranks."""

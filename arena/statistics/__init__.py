@@ -1,0 +1,1 @@
+"""Statistics that several stages need: agreement of raters and of rankings."""

@@ -1,0 +1,1 @@
+"""Texts: answers, citations, languages, prompts."""

@@ -1,0 +1,149 @@
+"""Measuring features on all answers of an arena."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.data.folder import Arena, checked_answers, rows_of
+from arena.data.schema import QUESTION_KEY
+from features.engine.answers import Measured, answers_of
+from features.engine.cache import MISSING_SUFFIX
+from features.engine.measuring import Progress, measure
+from features.engine.scoring import score
+from features.engine.workers import Backend
+from features.measures.feature import SENTENCES, Feature
+from features.measures.registry import DEFAULT_FEATURES, distinct_features, parse_features
+from features.models.model_folder import ModelOptions
+from features.text.sentences import require_sentences
+
+ORDER = ["language", "system", "query_id"]
+"""Columns that name an answer in a table of features, and their sorting."""
+
+NOT_STATED = "no reason stated"
+
+
+def extract(
+    arena: Arena,
+    features: Sequence[Feature] | str = DEFAULT_FEATURES,
+    answers: pd.DataFrame | None = None,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+    *,
+    backend: Backend | None = None,
+    models: ModelOptions | None = None,
+    cache: Path | str | None = None,
+) -> pd.DataFrame:
+    """Measure features on every answer.
+
+    Args:
+        arena: Its questions, its reference answers and, unless others are given, its answers.
+        features: What to measure, as features or as text for ``parse_features``.
+        answers: Answers of other systems to the arena's questions, with the columns
+            ``query_id, language, system, answer``.
+        n_jobs: Number of processes, -1 for all cores; results do not depend on it.
+        progress: Called with the stage, the answers done and the answers in all.
+        backend: Where to measure, instead of ``n_jobs`` processes of this machine.
+        models: How to run models: device, batch size, whether they may be fetched.
+        cache: Folder that keeps values and scores by content: only what is new is measured, and
+            a run that was killed goes on where it was.
+
+    Returns:
+        One row an answer, sorted by ``language, system, query_id``. After these columns, each
+        feature has a column of its name, NaN where it has no value, and a column
+        ``<feature>:missing`` with the reason there, None elsewhere.
+
+    Raises:
+        UsageError: For unknown features, a feature asked for twice, a model that is not on this
+            machine, or ``n_jobs=0``.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+        MissingDependencyError: If a feature or the backend needs a package that is not installed.
+    """
+    chosen = parse_features(features) if isinstance(features, str) else distinct_features(features)
+    place = Backend(jobs=n_jobs) if backend is None else backend
+    rows = _rows(arena, answers)
+    _require(chosen, rows)
+    asked = answers_of(arena, rows)
+    folder = None if cache is None else Path(cache)
+    measured = Measured.empty(len(rows), len(chosen))
+    plain = [index for index, feature in enumerate(chosen) if feature.reading is None]
+    scored = [index for index, feature in enumerate(chosen) if feature.reading is not None]
+    with place.workers() as workers:
+        if plain:
+            found = measure(asked, [chosen[index] for index in plain], workers, folder, progress)
+            measured.put(np.arange(len(rows)), np.array(plain), found)
+        if scored:
+            options = ModelOptions() if models is None else models
+            wanting = [chosen[index] for index in scored]
+            found = score(asked, wanting, workers, options, folder, progress)
+            measured.put(np.arange(len(rows)), np.array(scored), found)
+    return _table(rows, chosen, measured)
+
+
+def _require(chosen: Sequence[Feature], rows: pd.DataFrame) -> None:
+    """Check that all packages needed are there before anything is measured."""
+    for feature in chosen:
+        feature.require()
+    if any(SENTENCES in feature.needs for feature in chosen):
+        require_sentences(rows["language"].unique())
+
+
+def _rows(arena: Arena, answers: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the answers to measure, those to one question side by side."""
+    given = arena.answers
+    if answers is not None:
+        given = checked_answers(rows_of(answers, "answers"), arena.queries)
+    return given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
+
+
+def feature_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns of a table of features that hold features."""
+    return [
+        column
+        for column in table.columns
+        if column not in ORDER and not column.endswith(MISSING_SUFFIX)
+    ]
+
+
+def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """Count the answers that lack a feature, by language and reason.
+
+    Args:
+        table: What ``extract`` returns, or a table of features without columns of reasons.
+
+    Returns:
+        Columns ``language, feature, reason, answers``; nothing for what is not missing.
+    """
+    counts = [
+        (language, feature, reason, len(rows))
+        for feature in feature_columns(table)
+        for (language, reason), rows in table.groupby([table["language"], _reasons(table, feature)])
+    ]
+    columns = ["language", "feature", "reason", "answers"]
+    order = {feature: place for place, feature in enumerate(feature_columns(table))}
+    counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
+    return pd.DataFrame(counts, columns=columns)
+
+
+def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
+    """Return why a feature is missing, row by row; missing itself where there is a value."""
+    column = f"{feature}{MISSING_SUFFIX}"
+    if column in table:
+        return table[column]
+    stated = pd.Series(NOT_STATED, index=table.index, dtype=object)
+    return stated.where(table[feature].isna(), None)
+
+
+def _table(rows: pd.DataFrame, chosen: Sequence[Feature], measured: Measured) -> pd.DataFrame:
+    columns: dict[str, Any] = {name: rows[name].astype("str").to_numpy() for name in ORDER}
+    for place, feature in enumerate(chosen):
+        columns[str(feature)] = measured.values[:, place]
+    for place, feature in enumerate(chosen):
+        reasons = pd.Series(measured.reasons[:, place], dtype=object)
+        columns[f"{feature}{MISSING_SUFFIX}"] = reasons
+    table = pd.DataFrame(columns).astype(dict.fromkeys(ORDER, "str"))
+    return table.sort_values(ORDER, ignore_index=True)

@@ -1,0 +1,180 @@
+"""Does the answer cite the passages it should, and only such as exist?
+
+Citations are read from the whole output, in order, as the method's prompt asks for them in the
+reasoning; ``part=answer`` reads those after ``##Answer:`` only.
+"""
+
+from __future__ import annotations
+
+from arena.text.citations import strip_citations
+from features.measures.feature import SENTENCES, Feature, Value, choice, cutoff
+from features.measures.sample import (
+    EMPTY_ANSWER,
+    NO_CITATION,
+    NO_PASSAGES,
+    NO_RELEVANCE_LABELS,
+    NO_RELEVANT_PASSAGE,
+    NO_STATEMENTS,
+    Missing,
+    Part,
+    Sample,
+)
+from features.text.tokens import words
+
+_PART = choice("part", "output", "answer")
+
+
+def citation_recall(sample: Sample, k: int, part: Part) -> Value:
+    """Return the share of relevant passages among the first k distinct citations."""
+    relevant = sample.question.relevant_ids
+    if isinstance(relevant, Missing):
+        return relevant
+    return len(relevant.intersection(sample.citations(part).ranking[:k])) / len(relevant)
+
+
+def citation_map(sample: Sample, k: int, part: Part) -> Value:
+    """Return the average precision at k of the distinct citations, as trec_eval's map_cut.
+
+    An id that no passage has takes a rank and is not relevant; the sum of precisions is divided
+    by the number of relevant passages, cited or not.
+    """
+    relevant = sample.question.relevant_ids
+    if isinstance(relevant, Missing):
+        return relevant
+    precisions: list[float] = []
+    for rank, cited in enumerate(sample.citations(part).ranking[:k], start=1):
+        if cited in relevant:
+            precisions.append((len(precisions) + 1) / rank)
+    return sum(precisions) / len(relevant)
+
+
+def citation_precision(sample: Sample, part: Part) -> Value:
+    """Return the share of the distinct citations that are relevant, as trec_eval's set_P.
+
+    Not cut off at a rank: how many passages to cite is the system's choice. Citations of unknown
+    ids and of passages without a label count as not relevant, as does every citation where no
+    passage is relevant.
+    """
+    relevant = sample.question.relevant_ids
+    if relevant in (NO_PASSAGES, NO_RELEVANCE_LABELS):
+        return relevant
+    cited = sample.citations(part).ranking
+    if not cited:
+        return NO_CITATION
+    return 0.0 if isinstance(relevant, Missing) else len(relevant.intersection(cited)) / len(cited)
+
+
+def citations(sample: Sample, part: Part) -> Value:
+    """Return the number of distinct passages cited."""
+    return float(len(sample.citations(part).known)) if sample.question.passages else NO_PASSAGES
+
+
+def invalid_citations(sample: Sample, part: Part) -> Value:
+    """Return the number of distinct ids cited that no passage has."""
+    return float(len(sample.citations(part).unknown)) if sample.question.passages else NO_PASSAGES
+
+
+def invalid_citation_share(sample: Sample, part: Part) -> Value:
+    """Return the share of the distinct ids cited that no passage has."""
+    if not sample.question.passages:
+        return NO_PASSAGES
+    cited = sample.citations(part)
+    return len(cited.unknown) / len(cited.ranking) if cited.ranking else NO_CITATION
+
+
+def cited_sentences(sample: Sample, part: Part) -> Value:
+    """Return the share of sentences that cite a passage of the query.
+
+    A citation after the full stop belongs to the sentence before it; see ``features.statements``.
+    """
+    if not sample.question.passages:
+        return NO_PASSAGES
+    statements = sample.statements(part)
+    if not statements:
+        return NO_STATEMENTS
+    return sum(bool(statement.cited) for statement in statements) / len(statements)
+
+
+def citation_density(sample: Sample, part: Part) -> Value:
+    """Return citations of passages, repetitions included, per word."""
+    if not sample.question.passages:
+        return NO_PASSAGES
+    length = len(words(strip_citations(sample.part(part), sample.question.passage_ids)))
+    return sample.citations(part).mentions / length if length else EMPTY_ANSWER
+
+
+_QUALITY = "MIRAGE-Bench, section 4.1, citation quality"
+_UNJUDGED = (NO_PASSAGES, NO_RELEVANCE_LABELS, NO_RELEVANT_PASSAGE)
+
+CITATION_RECALL = Feature(
+    name="citation_recall",
+    summary="Share of the relevant passages among the first k passages cited",
+    source=_QUALITY,
+    needs=("answer", "passages", "relevance labels"),
+    measurement=citation_recall,
+    parameters=(cutoff(10), _PART),
+    missing=_UNJUDGED,
+)
+CITATION_MAP = Feature(
+    name="citation_map",
+    summary="Average precision of the first k passages cited",
+    source=f"{_QUALITY}; trec_eval map_cut",
+    needs=("answer", "passages", "relevance labels"),
+    measurement=citation_map,
+    parameters=(cutoff(10), _PART),
+    missing=_UNJUDGED,
+)
+CITATION_PRECISION = Feature(
+    name="citation_precision",
+    summary="Share of the passages cited that are relevant",
+    source=f"{_QUALITY}; trec_eval set_P",
+    needs=("answer", "passages", "relevance labels"),
+    measurement=citation_precision,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES, NO_RELEVANCE_LABELS, NO_CITATION),
+)
+CITATIONS = Feature(
+    name="citations",
+    summary="Number of distinct passages cited",
+    source="surrogate-arena",
+    needs=("answer", "passages"),
+    measurement=citations,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES,),
+)
+INVALID_CITATIONS = Feature(
+    name="invalid_citations",
+    summary="Number of distinct ids cited that no passage of the query has",
+    source="surrogate-arena",
+    needs=("answer", "passages"),
+    measurement=invalid_citations,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES,),
+)
+INVALID_CITATION_SHARE = Feature(
+    name="invalid_citation_share",
+    summary="Share of the ids cited that no passage of the query has",
+    source="surrogate-arena",
+    needs=("answer", "passages"),
+    measurement=invalid_citation_share,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES, NO_CITATION),
+)
+CITED_SENTENCES = Feature(
+    name="cited_sentences",
+    summary="Share of the sentences that cite a passage",
+    source="surrogate-arena",
+    needs=("answer", SENTENCES, "passages"),
+    measurement=cited_sentences,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES, NO_STATEMENTS),
+)
+CITATION_DENSITY = Feature(
+    name="citation_density",
+    summary="Citations of passages, repetitions included, per word",
+    source="surrogate-arena",
+    needs=("answer", "passages"),
+    measurement=citation_density,
+    parameters=(_PART,),
+    missing=(NO_PASSAGES, EMPTY_ANSWER),
+)

@@ -1,0 +1,174 @@
+"""Numbers in a text, in one notation however they are written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+
+from features.measures.evidence import (
+    CITED_OR_ALL,
+    NO_EVIDENCE,
+    Passages,
+    evidence,
+    members,
+    passage_index,
+    query_words,
+)
+from features.measures.feature import SENTENCES, Feature, Value
+from features.measures.sample import (
+    EMPTY_ANSWER,
+    NO_CAPITALS,
+    NO_NAMES,
+    NO_NUMBERS,
+    Missing,
+    Question,
+    Sample,
+    passage_text,
+)
+from features.text.sentences import LIST_MARKER
+from features.text.tokens import words
+
+_NATIVE_DIGIT = re.compile(r"[^\D0-9]")
+_LIST_MARKERS = re.compile(rf"^(?:{LIST_MARKER.pattern})", re.MULTILINE)
+_MARKS = str.maketrans("٬٫’", ",.'")
+# Every repetition of groups is bounded, so that no text takes more than linear time.
+_SPACED = "[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,6}+(?![0-9])(?:[.,][0-9]++)?"
+_NUMBER = re.compile(rf"{_SPACED}|[0-9]++(?:[.,'][0-9]++)*+")
+_SPACE = re.compile(r"\s")
+_GROUPED = re.compile(
+    r"[1-9][0-9]{0,2}([.,'])[0-9]{3}(?:\1[0-9]{3})*+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
+)
+_DECIMAL = re.compile(r"(?P<whole>.*[0-9])(?P<mark>[.,])(?P<fraction>[0-9]++)")
+
+
+def numbers_in(text: str) -> list[str]:
+    """Return the numbers of a text, in order, repetitions included.
+
+    Digits of any script count. ``1,000``, ``1.000``, ``1 000``, ``1'000`` and ``1000`` are the
+    same number, and so are ``10,00,000`` and ``1000000``, ``2.50`` and ``2,5``; what else points
+    and commas join, such as a date, is several numbers. A point or comma before three last
+    digits is taken to group them. The numbers of list items and number words do not count.
+    """
+    plain = _NATIVE_DIGIT.sub(_ascii_digit, text).translate(_MARKS)
+    written = _NUMBER.findall(_LIST_MARKERS.sub("", plain))
+    return [number for token in written for number in _read(_SPACE.sub("", token))]
+
+
+def _ascii_digit(digit: re.Match[str]) -> str:
+    return str(unicodedata.decimal(digit[0]))
+
+
+def _read(token: str) -> list[str]:
+    if token.isdigit():
+        return [_whole(token)]
+    if _GROUPED.fullmatch(token):
+        return [_joined(token)]
+    decimal = _DECIMAL.fullmatch(token)
+    if decimal and _is_whole(decimal["whole"], decimal["mark"]):
+        fraction = decimal["fraction"].rstrip("0")
+        whole = _whole(_joined(decimal["whole"]))
+        return [f"{whole}.{fraction}" if fraction else whole]
+    return [_whole(part) for part in re.split("[.,']", token)]
+
+
+def _is_whole(text: str, decimal_mark: str) -> bool:
+    """Tell whether a decimal mark may follow: digits, or groups of them with another mark."""
+    return text.isdigit() or (decimal_mark not in text and bool(_GROUPED.fullmatch(text)))
+
+
+def _joined(text: str) -> str:
+    return re.sub("[.,']", "", text)
+
+
+def _whole(digits: str) -> str:
+    return digits.lstrip("0") or "0"
+
+
+def unsupported_numbers(sample: Sample, passages: Passages) -> Value:
+    """Return the share of the answer's distinct numbers that no passage and no question holds.
+
+    Numbers compare by value, however they are written; see ``numbers_in``.
+    """
+    allowed = evidence(sample, passages)
+    if isinstance(allowed, Missing):
+        return allowed
+    if not sample.folded_words:
+        return EMPTY_ANSWER
+    numbers = frozenset(numbers_in(sample.text))
+    if not numbers:
+        return NO_NUMBERS
+    return _share(numbers, numbers - _known_numbers(sample, allowed))
+
+
+def unsupported_names(sample: Sample, passages: Passages) -> Value:
+    """Return the share of the answer's distinct names that no passage and no question holds.
+
+    A name is a word of two characters or more with a capital that does not begin its sentence;
+    in German every noun is one. A name is held whatever its case.
+
+    Raises:
+        MissingDependencyError: See ``features.sentences.split_sentences``.
+    """
+    allowed = evidence(sample, passages)
+    if isinstance(allowed, Missing):
+        return allowed
+    if not sample.folded_words:
+        return EMPTY_ANSWER
+    if not any(letter.islower() or letter.isupper() for letter in sample.text):
+        return NO_CAPITALS
+    names = _names(sample)
+    if not names:
+        return NO_NAMES
+    index, asked = passage_index(sample), frozenset(query_words(sample))
+    unknown = [name for name in names if not index.holders(name) & allowed and name not in asked]
+    return _share(names, unknown)
+
+
+def _share(things: Collection[str], unknown: Collection[str]) -> float:
+    return len(unknown) / len(things)
+
+
+def _known_numbers(sample: Sample, allowed: int) -> frozenset[str]:
+    question = sample.question
+    asked, by_passage = sample.memo.get(
+        ("numbers", question.language, question.query_id), lambda: _numbers(question)
+    )
+    return asked.union(*(by_passage[place] for place in members(allowed)))
+
+
+def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
+    """Return the numbers of a question, and those of each of its passages."""
+    held = [frozenset(numbers_in(text)) for text in map(passage_text, question.passages)]
+    return frozenset(numbers_in(question.query)), held
+
+
+def _names(sample: Sample) -> frozenset[str]:
+    return frozenset(
+        word.casefold()
+        for statement in sample.statements("answer")
+        for word in words(statement.text)[1:]
+        if len(word) > 1 and word[0].isupper()
+    )
+
+
+_NEEDS = ("answer", "query", "passages")
+
+UNSUPPORTED_NUMBERS = Feature(
+    name="unsupported_numbers",
+    summary="Share of the answer's numbers that no passage holds",
+    source="surrogate-arena",
+    needs=_NEEDS,
+    measurement=unsupported_numbers,
+    parameters=(CITED_OR_ALL,),
+    missing=(*NO_EVIDENCE, EMPTY_ANSWER, NO_NUMBERS),
+)
+UNSUPPORTED_NAMES = Feature(
+    name="unsupported_names",
+    summary="Share of the capitalised words within the answer's sentences that no passage holds",
+    source="surrogate-arena",
+    needs=(*_NEEDS, SENTENCES),
+    measurement=unsupported_names,
+    parameters=(CITED_OR_ALL,),
+    missing=(*NO_EVIDENCE, EMPTY_ANSWER, NO_CAPITALS, NO_NAMES),
+)

@@ -1,0 +1,212 @@
+"""What the making of an answer leaves in its text: markers, tags, shells, unread bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from arena.text.answers import ANSWER_WORDS, REASON_WORDS
+from features.measures.feature import Feature, Value
+from features.measures.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
+from features.text.sentences import breaks_off, writes_full_stops
+from features.text.tokens import expected_scripts, foreign_letters, is_part_of_word, word_ngrams
+
+_SECTION_WORDS = "|".join((*ANSWER_WORDS, *REASON_WORDS))
+_PROMPT_WORDS = "instruction|input|response|指示|入力|応答|指令|输入|输出|回复"
+_HTML = (
+    *("a", "b", "big", "blockquote", "body", "br", "center", "code", "div", "em", "font", "h[1-6]"),
+    *(
+        "head",
+        "hr",
+        "html",
+        "i",
+        "img",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "script",
+        "small",
+        "span",
+        "strong",
+    ),
+    *("style", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "u", "ul"),
+)
+# Every repetition is bounded, so that no input takes more than linear time.
+_MARKERS = re.compile(
+    r"<\|[a-z_0-9]{1,40}\|>"  # <|im_end|>, <|eot_id|>
+    r"|</?(?:s|bos|eos|pad|unk|think|start_of_turn|end_of_turn)>"
+    r"|\[/?INST\]|<</?SYS>>|<0x[0-9A-F]{2}>"
+    rf"|[#＃]{{1,6}}[ \t]{{0,3}}(?:(?:{_SECTION_WORDS})(?!\w)|(?:{_PROMPT_WORDS})[:：])"
+    r"|^(?:human|user|assistant|system):"
+    rf"|</?(?:{'|'.join(_HTML)})(?:[ \t][^<>]{{0,200}})?/?>"
+    r"|&(?:nbsp|amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-f]{1,6});"
+    r"|\\u[0-9a-f]{4}|(?:\\n)+(?=[\s\d\"'*#-]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PAIRED = ("```", "**")
+_UNREADABLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls other than tab and line breaks
+    "\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffd-\uffff"
+    "\U000f0000-\U0010ffff]"
+)
+
+
+def count_debris(text: str) -> int:
+    r"""Count what is left of prompts, chat templates, markup and data formats in a text.
+
+    One for each marker of a template (``<|im_end|>``, ``[INST]``, ``</s>``, ``<think>``), heading
+    of the prompt (``##Answer``), opening role (``Assistant:`` at the start of a line), HTML tag
+    or entity, byte or line break spelled out (``<0x0A>``, ``\n``); one each for bold and for a
+    code block that is opened and not closed; one for a text that is a JSON object or list.
+    """
+    unpaired = sum(text.count(mark) % 2 for mark in _PAIRED)
+    return len(_MARKERS.findall(text)) + unpaired + _is_json(text)
+
+
+def count_unreadable(text: str) -> int:
+    """Count characters that no reader can read.
+
+    Replacement characters, lone surrogates, private-use characters, noncharacters, and controls
+    other than tabs and line breaks.
+    """
+    return len(_UNREADABLE.findall(text))
+
+
+def _is_json(text: str) -> bool:
+    bare = text.strip()
+    if not bare or (bare[0], bare[-1]) not in {("{", "}"), ("[", "]")}:
+        return False
+    try:
+        json.loads(bare)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+RUN = 4
+"""Words in a row that make a repetition."""
+
+LONG_RUN = 8
+"""The same for characters, syllables and graphemes, where these are cut as words."""
+
+
+def repetition(sample: Sample) -> Value:
+    """Return the share of words in a run of words that has stood in the answer before.
+
+    A run is four words, or eight where most are characters, syllables or graphemes (Chinese,
+    Japanese, Korean, Thai). Case does not count. Near 1 for an answer that loops.
+    """
+    words = sample.folded_words
+    if not words:
+        return EMPTY_ANSWER
+    parts = sum(map(is_part_of_word, words))
+    return sum(_repeated(words, LONG_RUN if 2 * parts > len(words) else RUN)) / len(words)
+
+
+def truncated_ending(sample: Sample) -> Value:
+    """Return 1 if the answer ends without the mark that ends a sentence, else 0.
+
+    A bare phrase (``Paris``) ends without it too. See ``features.endings`` for lists, quotes,
+    code. Thai and Lao have no such mark: the script of the last letter decides.
+    """
+    if not sample.text:
+        return EMPTY_ANSWER
+    return float(breaks_off(sample.text)) if writes_full_stops(sample.text) else NO_FULL_STOPS
+
+
+def script_mixing(sample: Sample) -> Value:
+    """Return the share of letters in scripts that the answer should not use.
+
+    It may use the scripts of the language and of the question, and Latin: names and terms are
+    written in Latin letters everywhere.
+    """
+    question = sample.question
+    scripts = sample.memo.get(
+        ("scripts", question.language, question.query),
+        lambda: expected_scripts(question.language, question.query),
+    )
+    foreign, letters = foreign_letters(sample.text, scripts)
+    return foreign / letters if letters else NO_LETTERS
+
+
+def markup_debris(sample: Sample) -> Value:
+    """Return the number of leftovers of prompts, templates and markup in the answer."""
+    return float(count_debris(sample.text))
+
+
+def unreadable_characters(sample: Sample) -> Value:
+    """Return the share of characters that are replacements, surrogates, controls or private."""
+    text = sample.text
+    return count_unreadable(text) / len(text) if text else EMPTY_ANSWER
+
+
+def _repeated(words: Sequence[str], length: int) -> list[bool]:
+    """Return for each word whether it is in a run of so many words seen before."""
+    repeated = [False] * len(words)
+    seen: set[tuple[str, ...]] = set()
+    for start, run in enumerate(word_ngrams(words, length)):
+        if run in seen:
+            repeated[start : start + length] = [True] * length
+        seen.add(run)
+    return repeated
+
+
+REPETITION = Feature(
+    name="repetition",
+    summary="Share of the words in a run of four words that stood before",
+    source="after Welleck et al. 2020, seq-rep-4",
+    needs=("answer",),
+    measurement=repetition,
+    missing=(EMPTY_ANSWER,),
+)
+TRUNCATED_ENDING = Feature(
+    name="truncated_ending",
+    summary="1 if the answer ends without a full stop or the like, else 0",
+    source="surrogate-arena",
+    needs=("answer",),
+    measurement=truncated_ending,
+    missing=(EMPTY_ANSWER, NO_FULL_STOPS),
+)
+SCRIPT_MIXING = Feature(
+    name="script_mixing",
+    summary="Share of the letters in scripts other than the language's and Latin",
+    source="surrogate-arena",
+    needs=("answer",),
+    measurement=script_mixing,
+    missing=(NO_LETTERS,),
+)
+MARKUP_DEBRIS = Feature(
+    name="markup_debris",
+    summary="Number of leftovers of prompts, chat templates and markup",
+    source="surrogate-arena",
+    needs=("answer",),
+    measurement=markup_debris,
+)
+UNREADABLE_CHARACTERS = Feature(
+    name="unreadable_characters",
+    summary="Share of the characters that are controls, private or replacements",
+    source="surrogate-arena",
+    needs=("answer",),
+    measurement=unreadable_characters,
+    missing=(EMPTY_ANSWER,),
+)
+
+FLUENCY_FEATURES = (
+    *(REPETITION, TRUNCATED_ENDING, SCRIPT_MIXING, MARKUP_DEBRIS, UNREADABLE_CHARACTERS),
+)
+
+
+def answer_length(sample: Sample) -> Value:
+    """Return the number of words of the answer part without citations."""
+    return float(len(sample.words))
+
+
+ANSWER_LENGTH = Feature(
+    name="answer_length",
+    summary="Words of the answer: characters in Chinese and Japanese, syllables in Korean",
+    source="surrogate-arena",
+    needs=("answer",),
+    measurement=answer_length,
+)

@@ -1,0 +1,206 @@
+"""How much of an answer stands in the passages, word by word?
+
+Words are those of ``features.tokens``, case-folded, of the answer part without citations. By
+default the passages cited count, since nearly any word stands somewhere in all that the systems
+of an arena were given. An answer in another language than its passages shares names and numbers
+with them at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from features.measures.evidence import (
+    CITED_OR_ALL,
+    NO_EVIDENCE,
+    PassageIndex,
+    Passages,
+    distinct,
+    evidence,
+    matches,
+    passage_index,
+    query_words,
+)
+from features.measures.facts import UNSUPPORTED_NAMES, UNSUPPORTED_NUMBERS
+from features.measures.feature import Feature, Value, cutoff
+from features.measures.sample import (
+    EMPTY_ANSWER,
+    EMPTY_PASSAGES,
+    NO_KNOWN_QUERY_WORDS,
+    NO_PASSAGES,
+    SHORT_ANSWER,
+    Missing,
+    Sample,
+)
+from features.measures.statement_support import (
+    BEST_PASSAGE_CITED,
+    CITED_PASSAGE_RANK,
+    STATEMENT_SUPPORT,
+    WEAKEST_STATEMENT,
+)
+
+
+def ngram_coverage(sample: Sample, k: int, passages: Passages) -> Value:
+    """Return the share of the answer's runs of k words that stand in a passage.
+
+    Runs are counted as often as they occur.
+    """
+    lengths = matches(sample, passages)
+    if isinstance(lengths, Missing):
+        return lengths
+    runs = len(lengths) - k + 1
+    return sum(length >= k for length in lengths) / runs if runs > 0 else SHORT_ANSWER
+
+
+def content_coverage(sample: Sample, passages: Passages) -> Value:
+    """Return the share of the answer's content that stands in the passages.
+
+    Content is the distinct words, each weighted by its inverse document frequency among all
+    passages of the question (``PassageIndex.weight``): words that most passages hold, function
+    words among them, count little in any language, and no list of stop words is needed.
+    """
+    allowed = evidence(sample, passages)
+    if isinstance(allowed, Missing):
+        return allowed
+    if not sample.folded_words:
+        return EMPTY_ANSWER
+    index = passage_index(sample)
+    said = distinct(sample.folded_words)
+    found = [word for word in said if index.holders(word) & allowed]
+    return _weight(index, found) / _weight(index, said)
+
+
+def query_coverage(sample: Sample) -> Value:
+    """Return the share of the question's content that the answer takes up.
+
+    Content is the distinct words of the question that its passages hold, weighted as in
+    ``content_coverage``; those that no passage holds are how a question is asked, or in another
+    language.
+    """
+    if not sample.question.passages:
+        return NO_PASSAGES
+    index = passage_index(sample)
+    if not index.with_words:
+        return EMPTY_PASSAGES
+    if not sample.folded_words:
+        return EMPTY_ANSWER
+    asked = [word for word in query_words(sample) if index.holders(word)]
+    if not asked:
+        return NO_KNOWN_QUERY_WORDS
+    said = frozenset(sample.folded_words)
+    return _weight(index, [word for word in asked if word in said]) / _weight(index, asked)
+
+
+def fragment_coverage(sample: Sample, passages: Passages) -> Value:
+    """Return the share of the answer's words that belong to extractive fragments.
+
+    A single word is the shortest fragment, so that this equals ``ngram_coverage@1``.
+    """
+    lengths = fragments(sample, passages)
+    return lengths if isinstance(lengths, Missing) else sum(lengths) / len(sample.folded_words)
+
+
+def fragment_density(sample: Sample, passages: Passages) -> Value:
+    """Return the mean, over the answer's words, of the length of the fragment each belongs to.
+
+    A word that is not copied belongs to a fragment of length 0.
+    """
+    lengths = fragments(sample, passages)
+    if isinstance(lengths, Missing):
+        return lengths
+    return sum(length * length for length in lengths) / len(sample.folded_words)
+
+
+def longest_common_span(sample: Sample, passages: Passages) -> Value:
+    """Return the number of words of the longest run that answer and one passage share."""
+    lengths = matches(sample, passages)
+    return lengths if isinstance(lengths, Missing) else float(max(lengths))
+
+
+def fragments(sample: Sample, passages: Passages) -> list[int] | Missing:
+    """Return the lengths in words of the answer's extractive fragments.
+
+    Greedy, from left to right, each the longest run that stands in a passage (Grusky et al.,
+    2018, Newsroom, section 3.2, with the passages for the article).
+    """
+    lengths = matches(sample, passages)
+    if isinstance(lengths, Missing):
+        return lengths
+    found: list[int] = []
+    place = 0
+    while place < len(lengths):
+        if lengths[place]:
+            found.append(lengths[place])
+        place += max(lengths[place], 1)
+    return found
+
+
+def _weight(index: PassageIndex, words: Iterable[str]) -> float:
+    return sum(map(index.weight, words))
+
+
+_OWN = "surrogate-arena"
+_NEWSROOM = "Grusky et al. 2018, Newsroom"
+_NEEDS = ("answer", "passages")
+_MISSING = (*NO_EVIDENCE, EMPTY_ANSWER)
+
+NGRAM_COVERAGE = Feature(
+    name="ngram_coverage",
+    summary="Share of the answer's runs of k words that stand in a passage",
+    source=_OWN,
+    needs=_NEEDS,
+    measurement=ngram_coverage,
+    parameters=(cutoff(2), CITED_OR_ALL),
+    missing=(*_MISSING, SHORT_ANSWER),
+)
+CONTENT_COVERAGE = Feature(
+    name="content_coverage",
+    summary="Share of the answer's distinct words that stand in a passage, rare words first",
+    source=_OWN,
+    needs=_NEEDS,
+    measurement=content_coverage,
+    parameters=(CITED_OR_ALL,),
+    missing=_MISSING,
+)
+QUERY_COVERAGE = Feature(
+    name="query_coverage",
+    summary="Share of the question's distinct words that the answer takes up, rare words first",
+    source=_OWN,
+    needs=("answer", "query", "passages"),
+    measurement=query_coverage,
+    missing=(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER, NO_KNOWN_QUERY_WORDS),
+)
+FRAGMENT_COVERAGE = Feature(
+    name="fragment_coverage",
+    summary="Share of the answer's words that are copied from a passage",
+    source=_NEWSROOM,
+    needs=_NEEDS,
+    measurement=fragment_coverage,
+    parameters=(CITED_OR_ALL,),
+    missing=_MISSING,
+)
+FRAGMENT_DENSITY = Feature(
+    name="fragment_density",
+    summary="Mean length in words of the copied fragment a word of the answer belongs to",
+    source=_NEWSROOM,
+    needs=_NEEDS,
+    measurement=fragment_density,
+    parameters=(CITED_OR_ALL,),
+    missing=_MISSING,
+)
+LONGEST_COMMON_SPAN = Feature(
+    name="longest_common_span",
+    summary="Words of the longest run that the answer shares with one passage",
+    source=_OWN,
+    needs=_NEEDS,
+    measurement=longest_common_span,
+    parameters=(CITED_OR_ALL,),
+    missing=_MISSING,
+)
+
+
+GROUNDING_FEATURES = (
+    *(NGRAM_COVERAGE, CONTENT_COVERAGE, FRAGMENT_COVERAGE, FRAGMENT_DENSITY, LONGEST_COMMON_SPAN),
+    *(UNSUPPORTED_NUMBERS, UNSUPPORTED_NAMES, STATEMENT_SUPPORT, WEAKEST_STATEMENT),
+    *(BEST_PASSAGE_CITED, CITED_PASSAGE_RANK, QUERY_COVERAGE),
+)

@@ -1,0 +1,148 @@
+"""Is the answer in the language it should be in?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Literal
+
+from arena.data.errors import MissingDependencyError
+from arena.text.citations import strip_citations
+from features.measures.feature import Feature, Value, choice
+from features.measures.sample import (
+    EMPTY_ANSWER,
+    LANGUAGE_NOT_COVERED,
+    NO_LETTERS,
+    NO_REASON,
+    Memo,
+    Missing,
+    Sample,
+)
+from features.text.language_models import LANGID, PY3LANGID, FloatArray, identify_many, languages_of
+
+ReadPart = Literal["answer", "reason"]
+"""The answer proper, or the reason given with it."""
+
+_IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
+_PART = choice("part", "answer", "reason")
+
+Probabilities = Mapping[str, float]
+_Known = dict[str, FloatArray | Missing]
+
+
+def target_language(sample: Sample, identifier: str, part: ReadPart) -> Value:
+    """Return the probability that a part is in the language of the question."""
+    return _probability(sample, sample.question.language, identifier, part)
+
+
+def english(sample: Sample, identifier: str, part: ReadPart) -> Value:
+    """Return the probability that a part is in English."""
+    return _probability(sample, "en", identifier, part)
+
+
+def require_identifier(identifier: str, part: ReadPart = "answer") -> None:  # noqa: ARG001
+    """Check that a language identifier is installed.
+
+    Raises:
+        MissingDependencyError: If it is not.
+    """
+    if find_spec(identifier) is None:
+        raise MissingDependencyError("identifier=langid", identifier, LANGID)
+
+
+def identify(text: str, identifier: str = PY3LANGID) -> Probabilities:
+    """Return the probability of every language the identifier knows; they sum to 1.
+
+    Args:
+        text: Any text.
+        identifier: ``py3langid``, or ``langid`` for the probabilities of the paper.
+    """
+    row = identify_many([text], identifier)[0]
+    return dict(zip(languages_of(identifier), row.tolist(), strict=True))
+
+
+def prepare_languages(samples: Sequence[Sample], identifier: str, part: ReadPart) -> None:
+    """Identify the languages of many samples at once and keep them in their memos.
+
+    Args:
+        samples: Samples that are measured next; they may share a memo.
+        identifier: ``py3langid`` or ``langid``.
+        part: The part whose language is asked for.
+    """
+    waiting: dict[str, list[_Known]] = {}
+    for sample in samples:
+        text, known = _text(sample, part), _known(sample.memo, identifier)
+        if text not in known:
+            waiting.setdefault(text, []).append(known)
+    for text, found in zip(waiting, _identified(list(waiting), identifier), strict=True):
+        for known in waiting[text]:
+            known[text] = found
+
+
+def _probability(sample: Sample, language: str, identifier: str, part: ReadPart) -> Value:
+    text, known = _text(sample, part), _known(sample.memo, identifier)
+    if not text:
+        return EMPTY_ANSWER if part == "answer" else NO_REASON
+    if text not in known:
+        known[text] = _identified([text], identifier)[0]
+    found = known[text]
+    if isinstance(found, Missing):
+        return found
+    place = _places(identifier).get(language)
+    return LANGUAGE_NOT_COVERED if place is None else float(found[place])
+
+
+def _text(sample: Sample, part: ReadPart) -> str:
+    """Return a part without citations."""
+    if part == "answer":
+        return sample.text
+    return strip_citations(sample.parsed.reason or "", sample.question.passage_ids)
+
+
+def _known(memo: Memo, identifier: str) -> _Known:
+    """Return what is known so far of the texts of samples that share a memo."""
+    nothing: _Known = {}
+    return memo.get(("languages", identifier), lambda: nothing)
+
+
+def _identified(texts: Sequence[str], identifier: str) -> list[FloatArray | Missing]:
+    """Return the probabilities of the languages of each text, or why there are none."""
+    found: list[FloatArray | Missing] = [NO_LETTERS] * len(texts)
+    places = [place for place, text in enumerate(texts) if any(map(str.isalpha, text))]
+    rows = identify_many([texts[place] for place in places], identifier)
+    for place, row in zip(places, rows, strict=True):
+        found[place] = row
+    return found
+
+
+@lru_cache(maxsize=2)
+def _places(identifier: str) -> Mapping[str, int]:
+    return {label: place for place, label in enumerate(languages_of(identifier))}
+
+
+_MISSING = (EMPTY_ANSWER, NO_LETTERS, NO_REASON)
+_SOURCE = "MIRAGE-Bench, section 4.1, language detection"
+
+TARGET_LANGUAGE = Feature(
+    name="target_language",
+    summary="Probability that the answer is in the language of the question",
+    source=_SOURCE,
+    needs=("answer",),
+    measurement=target_language,
+    parameters=(_IDENTIFIER, _PART),
+    missing=(*_MISSING, LANGUAGE_NOT_COVERED),
+    requirement=require_identifier,
+    prepare=prepare_languages,
+)
+ENGLISH = Feature(
+    name="english",
+    summary="Probability that the answer is in English",
+    source=_SOURCE,
+    needs=("answer",),
+    measurement=english,
+    parameters=(_IDENTIFIER, _PART),
+    missing=_MISSING,
+    requirement=require_identifier,
+    prepare=prepare_languages,
+)

@@ -1,0 +1,101 @@
+"""Ratings of an answer by an LLM, from 1 to 5.
+
+The answer is the part after ``##Answer:``, without citations. The model is one at an
+OpenAI-compatible endpoint (see ``features.models.llm_scorer``). With ``score=integer``, the rating
+is the number that the model wrote; with ``score=expected``, it is the mean over 1 to 5, weighted
+by the probabilities that the model gave them, where the endpoint tells these.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+
+from arena.data.errors import MissingDependencyError
+from features.measures.feature import Feature, Reading, Value, choice, model
+from features.measures.sample import (
+    EMPTY_ANSWER,
+    EMPTY_REFERENCE,
+    NO_REFERENCE_ANSWER,
+    NO_REFERENCE_SYSTEM,
+    Missing,
+    Sample,
+    passage_texts,
+)
+from features.models.llm_scorer import fluency_item, overlap_item
+from features.models.model_folder import Item, Scores
+
+RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
+"""The model of MIRAGE-Bench."""
+
+NO_RATING = Missing("no rating by the LLM")
+
+PACKAGES = ("openai", "aiohttp", "sqlalchemy")
+
+_DIGITS = 6
+_SCORE = choice("score", "integer", "expected")
+
+
+def require_llm(**_: object) -> None:
+    """Check that an LLM could be asked.
+
+    Raises:
+        MissingDependencyError: If a package is not installed.
+    """
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            raise MissingDependencyError("a rating by an LLM", package, "llm")
+
+
+def overlap_items(sample: Sample, score: str) -> tuple[Item, ...] | Missing:
+    """Return the answer, the question and the reference answer, or why there is none."""
+    question, reference = sample.question, sample.question.reference_text
+    if isinstance(reference, Missing):
+        return reference
+    if not reference.strip():
+        return EMPTY_REFERENCE
+    if not sample.text.strip():
+        return EMPTY_ANSWER
+    return (overlap_item(score, question.language, question.query, reference, sample.text),)
+
+
+def fluency_items(sample: Sample, score: str) -> tuple[Item, ...] | Missing:
+    """Return the answer, the question and the passages, if any."""
+    question = sample.question
+    if not sample.text.strip():
+        return EMPTY_ANSWER
+    passages = passage_texts(question, question.passage_ids)
+    return (fluency_item(score, question.language, question.query, passages, sample.text),)
+
+
+def llm_rating(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Return the rating, or that there is none: a refusal, no number, one beyond 1 to 5."""
+    rating = float(scores[0, 0])
+    return NO_RATING if np.isnan(rating) else round(rating, _DIGITS)
+
+
+LLM_OVERLAP = Feature(
+    name="llm_overlap",
+    summary="An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
+    source="MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
+    needs=("answer", "reference answer", "LLM"),
+    measurement=llm_rating,
+    parameters=(model(RATER), _SCORE),
+    missing=(NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER, NO_RATING),
+    requirement=require_llm,
+    reading=Reading("llm", overlap_items),
+)
+LLM_FLUENCY = Feature(
+    name="llm_fluency",
+    summary="An LLM's rating, 1 to 5, of the answer's fluency",
+    source="MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
+    needs=("answer", "passages", "LLM"),
+    measurement=llm_rating,
+    parameters=(model(RATER), _SCORE),
+    missing=(EMPTY_ANSWER, NO_RATING),
+    requirement=require_llm,
+    reading=Reading("llm", fluency_items),
+)
+
+LLM_FEATURES = (LLM_OVERLAP, LLM_FLUENCY)

@@ -1,0 +1,193 @@
+"""Why a feature has no value; each reason is counted, none becomes a zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeVar, cast
+
+from arena.data.schema import Passage
+from arena.text.answers import RagAnswer, parse_answer
+from arena.text.citations import Citations, cited_passages, strip_citations
+from features.text.statements import Statement, cut_statements
+from features.text.tokens import words
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A feature has no value for an answer.
+
+    Attributes:
+        reason: Why, as a clause; stands in the table of features.
+    """
+
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+EMPTY_ANSWER = Missing("empty answer")
+NO_LETTERS = Missing("no letters to tell a language by")
+LANGUAGE_NOT_COVERED = Missing("language unknown to the identifier")
+NO_PASSAGES = Missing("query without passages")
+NO_RELEVANCE_LABELS = Missing("passages without relevance labels")
+NO_RELEVANT_PASSAGE = Missing("no relevant passage")
+NO_REFERENCE_SYSTEM = Missing("arena without reference system")
+NO_REFERENCE_ANSWER = Missing("no reference answer to this question")
+EMPTY_REFERENCE = Missing("empty reference answer")
+EMPTY_PASSAGES = Missing("passages without words")
+NO_CITED_PASSAGES = Missing("no passage cited")
+SHORT_ANSWER = Missing("answer with fewer words than k")
+NO_STATEMENTS = Missing("answer without statements")
+NO_NUMBERS = Missing("answer without numbers")
+NO_NAMES = Missing("answer without names")
+NO_CAPITALS = Missing("script without capitals")
+NO_KNOWN_QUERY_WORDS = Missing("no passage holds a word of the query")
+NO_REASON = Missing("no reason given")
+NO_CITATION = Missing("no citation")
+NO_FULL_STOPS = Missing("language without full stops")
+
+
+Part = Literal["output", "answer"]
+"""Part of what a system wrote: all of it, or only what follows ``##Answer:``."""
+
+Result = TypeVar("Result")
+
+
+class Memo:
+    """Results that the samples of a batch share, such as one identification per text."""
+
+    def __init__(self) -> None:
+        self._results: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Return the result for a key, computing it the first time."""
+        if key not in self._results:
+            self._results[key] = compute()
+        return cast(Result, self._results[key])
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of an arena.
+
+    Attributes:
+        language: Language code of the question, the one to answer in.
+        query_id: Its id within the language.
+        query: The question itself.
+        passages: What the systems were given.
+        reference: The reference system's output, or why there is none.
+    """
+
+    language: str
+    query_id: str
+    query: str
+    passages: tuple[Passage, ...]
+    reference: str | Missing
+
+    @cached_property
+    def passage_ids(self) -> tuple[str, ...]:
+        """Ids of the passages, in their order."""
+        return tuple(passage.passage_id for passage in self.passages)
+
+    @cached_property
+    def relevant_ids(self) -> frozenset[str] | Missing:
+        """Ids of the passages labelled relevant, or why there are none."""
+        if not self.passages:
+            return NO_PASSAGES
+        if all(passage.relevance is None for passage in self.passages):
+            return NO_RELEVANCE_LABELS
+        relevant = frozenset(
+            passage.passage_id for passage in self.passages if passage.relevance == 1
+        )
+        return relevant or NO_RELEVANT_PASSAGE
+
+    @cached_property
+    def reference_text(self) -> str | Missing:
+        """The answer part of the reference, without citations, or why there is none."""
+        if isinstance(self.reference, Missing):
+            return self.reference
+        return strip_citations(parse_answer(self.reference).text, self.passage_ids)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer, parsed once, however many features look at it; whose it is, they cannot see.
+
+    Attributes:
+        question: What it answers.
+        output: What the system wrote, as it wrote it.
+        memo: Results shared with other samples.
+    """
+
+    question: Question
+    output: str
+    memo: Memo = field(default_factory=Memo, repr=False, compare=False)
+
+    @cached_property
+    def parsed(self) -> RagAnswer:
+        """The output taken apart."""
+        return parse_answer(self.output)
+
+    @cached_property
+    def text(self) -> str:
+        """The answer part without citations."""
+        return strip_citations(self.parsed.text, self.question.passage_ids)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Words of the answer part without citations."""
+        return words(self.text)
+
+    @cached_property
+    def folded_words(self) -> list[str]:
+        """Words of the answer part without citations, case-folded."""
+        return [word.casefold() for word in self.words]
+
+    def part(self, part: Part) -> str:
+        """Return the whole output or the answer part, citations included."""
+        return self.parsed.output if part == "output" else self.parsed.text
+
+    def citations(self, part: Part) -> Citations:
+        """Return what the output or its answer part cites."""
+        key = ("citations", self.question.language, self.question.query_id, self.part(part))
+        return self.memo.get(
+            key, lambda: cited_passages(self.part(part), self.question.passage_ids)
+        )
+
+    def statements(self, part: Part) -> tuple[Statement, ...]:
+        """Return the sentences of the output or its answer part, with what each cites.
+
+        Raises:
+            MissingDependencyError: See ``features.sentences.split_sentences``.
+        """
+        question, text = self.question, self.part(part)
+        return self.memo.get(
+            ("statements", question.language, question.query_id, text),
+            lambda: cut_statements(text, question.passage_ids, question.language),
+        )
+
+
+def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
+    """Return the texts of passages in the order of ids; empty ones are left out."""
+    texts = question_texts(question)
+    return tuple(texts[name] for name in ids if texts.get(name))
+
+
+def joined_passages(question: Question, ids: Collection[str]) -> str:
+    """Return passages as one text, in the order of ids; empty if they are."""
+    return "\n".join(passage_texts(question, ids))
+
+
+def question_texts(question: Question) -> dict[str, str]:
+    """Return what each passage of a question says, by id."""
+    return {passage.passage_id: passage_text(passage) for passage in question.passages}
+
+
+def passage_text(passage: Passage) -> str:
+    """Return the title, if any, and the text, on lines of their own; empty if without words."""
+    lines = (line.strip() for line in (passage.title or "", passage.text))
+    text = "\n".join(line for line in lines if line)
+    return text if any(map(str.isalnum, text)) else ""

@@ -1,0 +1,180 @@
+"""Does a passage support each statement of an answer, and is it the one cited?
+
+The support of a statement by a passage is the share of the statement's distinct words that the
+passage holds, each weighted by its inverse document frequency (``PassageIndex.weight``). The
+statements are those of the answer part. Every feature that cuts statements may raise
+``MissingDependencyError`` for Thai; see ``features.sentences.split_sentences``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from features.measures.evidence import (
+    CITED_OR_ALL,
+    NO_EVIDENCE,
+    Passages,
+    distinct,
+    folded_words,
+    members,
+    passage_index,
+    with_words,
+)
+from features.measures.feature import SENTENCES, Feature, Value
+from features.measures.sample import (
+    EMPTY_ANSWER,
+    EMPTY_PASSAGES,
+    NO_CITED_PASSAGES,
+    NO_PASSAGES,
+    NO_STATEMENTS,
+    Missing,
+    Sample,
+)
+from features.text.statements import Statement
+
+
+@dataclass(frozen=True)
+class Support:
+    """How well passages support a statement.
+
+    Attributes:
+        best: Support by the passage that supports it best, 0..1.
+        cited: Support by the best of the passages it cites; None if it cites none with words.
+        rank: Rank of that cited passage among all by support, 1 the best, equals sharing the
+            better rank; None where no cited passage shares a word with it.
+    """
+
+    best: float
+    cited: float | None
+    rank: int | None
+
+
+def statement_support(sample: Sample, passages: Passages) -> Value:
+    """Return the mean support of the answer's statements, each by its best passage.
+
+    By default its best cited passage, and statements that cite none are left out: how many those
+    are is what ``cited_sentences`` says.
+    """
+    values = _values(sample, passages)
+    return values if isinstance(values, Missing) else sum(values) / len(values)
+
+
+def weakest_statement(sample: Sample, passages: Passages) -> Value:
+    """Return the support of the statement that is supported least, as ``statement_support``."""
+    values = _values(sample, passages)
+    return values if isinstance(values, Missing) else min(values)
+
+
+def best_passage_cited(sample: Sample) -> Value:
+    """Return the share of citing statements that cite the passage that supports them best.
+
+    A passage that ties with the best is as good; one that shares no word with the statement is
+    never the best.
+    """
+    ranks = _ranks(sample)
+    return ranks if isinstance(ranks, Missing) else sum(rank == 1 for rank in ranks) / len(ranks)
+
+
+def cited_passage_rank(sample: Sample) -> Value:
+    """Return the mean reciprocal rank, by support among all passages, of the passage cited.
+
+    Of several cited passages the best counts; one that shares no word with the statement has no
+    rank, and 0 for its reciprocal.
+    """
+    ranks = _ranks(sample)
+    if isinstance(ranks, Missing):
+        return ranks
+    return sum(1 / rank for rank in ranks if rank is not None) / len(ranks)
+
+
+def _values(sample: Sample, passages: Passages) -> list[float] | Missing:
+    found = supports(sample)
+    if isinstance(found, Missing):
+        return found
+    if passages == "all":
+        return [support.best for support in found]
+    return [support.cited for support in found if support.cited is not None] or _uncited(sample)
+
+
+def _ranks(sample: Sample) -> list[int | None] | Missing:
+    found = supports(sample)
+    if isinstance(found, Missing):
+        return found
+    return [support.rank for support in found if support.cited is not None] or _uncited(sample)
+
+
+def supports(sample: Sample) -> tuple[Support, ...] | Missing:
+    """Return the support of each statement of the answer, or why there is none."""
+    question = sample.question
+    if not question.passages:
+        return NO_PASSAGES
+    return sample.memo.get(
+        ("supports", question.language, question.query_id, sample.part("answer")),
+        lambda: _supports(sample),
+    )
+
+
+def _supports(sample: Sample) -> tuple[Support, ...] | Missing:
+    if not passage_index(sample).with_words:
+        return EMPTY_PASSAGES
+    found = tuple(_support(sample, statement) for statement in sample.statements("answer"))
+    absent = NO_STATEMENTS if sample.folded_words else EMPTY_ANSWER
+    return tuple(support for support in found if support is not None) or absent
+
+
+def _support(sample: Sample, statement: Statement) -> Support | None:
+    weights, total = passage_index(sample).passage_weights(distinct(folded_words(statement.text)))
+    if not total:
+        return None
+    best = max(weights.values(), default=0.0)
+    cited = with_words(sample, statement.cited)
+    if not cited:
+        return Support(best / total, None, None)
+    reached = max(weights.get(place, 0.0) for place in members(cited))
+    rank = 1 + sum(weight > reached for weight in weights.values()) if reached else None
+    return Support(best / total, reached / total, rank)
+
+
+def _uncited(sample: Sample) -> Missing:
+    cites = any(statement.cited for statement in sample.statements("answer"))
+    return EMPTY_PASSAGES if cites else NO_CITED_PASSAGES
+
+
+_OWN = "surrogate-arena"
+_NEEDS = ("answer", SENTENCES, "passages")
+_MISSING = (*NO_EVIDENCE, EMPTY_ANSWER, NO_STATEMENTS)
+
+STATEMENT_SUPPORT = Feature(
+    name="statement_support",
+    summary="Mean over statements of the share of words that the best passage cited there holds",
+    source=_OWN,
+    needs=_NEEDS,
+    measurement=statement_support,
+    parameters=(CITED_OR_ALL,),
+    missing=_MISSING,
+)
+WEAKEST_STATEMENT = Feature(
+    name="weakest_statement",
+    summary="Support of the statement that is supported least",
+    source=_OWN,
+    needs=_NEEDS,
+    measurement=weakest_statement,
+    parameters=(CITED_OR_ALL,),
+    missing=_MISSING,
+)
+BEST_PASSAGE_CITED = Feature(
+    name="best_passage_cited",
+    summary="Share of the citing statements that cite the passage closest to them",
+    source=_OWN,
+    needs=_NEEDS,
+    measurement=best_passage_cited,
+    missing=_MISSING,
+)
+CITED_PASSAGE_RANK = Feature(
+    name="cited_passage_rank",
+    summary="Mean reciprocal rank of the cited passage among all by closeness to the statement",
+    source=_OWN,
+    needs=_NEEDS,
+    measurement=cited_passage_rank,
+    missing=_MISSING,
+)

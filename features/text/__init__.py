@@ -1,0 +1,1 @@
+"""Tools for texts in any language: words, sentences, statements, language identification."""

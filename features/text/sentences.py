@@ -1,0 +1,214 @@
+"""Sentences of any language, for statements and whatever is judged sentence by sentence.
+
+``sentencex`` cuts all languages of MIRACL but Thai, which writes no full stops; ``pythainlp``
+finds where Thai sentences end from their words. Languages that neither knows are cut at the
+terminators of all scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from importlib.util import find_spec
+
+import regex
+
+from arena.data.errors import MissingDependencyError
+
+THAI = "th"
+WINDOW = 2_000
+"""Characters cut at a time: sentencex takes quadratic time where quotation marks abound."""
+
+Span = tuple[int, int]
+"""Start and end of a sentence in its text."""
+
+_Splitter = Callable[[str], list[str]]
+
+LIST_MARKER = re.compile(r"[ \t]*(?:[-*+•●▪◦‣][ \t]+|[(（]?\d{1,3}(?:[.)][ \t]+|[)）、．]))")
+"""What introduces an item of a list, at the start of a line."""
+
+_BULLET = re.compile("[•●▪◦‣]")
+_THAI_LETTER = re.compile("[\u0e01-\u0e5b]")
+_THAI_ABBREVIATION = re.compile("(?:^|[^\u0e01-\u0e5b])[\u0e01-\u0e2e]{1,4}\\.\\s*$")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+
+
+def split_sentences(text: str, language: str) -> list[str]:
+    """Cut a text into sentences, in linear time.
+
+    A line break ends a sentence, and so does the next item of a list; an item's bullet or number
+    belongs to its first sentence. Thai sentences are told by their words, in texts declared Thai
+    only; elsewhere terminators end sentences, those of any script.
+
+    Args:
+        text: Any text.
+        language: The language it is declared to be in; any code.
+
+    Returns:
+        Sentences that hold something, in order, without the space around them; together they
+        hold all of the text but space.
+
+    Raises:
+        MissingDependencyError: For Thai letters in a text declared Thai where pythainlp or
+            python-crfsuite is not installed.
+    """
+    return [text[start:end] for start, end in sentence_spans(text, language)]
+
+
+def sentence_spans(text: str, language: str) -> list[Span]:
+    """Tell where the sentences of a text start and end; see ``split_sentences``."""
+    spans = []
+    start = 0
+    for end in _ends(text, language):
+        sentence = text[start:end]
+        first = start + len(sentence) - len(sentence.lstrip())
+        last = start + len(sentence.rstrip())
+        if first < last:
+            spans.append((first, last))
+        start = end
+    return spans
+
+
+def require_sentences(languages: Iterable[str]) -> None:
+    """Check that what cuts these languages into sentences is installed.
+
+    Raises:
+        MissingDependencyError: If it is not.
+    """
+    if THAI in languages:
+        _require_thai()
+
+
+def _ends(text: str, language: str) -> Iterator[int]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        for item in _items(line):
+            clean = _SPACE.sub(" ", _SURROGATE.sub("\ufffd", item))
+            for end in _sentence_ends(clean, _splitter(clean, language)):
+                yield start + end
+            start += len(item)
+
+
+def _items(line: str) -> Iterator[str]:
+    start = 0
+    for bullet in _BULLET.finditer(line):
+        yield line[start : bullet.start()]
+        start = bullet.start()
+    yield line[start:]
+
+
+def _sentence_ends(line: str, split: _Splitter) -> Iterator[int]:
+    """Cut window by window; a window's last sentence is cut again in the next window."""
+    marker = LIST_MARKER.match(line)
+    start = marker.end() if marker else 0
+    while len(line) - start > WINDOW:
+        *whole, rest = _pieces(line[start : start + WINDOW], split)
+        for piece in whole:
+            start += len(piece)
+            yield start
+        if not whole:
+            start += rest.rfind(" ") + 1 or len(rest)
+    for piece in _pieces(line[start:], split):
+        start += len(piece)
+        yield start
+
+
+def _pieces(text: str, split: _Splitter) -> list[str]:
+    if not text or text.isspace():
+        return [text]
+    pieces = split(text)
+    return pieces if "".join(pieces) == text else [text]
+
+
+def _splitter(text: str, language: str) -> _Splitter:
+    if language == THAI and _THAI_LETTER.search(text):
+        return _split_thai
+    return lambda part: _split_by_terminators(part, language)
+
+
+def _split_by_terminators(text: str, language: str) -> list[str]:
+    return list(_segment()(language, text))
+
+
+def _split_thai(text: str) -> list[str]:
+    """Cut by pythainlp, which takes the point of an abbreviation for a full stop."""
+    sentences: list[str] = []
+    for piece in _sent_tokenize()(text):
+        if sentences and _THAI_ABBREVIATION.search(sentences[-1]):
+            sentences[-1] += piece
+        else:
+            sentences.append(piece)
+    return sentences
+
+
+def _require_thai() -> None:
+    for module, package in (("pythainlp", "pythainlp"), ("pycrfsuite", "python-crfsuite")):
+        if find_spec(module) is None:
+            raise MissingDependencyError("cutting Thai into sentences", package, "thai")
+
+
+@lru_cache(maxsize=1)
+def _segment() -> Callable[[str, str], list[str]]:
+    from sentencex import segment
+
+    cut: Callable[[str, str], list[str]] = segment
+    return cut
+
+
+@lru_cache(maxsize=1)
+def _sent_tokenize() -> _Splitter:
+    _require_thai()
+    from pythainlp.tokenize import sent_tokenize
+
+    return lambda text: [str(sentence) for sentence in sent_tokenize(text, engine="crfcut")]
+
+
+# What may follow the mark that ends a sentence: quotes, brackets, emphasis, emoji, format marks.
+_TRAILING = regex.compile(r"[\p{Pf}\p{Pi}\p{Pe}\p{So}\p{Sk}\p{Cf}\p{M}\s\"'“”„»«*_~`]*+", regex.V1)
+_TERMINAL = regex.compile(r"[\p{Sentence_Terminal}…‥⋯]", regex.V1)
+_LETTER = regex.compile(r"\p{L}")
+_WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
+_FENCE = "```"
+
+
+def writes_full_stops(text: str) -> bool:
+    """Return whether the script of the last letter marks where sentences end: Thai does not."""
+    last = _LETTER.search(text[::-1])
+    return last is None or _WITHOUT_FULL_STOPS.match(last[0]) is None
+
+
+def breaks_off(text: str) -> bool:
+    """Return whether a text ends without the mark that ends a sentence.
+
+    Quotes, brackets, emphasis and emoji may follow the mark. A closed code block and the row of a
+    table are complete. The last item of a list is held to the items before it: where none of them
+    ends in a mark, it need not either.
+
+    Args:
+        text: A text with at least one character that is no white space.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    last = lines[-1].strip()
+    if text.count(_FENCE) % 2:
+        return True
+    if last.startswith(_FENCE) or (last.startswith("|") and last.endswith("|") and len(last) > 1):
+        return False
+    if is_terminated(last):
+        return len(lines) > 1 and _is_bare_marker(last)
+    items = [line for line in lines[:-1] if LIST_MARKER.match(line)]
+    return not (LIST_MARKER.match(lines[-1]) and items) or any(map(is_terminated, items))
+
+
+def is_terminated(text: str) -> bool:
+    """Return whether a text ends in a full stop, question mark or the like of any script."""
+    backwards = text[::-1]
+    start = _TRAILING.match(backwards).end()
+    return _TERMINAL.match(backwards, start) is not None
+
+
+def _is_bare_marker(line: str) -> bool:
+    """Return whether a line is the number of a list's item and nothing else: ``3.``."""
+    marker = LIST_MARKER.match(f"{line} ")
+    return marker is not None and not line[marker.end() :].strip()

@@ -1,0 +1,360 @@
+"""``judge_report.json``: how far the judge whose verdicts a board learns from can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from arena.data.errors import ArenaError, UsageError
+from arena.data.rows import read_rows
+from arena.diagnostics import Diagnosis
+from arena.diagnostics.bias import wilson_interval
+from arena.diagnostics.judge_agreement import agreement_table
+from arena.diagnostics.verdicts import verdicts
+from arena.judging.folder import FAILURES_FILE
+from arena.rating.battles import judged_systems
+from surrogate.board.summary import Number
+from surrogate.metaevaluation.results import (
+    FILE_NAME,
+    MetaEvaluation,
+    is_same_judge,
+    read_metaevaluations,
+)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class FlipRate(_Part):
+    """How often the other system wins when a pair is judged in the other order.
+
+    Attributes:
+        items: Questions and pairs judged in both orders.
+        flipped: Those whose winner changed.
+        rate: Their share.
+        reason: Why it is not known.
+    """
+
+    items: int
+    flipped: int
+    rate: Number = None
+    reason: str | None = None
+
+
+class Position(_Part):
+    """How often the answer shown first wins.
+
+    Attributes:
+        first_wins: Decided judgments won by side A.
+        decided: Judgments that are no tie.
+        share: Share of the first.
+        low: Lower bound of its 95% Wilson interval.
+        high: Upper bound.
+        reason: Why it is not known.
+    """
+
+    first_wins: int
+    decided: int
+    share: Number = None
+    low: Number = None
+    high: Number = None
+    reason: str | None = None
+
+
+class LengthPreference(_Part):
+    """What a diagnosis says of longer answers in one language."""
+
+    language: str
+    sentence: str
+
+
+class JudgeAgreement(_Part):
+    """Cohen's kappa with another judge over all languages, with a 95% bootstrap interval.
+
+    Attributes:
+        judge: The other judge.
+        items: Questions and pairs both judged.
+        kappa: Agreement beyond chance.
+        low: Lower bound.
+        high: Upper bound.
+    """
+
+    judge: str
+    items: int
+    kappa: Number
+    low: Number
+    high: Number
+
+
+class FailureCounts(_Part):
+    """Pairs without a verdict, in all and by reason; null, with the reason, where not known."""
+
+    count: int | None = None
+    reasons: dict[str, int] = {}
+    reason: str | None = None
+
+
+class UsageCounts(_Part):
+    """Calls and tokens of the judge; null, with the reason, where not known."""
+
+    calls: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reason: str | None = None
+
+
+class NotedMetaEvaluation(BaseModel):
+    """How the judge did against human labels, with whatever else its entry holds.
+
+    Attributes:
+        name: Name under which it was evaluated.
+        dataset: What it was held against.
+        metric: What was measured.
+        value: The measure.
+        standard_error: Its standard error.
+        items: What it was measured on.
+        text: The entry in short, as in the board's signature.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    name: str
+    dataset: str
+    metric: str
+    value: Number
+    standard_error: Number
+    items: int
+    text: str
+
+
+class JudgeReport(_Part):
+    """What is known of a judge.
+
+    Attributes:
+        judge: Its name.
+        judgments: Its judgments in the arena.
+        systems: Systems it judged.
+        languages: Languages it judged in.
+        flip_rate: Consistency over both orders.
+        position: Preference for a side.
+        length_preference: Preference for longer answers, language by language.
+        agreement: Agreement with the other judges of the arena.
+        failures: Pairs without a verdict.
+        usage: Calls and tokens.
+        metaevaluations: Quality against human labels.
+    """
+
+    judge: str
+    judgments: int
+    systems: int
+    languages: tuple[str, ...]
+    flip_rate: FlipRate
+    position: Position
+    length_preference: tuple[LengthPreference, ...]
+    agreement: tuple[JudgeAgreement, ...]
+    failures: FailureCounts
+    usage: UsageCounts
+    metaevaluations: tuple[NotedMetaEvaluation, ...]
+
+
+STORE_FILE = "judging.sqlite"
+
+IN_MEMORY = "the board was built of an arena in memory, not of a folder"
+NO_FAILURES_FILE = f"the arena's folder has no {FAILURES_FILE}"
+NO_STORE = f"the arena's folder has no store of replies ({STORE_FILE})"
+
+
+@dataclass(frozen=True)
+class JudgingRecords:
+    """What is known of a judge beside its judgments.
+
+    Attributes:
+        metaevaluations: How it did against human labels.
+        failures: Pairs it gave no verdict on.
+        usage: What it cost.
+    """
+
+    metaevaluations: tuple[MetaEvaluation, ...] = ()
+    failures: FailureCounts = field(default_factory=lambda: FailureCounts(reason=IN_MEMORY))
+    usage: UsageCounts = field(default_factory=lambda: UsageCounts(reason=IN_MEMORY))
+
+
+def read_judging_records(
+    folder: Path | str, judge: str, further: Iterable[Path | str] = ()
+) -> JudgingRecords:
+    """Read what an arena's folder knows of a judge.
+
+    Args:
+        folder: Arena folder.
+        judge: Its name in the ``judge`` column of judgments. A meta-evaluation belongs to it if
+            its judge has the same name, or the same after ``llm:``.
+        further: Other meta-evaluations: files ``metaevaluation.json``, or folders that hold one.
+
+    Raises:
+        UsageError: If one of ``further`` is not there.
+        DataError: If a file is damaged.
+    """
+    folder = Path(folder)
+    places = [folder, *(_folder_of(Path(place)) for place in further)]
+    entries = [entry for place in places for entry in read_metaevaluations(place)]
+    return JudgingRecords(
+        metaevaluations=_distinct(entry for entry in entries if is_same_judge(entry.judge, judge)),
+        failures=_failures(folder / FAILURES_FILE, judge),
+        usage=_usage(folder / STORE_FILE, judge),
+    )
+
+
+def _folder_of(place: Path) -> Path:
+    if place.name == FILE_NAME and place.is_file():
+        return place.parent
+    if (place / FILE_NAME).is_file():
+        return place
+    raise UsageError(
+        f"there is no meta-evaluation at {place}: name a {FILE_NAME}, or a folder that holds one; "
+        "surrogate-arena metaeval … --arena FOLDER writes it"
+    )
+
+
+def _distinct(entries: Iterable[MetaEvaluation]) -> tuple[MetaEvaluation, ...]:
+    """Leave out what is said twice, and sort."""
+    texts = {entry.model_dump_json(): entry for entry in entries}
+    return tuple(texts[text] for text in sorted(texts, key=lambda text: (str(texts[text]), text)))
+
+
+def _failures(path: Path, judge: str) -> FailureCounts:
+    if not path.is_file():
+        return FailureCounts(reason=NO_FAILURES_FILE)
+    table = read_rows(path).table.reindex(columns=["judge", "reason"])
+    own = table.loc[table["judge"] == judge, "reason"].astype(str)
+    reasons = {str(reason): int(count) for reason, count in own.value_counts().items()}
+    return FailureCounts(count=len(own), reasons=dict(sorted(reasons.items())))
+
+
+def _usage(path: Path, judge: str) -> UsageCounts:
+    """Sum up the calls to the model of the judge's name, whatever they were for."""
+    if not path.is_file():
+        return UsageCounts(reason=NO_STORE)
+    from arena.llm import open_store
+
+    try:
+        with open_store(path) as store:
+            table = store.stats()
+    except ArenaError as error:
+        return UsageCounts(reason=f"{STORE_FILE} cannot be read: {error}")
+    own = table[table["model"] == judge]
+    if own.empty:
+        return UsageCounts(reason=f"{STORE_FILE} holds no call to a model of the judge's name")
+    sums = own[["tries", "tokens_in", "tokens_out"]].fillna(0).sum()
+    calls, tokens_in, tokens_out = (int(value) for value in sums)
+    return UsageCounts(calls=calls, prompt_tokens=tokens_in, completion_tokens=tokens_out)
+
+
+ONE_ORDER = "no pair was judged in both orders"
+ALL_TIES = "every judgment is a tie"
+ALL_LANGUAGES = "all languages"
+MOST_JUDGES = 20
+"""Judges compared with a board's own: those that share the most items with it."""
+
+_ITEM = ["language", "query_id", "first", "second"]
+
+
+def report_judge(
+    judgments: pd.DataFrame,
+    judge: str,
+    diagnoses: Mapping[str, Diagnosis],
+    records: JudgingRecords,
+    seed: int = 0,
+) -> JudgeReport:
+    """Sum up what is known of a judge.
+
+    Args:
+        judgments: Those of all judges of the arena.
+        judge: The judge.
+        diagnoses: Diagnosis of its judgments in each language.
+        records: What is known of it beside its judgments.
+        seed: Seed of the bootstrap.
+    """
+    own = judgments[judgments["judge"] == judge]
+    return JudgeReport(
+        judge=judge,
+        judgments=len(own),
+        systems=len(judged_systems(own)),
+        languages=tuple(sorted(own["language"].unique())),
+        flip_rate=_flip_rate(list(diagnoses.values())),
+        position=_position(list(diagnoses.values())),
+        length_preference=_length_preference(diagnoses),
+        agreement=_agreement(judgments, judge, seed),
+        failures=records.failures,
+        usage=records.usage,
+        metaevaluations=tuple(noted(entry) for entry in records.metaevaluations),
+    )
+
+
+def noted(entry: MetaEvaluation) -> NotedMetaEvaluation:
+    """Bring an entry to the report's form; its other fields are kept."""
+    fields = entry.model_dump(mode="json")
+    return NotedMetaEvaluation(
+        name=fields.pop("judge"), items=fields.pop("n"), text=str(entry), **fields
+    )
+
+
+def _flip_rate(diagnoses: Sequence[Diagnosis]) -> FlipRate:
+    items = sum(int(item.contradictions["items"].sum()) for item in diagnoses)
+    flipped = sum(int(item.contradictions["flipped"].sum()) for item in diagnoses)
+    if not items:
+        return FlipRate(items=0, flipped=0, reason=ONE_ORDER)
+    return FlipRate(items=items, flipped=flipped, rate=flipped / items)
+
+
+def _position(diagnoses: Sequence[Diagnosis]) -> Position:
+    decided = sum(int(item.position["decided"].sum()) for item in diagnoses)
+    first = sum(int(item.position["won_by_a"].sum()) for item in diagnoses)
+    if not decided:
+        return Position(first_wins=0, decided=0, reason=ALL_TIES)
+    low, high = wilson_interval([first], [decided])
+    return Position(
+        first_wins=first,
+        decided=decided,
+        share=first / decided,
+        low=float(low[0]),
+        high=float(high[0]),
+    )
+
+
+def _length_preference(diagnoses: Mapping[str, Diagnosis]) -> tuple[LengthPreference, ...]:
+    return tuple(
+        LengthPreference(language=language, sentence=finding.sentence)
+        for language, diagnosis in diagnoses.items()
+        for finding in diagnosis.findings
+        if finding.check == "length"
+    )
+
+
+def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgreement, ...]:
+    """Compare the judge with every other one on the items both judged, languages together."""
+    table = verdicts(judgments)
+    items = table[[*_ITEM, "judge"]].drop_duplicates()
+    own = items.loc[items["judge"] == judge, _ITEM]
+    shared = items[items["judge"] != judge].merge(own, on=_ITEM)["judge"].value_counts()
+    others = sorted(shared.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_JUDGES]
+    whole = table.assign(
+        language=ALL_LANGUAGES, query_id=table["language"] + "\x1f" + table["query_id"]
+    )
+    return tuple(_compared(whole, judge, str(other), seed) for other, _ in others)
+
+
+def _compared(table: pd.DataFrame, judge: str, other: str, seed: int) -> JudgeAgreement:
+    row = agreement_table(table[table["judge"].isin([judge, other])], seed).iloc[0]
+    return JudgeAgreement(
+        judge=other,
+        items=int(row["items"]),
+        kappa=np.float64(row["kappa"]),
+        low=np.float64(row["low"]),
+        high=np.float64(row["high"]),
+    )

@@ -1,0 +1,181 @@
+"""Where systems lie in a surrogate's feature space: neighbours, and systems outside the field.
+
+A system is the means of its features over its answers, those that the surrogate uses. They are
+standardised by the training systems; a feature that is the same for all of these has no scale, and
+the surrogate cannot look at it either, so it is left out. The distance of two systems is the root
+mean square of their differences over the features both have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from surrogate.learning.tensor import FeatureTensor
+
+Floats = npt.NDArray[np.float64]
+
+NEIGHBOURS = 3
+NEIGHBOUR_COLUMNS = ["language", "system", "neighbour", "distance"]
+DECIMALS = 6
+SHOWN_FEATURES = 5
+MARGIN = 1.5
+"""How many times as far from the field as its loneliest system a new one may be."""
+SMALLEST_SPREAD = 1e-9
+"""Spread of a feature, as a share of its size, below which it is the same for all systems."""
+
+
+@dataclass(frozen=True)
+class SystemSpace:
+    """The systems of one language in a surrogate's feature space.
+
+    Attributes:
+        features: The F features.
+        systems: The S systems.
+        means: Mean of each feature over a system's answers, shape (S, F); NaN without a value.
+        trained: Which systems the surrogate was trained on, shape (S,).
+    """
+
+    features: tuple[str, ...]
+    systems: tuple[str, ...]
+    means: Floats
+    trained: npt.NDArray[np.bool_]
+
+    @property
+    def field(self) -> Floats:
+        """Feature means of the training systems, shape (N, F)."""
+        return np.asarray(self.means[self.trained])
+
+    def distances(self, means: Floats) -> Floats:
+        """Return the distance of a system to each system here, shape (S,).
+
+        Args:
+            means: Its feature means, shape (F,).
+        """
+        return _distances(means, self.means, self.field)
+
+    def neighbours(self, means: Floats, left_out: str = "") -> list[dict[str, object]]:
+        """Return the nearest systems, nearest first.
+
+        Args:
+            means: Feature means of a system, shape (F,).
+            left_out: A system that is not to be named: itself.
+
+        Returns:
+            Up to ``NEIGHBOURS`` entries ``neighbour, distance``; none without a shared feature.
+        """
+        distances = np.round(self.distances(means), DECIMALS)
+        ordered = sorted(
+            (float(distance), system)
+            for system, distance in zip(self.systems, distances, strict=True)
+            if system != left_out and np.isfinite(distance)
+        )
+        return [
+            {"neighbour": system, "distance": distance} for distance, system in ordered[:NEIGHBOURS]
+        ]
+
+    def outside(self, means: Floats) -> tuple[str, ...] | None:
+        """Tell whether a system lies outside the field the surrogate was trained on.
+
+        It does if it is more than ``MARGIN`` times as far from the nearest training system as
+        any of these is from the nearest of the others (each standardised without itself), or if
+        it has no value of a feature that all of them have. A surrogate of trees cannot rate it
+        better than its best, nor worse than its worst, training system.
+
+        Args:
+            means: Its feature means, shape (F,).
+
+        Returns:
+            None if it lies within. Else the features that stick out of the training systems'
+            range, those that do most first; empty if only their combination is new.
+        """
+        field = self.field
+        lost = np.isfinite(field).all(axis=0) & ~np.isfinite(means)
+        nearest = _nearest(means, field)
+        apart = [_nearest(one, np.delete(field, row, axis=0)) for row, one in enumerate(field)]
+        reach = MARGIN * max((item for item in apart if np.isfinite(item)), default=np.inf)
+        if not (nearest > reach or lost.any()):
+            return None
+        beyond = np.where(lost, np.inf, _beyond_range(means, field))
+        order = np.argsort(-beyond, kind="stable")
+        return tuple(self.features[index] for index in order if beyond[index] > 0)[:SHOWN_FEATURES]
+
+
+def system_space(
+    tensor: FeatureTensor, features: Sequence[str], trained: Sequence[str]
+) -> SystemSpace:
+    """Place the systems of a language.
+
+    Args:
+        tensor: Features of all systems' answers.
+        features: Features the surrogate uses.
+        trained: Systems it was trained on.
+    """
+    own = tensor.take(features=features)
+    is_trained = np.isin(own.systems, list(trained))
+    return SystemSpace(own.features, own.systems, own.means()[0], is_trained)
+
+
+def neighbours_table(space: SystemSpace, language: str) -> pd.DataFrame:
+    """Name the nearest systems of every system.
+
+    Returns:
+        Columns ``language, system, neighbour, distance``, sorted by system, nearest first.
+    """
+    rows = [
+        {"language": language, "system": system} | near
+        for system, means in sorted(zip(space.systems, space.means, strict=True), key=_name)
+        for near in space.neighbours(means, system)
+    ]
+    return pd.DataFrame(rows, columns=NEIGHBOUR_COLUMNS)
+
+
+def _name(item: tuple[str, Floats]) -> str:
+    return item[0]
+
+
+def _distances(one: Floats, others: Floats, field: Floats) -> Floats:
+    """Root mean square of standardised differences, shape (N,); NaN without a shared feature."""
+    scale = _scale(field)
+    usable = np.isfinite(scale)
+    here, there = one[usable], others[:, usable]
+    squares = np.square((there - here) / scale[usable])
+    shared = np.isfinite(squares)
+    totals, held = np.where(shared, squares, 0.0).sum(axis=1), shared.sum(axis=1)
+    missing = np.full(len(others), np.nan)
+    return np.asarray(np.sqrt(np.divide(totals, held, out=missing, where=held > 0)))
+
+
+def _nearest(one: Floats, field: Floats) -> float:
+    distances = _distances(one, field, field)
+    found = distances[np.isfinite(distances)]
+    return float(found.min()) if found.size else float("nan")
+
+
+def _beyond_range(means: Floats, field: Floats) -> Floats:
+    """How many standard deviations a system is above the field's most or below its least."""
+    scale = _scale(field)
+    usable = np.isfinite(scale) & np.isfinite(means)
+    beyond = np.zeros(len(means))
+    inside = field[:, usable]
+    above = means[usable] - np.nanmax(inside, axis=0)
+    below = np.nanmin(inside, axis=0) - means[usable]
+    beyond[usable] = np.maximum(np.maximum(above, below), 0.0) / scale[usable]
+    return beyond
+
+
+def _scale(field: Floats) -> Floats:
+    """Standard deviation of each feature over systems; NaN for one that does not vary."""
+    held = np.isfinite(field)
+    counts = held.sum(axis=0)
+    missing = np.full(field.shape[1], np.nan)
+    totals = np.where(held, field, 0.0).sum(axis=0)
+    centre = np.divide(totals, counts, out=missing.copy(), where=counts > 0)
+    squares = np.square(np.where(held, field - centre, 0.0)).sum(axis=0)
+    scale = np.sqrt(np.divide(squares, counts, out=missing.copy(), where=counts > 0))
+    varies = scale > SMALLEST_SPREAD * np.maximum(np.abs(centre), SMALLEST_SPREAD)
+    return np.where(varies, scale, np.nan)

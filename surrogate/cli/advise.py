@@ -1,0 +1,90 @@
+"""``surrogate-arena advise``: which judgments would settle the rank of a new system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surrogate.cli.options import JobsOption, JsonOption, SeedOption
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from surrogate.ranking.advice import Advice
+
+
+def advise(
+    answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
+    judge: Annotated[Path, typer.Option("--judge", help="Folder of the board.")],
+    judgments: Annotated[
+        Path | None,
+        typer.Option(
+            "--judgments",
+            help="Judgments of the new systems against systems on the board, of questions drawn "
+            "at random: estimates win rate and rating from them and the surrogate.",
+        ),
+    ] = None,
+    arena: Annotated[
+        Path | None,
+        typer.Option("--arena", help="Arena folder, where it has moved since the board was made."),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="Questions to name, by either order.")
+    ] = 20,
+    level: Annotated[
+        float, typer.Option("--level", help="Confidence of separations and intervals.")
+    ] = 0.95,
+    seed: SeedOption = 0,
+    jobs: JobsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which questions to judge to settle a new system's rank, and how many judgments."""
+    from arena.data.folder import read_answers, read_arena
+    from arena.data.judgment_file import read_judgments
+    from surrogate.board.folder import arena_folder, read_board
+    from surrogate.ranking.advice import advise as advise_systems
+    from surrogate.ranking.prediction_powered import estimate_win_rates
+    from surrogate.ranking.rank import rank_systems
+
+    published = read_board(judge)
+    read = read_arena(arena or arena_folder(judge, published.summary))
+    table = rank_systems(published, read_answers(answers, read.queries), read, jobs).features
+    judged = None if judgments is None else read_judgments(judgments)
+    advice = advise_systems(
+        published, table, judged=judged, questions=questions, level=level, seed=seed
+    )
+    estimates = None if judged is None else estimate_win_rates(published, table, judged, level)
+    _print(advice, estimates, as_json)
+
+
+def _print(advice: Advice, estimates: pd.DataFrame | None, as_json: bool) -> None:
+    from surrogate.cli import printing
+
+    if as_json:
+        printing.print_json(
+            {
+                "neighbours": printing.records(advice.neighbours),
+                "questions": printing.records(advice.questions),
+                "estimates": None if estimates is None else printing.records(estimates),
+                "level": advice.level,
+                "power": advice.power,
+            }
+        )
+        return
+    title = (
+        f"Judgments that tell a system from its neighbours at {advice.level:.0%} (power "
+        f"{advice.power:.0%}), if its predicted rating is right"
+    )
+    printing.print_columns(title, advice.neighbours, list(advice.neighbours))
+    title = "Questions to judge: by order for the neighbours, by random order for a win rate"
+    printing.print_columns(title, advice.questions, list(advice.questions))
+    if estimates is not None:
+        columns = ["language", "system", "judgments", "questions", "win_rate", "low", "high"]
+        title = "Win rate against the opponents judged, with the surrogate's predictions"
+        columns += ["judged_alone", "judged_alone_low", "judged_alone_high", "width_ratio"]
+        printing.print_columns(title, estimates, columns)
+        columns = ["language", "system", "predicted", "rating", "rating_low", "rating_high"]
+        title = "Rating on the board's scale, and what the surrogate alone predicts as win rate"
+        printing.print_columns(title, estimates, [*columns, "weight", "reason"])

@@ -1,0 +1,66 @@
+"""The command line: ``surrogate-arena``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from arena.data.errors import ArenaError
+from surrogate.cli.advise import advise
+from surrogate.cli.board import board, demo
+from surrogate.cli.diagnose import diagnose
+from surrogate.cli.diff import diff
+from surrogate.cli.features import features
+from surrogate.cli.fit import fit
+from surrogate.cli.generate import generate
+from surrogate.cli.judge import judge
+from surrogate.cli.metaeval import metaeval
+from surrogate.cli.publish import export, plot, report
+from surrogate.cli.rank import rank
+from surrogate.cli.run import run
+from surrogate.cli.sampling import sampling
+from surrogate.cli.store import store
+from surrogate.cli.validate import validate
+
+USAGE_STATUS = 2
+
+app = typer.Typer(
+    name="surrogate-arena",
+    help="Rank RAG systems with a surrogate judge trained on pairwise LLM tournaments.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(board)
+app.command()(run)
+app.command()(diff)
+app.command()(rank)
+app.command()(advise)
+app.command()(demo)
+app.command()(report)
+app.command()(plot)
+app.command()(export)
+app.command()(fit)
+app.command()(diagnose)
+app.command()(sampling)
+app.command()(validate)
+app.command()(judge)
+app.command()(generate)
+app.add_typer(features, name="features")
+app.add_typer(metaeval, name="metaeval")
+app.add_typer(store, name="store")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors of input or use end with status 2 and a plain message."""
+    try:
+        app(args=None if arguments is None else list(arguments))
+    except ArenaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(USAGE_STATUS) from error
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from error

@@ -1,0 +1,306 @@
+"""``surrogate-arena generate``: answers of an LLM to the questions of an arena."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena.generation import Generated, GenerationDryRun
+from surrogate.cli import printing
+from surrogate.cli.options import (
+    OPENAI_KEY,
+    OPENAI_URL,
+    ApiKeyOption,
+    BaseUrlOption,
+    BodyOption,
+    ConcurrencyOption,
+    JsonOption,
+    SeedOption,
+    TimeoutOption,
+    model_settings,
+    split_names,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.generation import Generated, LlmSystem, TimeFilter
+    from arena.llm import ModelSettings
+
+STORE_FILE = "generation.sqlite"
+FILTER_TOKENS = 512
+
+
+def generate(
+    arena: Annotated[Path, typer.Argument(help="Arena folder; it need not hold answers yet.")],
+    model: Annotated[str, typer.Option("--model", help="Model that answers.")],
+    system: Annotated[
+        str, typer.Option("--system", help="Name in the system column; the model if not given.")
+    ] = "",
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
+    prompt: Annotated[
+        str,
+        typer.Option(
+            "--prompt",
+            help="mirage (MIRAGE-Bench, with reason and citations), memerag (MEMERAG, the answer "
+            "alone), or the file of a Jinja template.",
+        ),
+    ] = "mirage",
+    questions: Annotated[
+        int | None,
+        typer.Option("--questions", min=1, help="Questions drawn of each language; all."),
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File of answers to write, such as answers.jsonl.")
+    ] = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add the answers to the arena folder instead.")
+    ] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="SQLite file or postgresql:// URL that keeps every reply; generation.sqlite in "
+            "the arena folder if not given.",
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", min=0, help="Most prompts to send in this run.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked; ask nothing.")
+    ] = False,
+    skip_time_dependent: Annotated[
+        bool,
+        typer.Option(
+            "--skip-time-dependent",
+            help="Ask first which questions need the present date or news, and leave these out.",
+        ),
+    ] = False,
+    filter_model: Annotated[
+        str | None,
+        typer.Option("--filter-model", help="Model asked that; the one that answers by default."),
+    ] = None,
+    passage_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--passage-tokens",
+            min=1,
+            help="Tokens of a passage to show; 800 for mirage, all for others.",
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            "--tokenizer",
+            help="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
+        ),
+    ] = None,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 120.0,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            "--temperature", help="The paper's, 0.1, if not given; below 0, none is sent."
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--max-tokens", min=1, help="Most tokens of an answer; 1000 for memerag, else 2048."
+        ),
+    ] = None,
+    body: BodyOption = "{}",
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Let an LLM answer the questions of an arena from their passages, as a RAG system."""
+    from arena.generation import (
+        LlmSystem,
+        TimeFilter,
+        answer_prompt,
+        choose_questions,
+        generate_answers,
+        read_arena_to_answer,
+        read_tokenizer,
+    )
+    from arena.llm import Endpoint, open_store
+
+    pass
+    from surrogate.cli.printing import progress_bar
+
+    settings = _settings(model, prompt, temperature, max_tokens, body)
+    endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
+    trimmer = None if tokenizer is None else read_tokenizer(tokenizer)
+    asked = answer_prompt(prompt, passage_tokens=passage_tokens, trimmer=trimmer, seed=seed)
+    answering = LlmSystem(settings, asked, endpoint, system)
+    time_filter = None
+    if skip_time_dependent:
+        time_filter = TimeFilter(_filter_settings(settings, filter_model), endpoint)
+    _check_target(out, append, dry_run, answering.system)
+    read = read_arena_to_answer(arena)
+    chosen = choose_questions(read.queries, split_names(languages), questions, seed)
+    there = read.answers if append else None
+    where = str(arena / STORE_FILE) if store is None else store
+    if dry_run:
+        _print_dry_run(chosen, answering, time_filter, where, there, as_json)
+        return
+    with open_store(where) as opened, progress_bar() as progress:
+        generated = generate_answers(
+            chosen,
+            answering,
+            opened,
+            answers=there,
+            time_filter=time_filter,
+            max_calls=max_calls,
+            progress=progress,
+        )
+    print_generated(generated, *_written(generated, arena, out, chosen), as_json)
+
+
+def _settings(
+    model: str, prompt: str, temperature: float | None, max_tokens: int | None, body: str
+) -> ModelSettings:
+    """Return the settings asked for; what is not is the paper's."""
+    from arena.generation import protocol_of
+
+    protocol = protocol_of(prompt)
+    warmth = protocol.temperature if temperature is None else temperature
+    longest = protocol.max_tokens if max_tokens is None else max_tokens
+    return model_settings(model, warmth, longest, body)
+
+
+def _filter_settings(settings: ModelSettings, model: str | None) -> ModelSettings:
+    """Return the settings of the filter: short replies, the likeliest ones."""
+    return replace(
+        settings,
+        model=model or settings.model,
+        temperature=None if settings.temperature is None else 0.0,
+        max_tokens=None if settings.max_tokens is None else FILTER_TOKENS,
+    )
+
+
+def _check_target(out: Path | None, append: bool, dry_run: bool, system: str) -> None:
+    """Make sure, before anything is asked, that there is one place for the answers."""
+    from arena.data.errors import UsageError
+    from arena.generation import check_own_file
+
+    if out is not None and append:
+        raise UsageError("give --out FILE or --append, not both")
+    if out is not None:
+        check_own_file(out, system)
+    elif not append and not dry_run:
+        raise UsageError(
+            "say where the answers go: --out answers.jsonl, or --append to the arena folder"
+        )
+
+
+def _written(
+    generated: Generated, arena: Path, out: Path | None, chosen: pd.DataFrame
+) -> tuple[Path, int, list[Path]]:
+    """Write answers and listings; returns the file, the answers added, and the listings."""
+    from arena.generation import append_answers, note_missing, write_answers
+
+    if out is None:
+        file, added = append_answers(arena, generated.answers)
+        return file, added, note_missing(arena, generated, chosen)
+    write_answers(generated.answers, out, generated.summary.system)
+    return out, len(generated.answers), note_missing(out.parent, generated, chosen)
+
+
+def _print_dry_run(
+    chosen: pd.DataFrame,
+    system: LlmSystem,
+    time_filter: TimeFilter | None,
+    where: str,
+    there: pd.DataFrame | None,
+    as_json: bool,
+) -> None:
+    """Print what would be asked; a store is looked into, but none is made."""
+    from arena.generation import dry_run_generate
+    from arena.llm import open_store
+
+    pass
+
+    is_there = "://" in where or Path(where).is_file()
+    with open_store(where) if is_there else nullcontext() as opened:
+        run = dry_run_generate(chosen, system, opened, answers=there, time_filter=time_filter)
+    print_dry_run(run, len(chosen), as_json)
+
+
+SHOWN_SKIPPED = 5
+
+
+def print_dry_run(run: GenerationDryRun, questions: int, as_json: bool) -> None:
+    """Print what generating would ask."""
+    if as_json:
+        printing.print_json({"questions": questions} | asdict(run))
+        return
+    columns = ["prompts", "in_store", "calls", "tokens_in", "tokens_out_at_most"]
+    runs = {"time-dependence": run.time_filter, "answers": run.answers}
+    rows = [
+        [name, *(getattr(each, column) for column in columns)]
+        for name, each in runs.items()
+        if each is not None
+    ]
+    header = ["of", *(name.replace("_", " ") for name in columns)]
+    printing.print_table("Dry run: nothing was asked; tokens are estimates", header, rows)
+
+
+def print_generated(
+    generated: Generated, file: Path, added: int, listings: list[Path], as_json: bool
+) -> None:
+    """Print what generating brought.
+
+    Args:
+        generated: Answers, failures, questions left out.
+        file: Where the answers are.
+        added: Answers written there.
+        listings: Files that list questions without an answer.
+        as_json: Print JSON instead.
+    """
+    if as_json:
+        printing.print_json(
+            generated.summary.as_json()
+            | {
+                "skipped": printing.records(generated.skipped),
+                "failed": printing.records(generated.failures),
+                "file": str(file),
+                "added": added,
+                "listings": [str(path) for path in listings],
+            }
+        )
+        return
+    _print_summary(generated)
+    print(f"{added} answers written to {file}")
+    for path in listings:
+        print(f"Questions without an answer: {path}")
+
+
+def _print_summary(generated: Generated) -> None:
+    summary = generated.summary
+    print(f"{summary.system} ({summary.prompt})")
+    print(
+        f"  answered: {summary.answered} of {summary.questions} questions; "
+        f"{summary.already_answered} had an answer before"
+    )
+    print(
+        f"  asked: {summary.calls} calls ({summary.retries} retries), {summary.from_store} answers "
+        f"from the store; tokens: {summary.tokens_in} in, {summary.tokens_out} out"
+    )
+    failures = ", ".join(f"{count} {name}" for name, count in summary.failures.items())
+    print(f"  failures: {failures or 'none'}")
+    if summary.time_dependent:
+        print(f"  time-dependent, left out: {summary.time_dependent}")
+        for question in generated.skipped["query"].head(SHOWN_SKIPPED):
+            print(f"    {question}")
+    for warning in summary.warnings:
+        print(f"  Warning: {warning}")

@@ -1,0 +1,334 @@
+"""``surrogate-arena judge``: verdicts of LLMs on pairs of an arena's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import typer
+
+from arena.judging import ChosenPairs, FolderJudging, JudgingSummary, Panel
+from surrogate.cli import printing
+from surrogate.cli.options import (
+    OPENAI_KEY,
+    OPENAI_URL,
+    ApiKeyOption,
+    BaseUrlOption,
+    BodyOption,
+    ConcurrencyOption,
+    JsonOption,
+    SeedOption,
+    TimeoutOption,
+    model_settings,
+    split_names,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arena.data.folder import Arena
+    from arena.judging import ChosenPairs, LlmJudge
+    from arena.llm import Price
+    from arena.llm.store import Store
+
+STORE_FILE = "judging.sqlite"
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def judge(
+    arena: Annotated[Path, typer.Argument(help="Arena folder; its judgments file grows.")],
+    model: Annotated[str, typer.Option("--model", help="Model that judges.")],
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="Questions drawn of each language.")
+    ] = 100,
+    pairs: Annotated[
+        str, typer.Option("--pairs", help="Pairs of systems on each question: all, or a number.")
+    ] = "all",
+    both_orders: Annotated[
+        bool, typer.Option("--both-orders", help="Ask every pair in both orders; twice the calls.")
+    ] = False,
+    judge_name: Annotated[
+        str, typer.Option("--judge-name", help="Name in the judge column; the model if not given.")
+    ] = "",
+    panel: Annotated[
+        str | None,
+        typer.Option("--panel", help="Further models, comma-separated, that judge the same."),
+    ] = None,
+    aggregate: Annotated[
+        str, typer.Option("--aggregate", help="The panel's verdict: majority or dawid-skene.")
+    ] = "majority",
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="SQLite file or postgresql:// URL that keeps every reply; judging.sqlite in the "
+            "arena folder if not given.",
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", min=0, help="Most pairs to ask in this run.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
+    ] = False,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 60.0,
+    temperature: Annotated[
+        float, typer.Option("--temperature", help="Below 0, none is sent: some models take none.")
+    ] = 0.0,
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
+    ] = 1024,
+    body: BodyOption = "{}",
+    template: Annotated[
+        Path | None,
+        typer.Option(
+            "--template",
+            help="Jinja template of the prompt, with question, language, passages, answer_a, "
+            "answer_b, question_code, answer_code.",
+        ),
+    ] = None,
+    longest_answer: Annotated[
+        int | None,
+        typer.Option("--longest-answer", min=1, help="Characters of an answer to show; all."),
+    ] = None,
+    longest_passage: Annotated[
+        int | None,
+        typer.Option("--longest-passage", min=1, help="Characters of a passage to show; all."),
+    ] = None,
+    verdict: Annotated[
+        str,
+        typer.Option(
+            "--verdict",
+            help="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
+            "the letters A, B, C, in one token.",
+        ),
+    ] = "text",
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            "--prices",
+            help="JSON of prices per million tokens: "
+            '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+        ),
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
+    from arena.data.folder import read_arena
+    from arena.judging import LlmJudge, choose_pairs, judge_folder, pairwise_prompt
+    from arena.judging.llm_judge import read_prices
+    from arena.judging.panel import AGGREGATES
+    from arena.judging.prompt import VERDICT_FORMS
+    from arena.llm import Endpoint
+
+    pass
+    from surrogate.cli.printing import progress_bar
+
+    form = _one_of("--verdict", verdict, VERDICT_FORMS)
+    rule = _one_of("--aggregate", aggregate, AGGREGATES)
+    endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
+    prompt = pairwise_prompt(template, form, longest_answer, longest_passage)
+    settings = model_settings(model, temperature, max_tokens, body)
+    judges = [
+        LlmJudge(settings, endpoint, form, prompt, judge_name),
+        *(
+            LlmJudge(replace(settings, model=name), endpoint, form, prompt)
+            for name in split_names(panel)
+        ),
+    ]
+    known_prices = None if prices is None else read_prices(prices)
+    read = read_arena(arena)
+    chosen = choose_pairs(
+        read, questions, _number_of_pairs(pairs), both_orders, split_names(languages), seed
+    )
+    where = str(arena / STORE_FILE) if store is None else store
+    if dry_run:
+        _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
+        return
+    with _opened(where) as opened, progress_bar() as progress:
+        judging = judge_folder(
+            arena,
+            read,
+            judges,
+            chosen,
+            opened,
+            aggregate=rule,
+            max_calls=max_calls,
+            prices=known_prices,
+            progress=progress,
+        )
+    if as_json:
+        print_judging_json(judging, chosen)
+    else:
+        print_judging(judging, chosen)
+
+
+def _one_of(option: str, value: str, choices: Sequence[Choice]) -> Choice:
+    from arena.data.errors import UsageError
+
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise UsageError(f"{option} is {value!r}; use one of {', '.join(choices)}")
+
+
+def _number_of_pairs(text: str) -> int | Literal["all"]:
+    from arena.data.errors import UsageError
+
+    if text == "all":
+        return "all"
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--pairs is {text!r}; give all, or a number of pairs a question")
+    return int(text)
+
+
+def _opened(where: str) -> Store:
+    from arena.llm import open_store
+
+    return open_store(where)
+
+
+def _print_dry_runs(
+    arena: Arena,
+    judges: Sequence[LlmJudge],
+    chosen: ChosenPairs,
+    where: str,
+    prices: Mapping[str, Price] | None,
+    as_json: bool,
+) -> None:
+    """Print what each judge would be asked; a store is looked into, but none is made."""
+    from arena.judging import dry_run_judge
+    from surrogate.cli import printing
+
+    pass
+
+    is_there = "://" in where or Path(where).is_file()
+    with _opened(where) if is_there else nullcontext() as opened:
+        runs = {
+            judge.judge: asdict(dry_run_judge(arena, judge, chosen, opened, prices))
+            for judge in judges
+        }
+    if as_json:
+        printing.print_json({"pairs": pairs_json(chosen), "judges": runs})
+        return
+    print_pairs(chosen)
+    header = ["judge", "prompts", "in_store", "calls", "tokens_in", "tokens_out_at_most"]
+    rows = [
+        [name, *(run[column] for column in header[1:]), run["cost_at_most"]]
+        for name, run in runs.items()
+    ]
+    names = [name.replace("_", " ") for name in [*header, "cost_at_most"]]
+    printing.print_table("Dry run: nothing was asked; tokens are estimates", names, rows)
+
+
+def pairs_json(chosen: ChosenPairs) -> dict[str, Any]:
+    """Return the counts of chosen pairs for JSON."""
+    return {
+        "questions": chosen.questions,
+        "pairs": len(chosen),
+        "identical_answers": len(chosen.identical),
+        "both_orders": chosen.both_orders,
+        "questions_without_pair": chosen.without_pair,
+        "absent_answers": chosen.absent_answers,
+    }
+
+
+def print_pairs(chosen: ChosenPairs) -> None:
+    """Print how many pairs are to be judged, and what was skipped."""
+    orders = ", in both orders" if chosen.both_orders else ""
+    print(
+        f"{len(chosen)} comparisons on {sum(chosen.questions.values())} questions{orders}; "
+        f"{len(chosen.identical)} of identical answers, which are ties"
+    )
+    if chosen.without_pair or chosen.absent_answers:
+        print(
+            f"Skipped: {chosen.without_pair} questions with fewer than two answers, "
+            f"{chosen.absent_answers} absent answers"
+        )
+
+
+def print_judging_json(judging: FolderJudging, chosen: ChosenPairs) -> None:
+    """Print everything that was counted as JSON."""
+    panel = judging.panel
+    printing.print_json(
+        {
+            "pairs": pairs_json(chosen),
+            "judges": [summary.as_json() for summary in judging.summaries],
+            "panel": None
+            if panel is None
+            else {
+                "verdicts": len(panel.judgments),
+                "split": panel.split,
+                "too_few": panel.too_few,
+                "judges": printing.records(panel.judges),
+            },
+            "file": str(judging.file),
+            "added": judging.added,
+            "failures_file": None if judging.failures_file is None else str(judging.failures_file),
+            "warnings": list(judging.warnings),
+        }
+    )
+
+
+def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
+    """Print each judge's counts, the panel's, and where everything is."""
+    print_pairs(chosen)
+    for summary in judging.summaries:
+        _print_summary(summary)
+    if judging.panel is not None:
+        _print_panel(judging.panel)
+    for warning in judging.warnings:
+        print(f"Warning: {warning}")
+    print(f"{judging.added} verdicts added to {judging.file}")
+    if judging.failures_file is not None:
+        print(f"Pairs without a verdict: {judging.failures_file}")
+
+
+def _print_summary(summary: JudgingSummary) -> None:
+    verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
+    print(f"\n{summary.judge} ({summary.prompt})")
+    print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
+    print(
+        f"  asked: {summary.asked}; {summary.from_store} from the store, {summary.sent} sent now "
+        f"({summary.retries} retries); {summary.already_judged} were judged before"
+    )
+    print(f"  INVALID: {summary.invalid}; failures: {_counts(summary.failures)}")
+    flips = summary.flips
+    if flips.items:
+        print(
+            f"  both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate:.1%}), "
+            f"{flips.tie_vs_win} are a tie in one order alone"
+        )
+    cost = "" if summary.cost is None else f", cost {summary.cost:.4f}"
+    print(f"  tokens: {summary.tokens_in} in, {summary.tokens_out} out{cost}")
+    if summary.flags:
+        print(f"  flags: {_counts(summary.flags)}")
+    for warning in summary.warnings:
+        print(f"  Warning: {warning}")
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+
+
+def _print_panel(panel: Panel) -> None:
+    printing.print_columns(
+        "Judges against the panel of the others (Kendall tau of the systems)",
+        panel.judges,
+        list(panel.judges.columns),
+    )
+    print(
+        f"Panel: {len(panel.judgments)} verdicts, {panel.split} of them ties for want of a "
+        f"majority; {panel.too_few} pairs with verdicts of fewer than half of the judges"
+    )

@@ -1,0 +1,313 @@
+"""``surrogate-arena metaeval grouse``: what judges pass of unit tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surrogate.cli.options import (
+    OPENAI_KEY,
+    OPENAI_URL,
+    STORE_FILE,
+    ApiKeyOption,
+    BaseUrlOption,
+    BatchSizeOption,
+    ConcurrencyOption,
+    DeviceOption,
+    DownloadOption,
+    JsonOption,
+    MaxCallsOption,
+    NotedInOption,
+    SeedOption,
+    StoreOption,
+    TimeoutOption,
+    split_names,
+)
+
+
+def grouse(
+    judges: Annotated[
+        list[str],
+        typer.Option("--judge", help="llm:MODEL, lexical or python:MODULE:FUNCTION; repeatable."),
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Unit tests in GroUSE's format; this project's own by default."),
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+    ] = None,
+    types: Annotated[
+        str | None,
+        typer.Option("--types", help="Comma-separated test types, by name or number from 1 to 16."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="First so many tests of each language and type."),
+    ] = None,
+    arena: NotedInOption = None,
+    replies: Annotated[
+        str,
+        typer.Option(
+            "--replies",
+            help="What the server holds a model to: json_schema, json_object or text (nothing).",
+        ),
+    ] = "json_schema",
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
+    store: StoreOption = STORE_FILE,
+    max_calls: MaxCallsOption = None,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 60.0,
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
+    ] = 2048,
+    as_json: JsonOption = False,
+) -> None:
+    """Let judges mark answers whose right marks are known: 16 types of unit tests (GroUSE)."""
+    from arena.llm import Endpoint
+    from surrogate.metaevaluation.grouse_session import (
+        LlmOptions,
+        chosen_tests,
+        hold_grouse_session,
+    )
+    from surrogate.metaevaluation.printing import print_grouse
+
+    options = LlmOptions(
+        Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout),
+        store,
+        replies,
+        max_calls,
+        max_tokens,
+    )
+    tests = chosen_tests(file, split_names(languages), split_names(types), limit)
+    session = hold_grouse_session(tests, judges, options, file)
+    session.write(arena)
+    print_grouse(session, as_json)
+
+
+def wikieval(
+    folder: Annotated[Path, typer.Argument(help="Folder with WikiEval's ff.csv, ar.csv, cr.csv.")],
+    judges: Annotated[
+        list[str],
+        typer.Option(
+            "--judge",
+            help="ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, gpt-ranking:LLM, "
+            "embedder:MODEL_OR_FOLDER, reranker:MODEL_OR_FOLDER or lexical; repeatable.",
+        ),
+    ],
+    criteria: Annotated[
+        str | None,
+        typer.Option(
+            "--criteria",
+            help="Comma-separated: faithfulness, answer_relevance, context_relevance; all by "
+            "default.",
+        ),
+    ] = None,
+    better: Annotated[
+        str,
+        typer.Option(
+            "--better",
+            help="How the better text is known: provenance, or label where label 1 says so.",
+        ),
+    ] = "provenance",
+    ties: Annotated[
+        str, typer.Option("--ties", help="random (broken by a draw) or half (half right).")
+    ] = "random",
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Judge the first so many pairs of a criterion."),
+    ] = None,
+    arena: NotedInOption = None,
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
+    store: StoreOption = STORE_FILE,
+    max_calls: MaxCallsOption = None,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 60.0,
+    max_tokens: Annotated[
+        int,
+        typer.Option(
+            "--max-tokens", min=1, help="Most tokens of a reply, for gpt-score and -ranking."
+        ),
+    ] = 512,
+    device: DeviceOption = "auto",
+    batch_size: BatchSizeOption = 32,
+    download: DownloadOption = False,
+    replicates: Annotated[
+        int, typer.Option("--replicates", min=2, help="Bootstrap replicates of standard errors.")
+    ] = 1000,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold judges of faithfulness and relevance against WikiEval's pairs."""
+    from arena.llm import Endpoint
+    from features.models import ModelOptions
+    from surrogate.metaevaluation.printing import print_wikieval
+    from surrogate.metaevaluation.wikieval.reading import read_wikieval
+    from surrogate.metaevaluation.wikieval_session import (
+        PairJudgeOptions,
+        WikievalOptions,
+        hold_wikieval,
+    )
+
+    options = PairJudgeOptions(
+        endpoint=Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout),
+        store=store,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        models=ModelOptions(device, batch_size, download),
+    )
+    session = hold_wikieval(
+        read_wikieval(folder, split_names(criteria), better),
+        judges,
+        options,
+        WikievalOptions(limit, ties, replicates, seed),
+    )
+    session.write(arena)
+    print_wikieval(session, as_json)
+
+
+metaeval = typer.Typer(
+    help="Hold judges against human labels, and human labels against each other.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+metaeval.command()(grouse)
+metaeval.command()(wikieval)
+
+ReplicatesOption = Annotated[
+    int, typer.Option("--replicates", min=2, help="Bootstrap replicates of intervals and errors.")
+]
+PermutationsOption = Annotated[
+    int, typer.Option("--permutations", min=1, help="Random swaps of each significance test.")
+]
+
+
+@metaeval.command()
+def agreement(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Files in MEMERAG's format; a field holds one label or a list."),
+    ],
+    field: Annotated[
+        str,
+        typer.Option(
+            "--field", help="factuality, fine_grained_factuality or relevance of the sentences."
+        ),
+    ] = "factuality",
+    coarse: Annotated[
+        bool, typer.Option("--coarse", help="Put fine-grained labels together to coarse ones.")
+    ] = False,
+    replicates: ReplicatesOption = 1000,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how far annotators agree: AC1, Fleiss' kappa, Krippendorff's alpha."""
+    from arena.data.errors import UsageError
+    from arena.statistics.agreement import agreement_report
+    from arena.statistics.raters import Resampling
+    from surrogate.metaevaluation.memerag.rating_files import FIELDS, read_ratings
+    from surrogate.metaevaluation.printing import print_agreement
+
+    chosen = next((name for name in FIELDS if name == field), None)
+    if chosen is None:
+        raise UsageError(f"--field is {field!r}; use one of {', '.join(FIELDS)}")
+    resampling = Resampling(replicates, seed=seed)
+    reports = [
+        (path, agreement_report(read_ratings(path, chosen, coarse), resampling)) for path in files
+    ]
+    print_agreement(reports, chosen, coarse, as_json)
+
+
+@metaeval.command()
+def memerag(
+    folder: Annotated[Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …")],
+    judges: Annotated[
+        list[str],
+        typer.Option(
+            "--judge", help="llm:MODEL, nli:MODEL_OR_FOLDER, lexical or grounding; repeatable."
+        ),
+    ],
+    prompt: Annotated[
+        str, typer.Option("--prompt", help="For LLMs: zero_shot, cot, ag or ag_cot.")
+    ] = "ag_cot",
+    languages: Annotated[
+        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Judge the first so many sentences of a language."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File for the verdicts, such as run.json.")
+    ] = None,
+    arena: NotedInOption = None,
+    base_url: BaseUrlOption = OPENAI_URL,
+    api_key_env: ApiKeyOption = OPENAI_KEY,
+    store: StoreOption = STORE_FILE,
+    max_calls: MaxCallsOption = None,
+    retries: Annotated[
+        int, typer.Option("--retries", min=0, help="Further tries where a reply has no label.")
+    ] = 5,
+    concurrency: ConcurrencyOption = 8,
+    timeout: TimeoutOption = 60.0,
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
+    ] = 1024,
+    device: DeviceOption = "auto",
+    batch_size: BatchSizeOption = 32,
+    download: DownloadOption = False,
+    replicates: ReplicatesOption = 1000,
+    permutations: PermutationsOption = 10_000,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold judges of faithfulness against MEMERAG's human labels."""
+    from arena.llm import Endpoint
+    from features.models import ModelOptions
+    from surrogate.metaevaluation.memerag.reading import read_memerag
+    from surrogate.metaevaluation.printing import print_memerag
+    from surrogate.metaevaluation.sessions import JudgeOptions, SessionOptions, hold_session
+
+    options = JudgeOptions(
+        prompt=prompt,
+        endpoint=Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout),
+        store=store,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        retries=retries,
+        models=ModelOptions(device, batch_size, download),
+    )
+    session = hold_session(
+        read_memerag(folder, split_names(languages)),
+        judges,
+        options,
+        SessionOptions(limit, replicates, permutations, seed),
+    )
+    session.write(out, arena)
+    print_memerag(session, as_json)
+
+
+@metaeval.command()
+def compare(
+    run_a: Annotated[Path, typer.Argument(help="Verdicts as metaeval memerag --out wrote them.")],
+    run_b: Annotated[Path, typer.Argument(help="Verdicts to compare with, on the same data.")],
+    permutations: PermutationsOption = 10_000,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Test whether the judges, or prompts, of two runs differ (paired permutation tests)."""
+    from surrogate.metaevaluation.memerag.comparison import compare_judges, read_run
+    from surrogate.metaevaluation.printing import print_comparisons
+
+    of_a, of_b = read_run(run_a).by_judge(), read_run(run_b).by_judge()
+    found = [
+        compare_judges(first, second, permutations, seed)
+        for first in of_a.values()
+        for second in of_b.values()
+    ]
+    print_comparisons(found, as_json)

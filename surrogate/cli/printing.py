@@ -1,0 +1,156 @@
+"""Printing boards as text tables or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from surrogate.board.summary import BoardSummary, LanguageSummary
+
+WIDTH_WHERE_PIPED = 120
+SHOWN_NOTES = 10
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table's rows for JSON, missing values as None."""
+    plain = table.astype(object).where(table.notna(), None)
+    return list(plain.to_dict(orient="records"))
+
+
+def print_json(content: object) -> None:
+    """Print strict JSON."""
+    print(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table; numbers to the right, missing values as a dash.
+
+    Args:
+        title: Shown in a line above the table.
+        header: Column names.
+        rows: Cells; texts are shown as they are.
+    """
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH_WHERE_PIPED)
+    console.print(f"\n{escape(title)}", highlight=False)
+    table = Table()
+    numeric = [all(not isinstance(row[index], str) for row in rows) for index in range(len(header))]
+    for name, is_numeric in zip(header, numeric, strict=True):
+        table.add_column(name, justify="right" if is_numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell(value)) for value in row))
+    console.print(table)
+
+
+def cell(value: object) -> str:
+    """Show one value: two or three digits for numbers, a dash for a missing one."""
+    if isinstance(value, str):
+        return value
+    if value is None or bool(pd.isna(value)):
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value)
+
+
+def span(low: object, high: object, between: str) -> str:
+    """Show two bounds; a dash where there are none."""
+    return cell(None) if bool(pd.isna(low)) else f"{cell(low)}{between}{cell(high)}"
+
+
+def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Print some columns of a table."""
+    header = [name.replace("_", " ") for name in columns]
+    rows = table[list(columns)].itertuples(index=False, name=None)
+    print_table(title, header, [list(row) for row in rows])
+
+
+def print_overall(overall: pd.DataFrame) -> None:
+    """Print the board over all languages."""
+    columns = ["rank", "system", "mean_rank", "languages", "coverage", "arena_rank"]
+    print_columns("Synthetic leaderboard, mean rank over languages", overall, columns)
+
+
+def print_language(board: pd.DataFrame, language: str) -> None:
+    """Print the board of one language."""
+    columns = ["rank", "system", "rating", "interval", "coverage", "arena_rank", "arena_rating"]
+    rows = board[board["language"] == language]
+    bounds = zip(rows["low"], rows["high"], strict=True)
+    rows = rows.assign(interval=[span(low, high, ", ") for low, high in bounds])
+    print_columns(f"Synthetic leaderboard, {language}", rows, [*columns, "split", "note"])
+
+
+def print_agreement(summary: BoardSummary) -> None:
+    """Print how far the synthetic ranking agrees with the arena, language by language."""
+    rows = [_agreement_row(language, item) for language, item in summary.languages.items()]
+    macro = summary.macro
+    if len(rows) > 1:
+        interval = _interval(macro.tau_low, macro.tau_high)
+        rows.append(
+            ["macro", macro.tau, interval, macro.tau_unseen, macro.holdout_r2_median, None, None]
+        )
+    print_table(
+        f"Agreement with the arena of {summary.judge} (Kendall tau, 95% interval)",
+        ["language", "tau", "interval", "tau unseen", "median R² held out", "systems", "questions"],
+        rows,
+    )
+    _print_skipped(summary)
+
+
+def _agreement_row(language: str, item: LanguageSummary) -> list[object]:
+    interval = _interval(item.tau_low, item.tau_high)
+    counts = [item.systems, item.questions]
+    return [language, item.tau, interval, item.tau_unseen, item.holdout_r2.median, *counts]
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+
+
+def _print_skipped(summary: BoardSummary) -> None:
+    languages = summary.languages.values()
+    answers = sum(item.skipped.missing_answers for item in languages)
+    questions = sum(item.skipped.questions_without_judgments for item in languages)
+    values = sum(
+        count
+        for item in languages
+        for reasons in item.skipped.missing_feature_values.values()
+        for count in reasons.values()
+    )
+    print(
+        f"Skipped: {answers} absent answers, {values} feature values that could not be computed, "
+        f"{questions} questions without judgments (reasons in summary.json)"
+    )
+    notes = [
+        f"Note ({language}): {note}"
+        for language, item in summary.languages.items()
+        for note in item.notes
+    ]
+    print("\n".join(notes[:SHOWN_NOTES]))
+    if len(notes) > SHOWN_NOTES:
+        print(f"… and {len(notes) - SHOWN_NOTES} more notes in summary.json")
+    print(f"Signature: {summary.signature}")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function that shows how far each stage is: ``(stage, done, total)``."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+        tasks: dict[str, int] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total)
+            bar.update(tasks[stage], completed=done)  # type: ignore[arg-type]
+
+        yield show

@@ -1,0 +1,250 @@
+"""Commands that publish a board: report, plot, export."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surrogate.cli.options import split_names
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from surrogate.publish.figures.board_figures import Drawing
+
+MISSING_STATUS = 1
+
+
+def plot(
+    board: Annotated[Path, typer.Argument(help="Folder of the board.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the figures; made if absent.")],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind",
+            help="Comma-separated figures: heatmap, lollipops, importances, ratings, wins, "
+            "scatter; by default all that the board can give.",
+        ),
+    ] = None,
+    format: Annotated[str, typer.Option("--format", help="png or svg.")] = "png",
+    language: Annotated[
+        str | None,
+        typer.Option("--language", help="Language to take; by default all, together or each."),
+    ] = None,
+    sampling: Annotated[
+        Path | None,
+        typer.Option("--sampling", help="Also draw what  sampling --json  printed into a file."),
+    ] = None,
+    importances: Annotated[
+        Path | None,
+        typer.Option(
+            "--importances",
+            help="Also draw what  validate --protocol importances --json  printed into a file.",
+        ),
+    ] = None,
+    memerag: Annotated[
+        Path | None,
+        typer.Option("--memerag", help="Also draw the file of  metaeval memerag --out."),
+    ] = None,
+) -> None:
+    """Draw a board: ranks, features, importances, ratings, wins, agreement with the arena."""
+    from arena.data.errors import UsageError
+    from surrogate.board.tables import read_board_tables
+    from surrogate.publish.figures.board_figures import KINDS, board_drawings
+    from surrogate.publish.figures.figure import FORMATS
+
+    if format not in FORMATS:
+        raise UsageError(f"--format is {format!r}; use one of {', '.join(FORMATS)}")
+    tables = read_board_tables(board)
+    kinds = list(KINDS) if kind is None else split_names(kind)
+    drawings = [
+        *board_drawings(tables, kinds, language),
+        *_others(sampling, memerag, tables.summary.arena),
+        *_importances(importances, tables.summary.arena, language),
+    ]
+    if not drawings:
+        raise UsageError(f"nothing is asked for; use --kind with some of {', '.join(KINDS)}")
+    out.mkdir(parents=True, exist_ok=True)
+    _draw(drawings, out, format, strict=kind is not None)
+
+
+def _draw(drawings: Sequence[Drawing], out: Path, suffix: str, strict: bool) -> None:
+    """Write the figures; where none was named, one that the board cannot give is said."""
+    from arena.data.errors import UsageError
+
+    left_out = []
+    for drawing in drawings:
+        try:
+            figure = drawing.draw()
+        except UsageError as error:
+            if strict:
+                raise
+            left_out.append(f"{drawing.name} left out: {error}")
+            continue
+        path = out / f"{drawing.name}.{suffix}"
+        _save(figure, path)
+        print(path)
+    for line in left_out:
+        print(line, file=sys.stderr)
+    if len(left_out) == len(drawings):
+        raise SystemExit(MISSING_STATUS)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Write a figure; characters without a font are said in a line."""
+    import warnings
+
+    from surrogate.publish.figures.figure import MissingGlyphWarning, save
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MissingGlyphWarning)
+        save(figure, path)
+    for warning in caught:
+        print(f"{path.name}: {warning.message}", file=sys.stderr)
+
+
+def _others(sampling: Path | None, memerag: Path | None, arena: str) -> Iterator[Drawing]:
+    from surrogate.publish.figures.board_figures import Drawing
+
+    if sampling is not None:
+        from surrogate.publish.figures.studies import read_sampling, sampling_curves
+
+        table, signature = read_sampling(sampling)
+        yield Drawing("sampling", lambda: sampling_curves(table, signature, arena))
+    if memerag is not None:
+        yield Drawing("memerag", lambda: _memerag(memerag))
+
+
+def _importances(path: Path | None, arena: str, language: str | None) -> Iterator[Drawing]:
+    from surrogate.publish.figures.board_figures import Drawing
+    from surrogate.publish.figures.importances import importance_intervals, read_importances
+
+    if path is not None:
+        table, signature = read_importances(path)
+        name = f"importance-intervals-{language}" if language else "importance-intervals"
+        yield Drawing(name, lambda: importance_intervals(table, signature, arena, language))
+
+
+def _memerag(path: Path) -> Figure:
+    from surrogate.metaevaluation.memerag.balanced_accuracy import REPLICATES, score_judges
+    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, read_run
+    from surrogate.publish.figures.judges import memerag_bars
+
+    verdicts = read_run(path).verdicts
+    scores = mark_best(score_judges(verdicts), verdicts)
+    signature = f"dataset:memerag|replicates:{REPLICATES}|permutations:{PERMUTATIONS}|seed:0"
+    return memerag_bars(scores, signature)
+
+
+if TYPE_CHECKING:
+    from surrogate.board.tables import BoardTables
+
+TABLES = ("csv", "json", "markdown", "latex", "parquet")
+CARDS = ("dataset-card", "model-card")
+
+
+def export(
+    board: Annotated[Path, typer.Argument(help="Folder of the board.")],
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format", help="csv, json, markdown, latex, parquet, dataset-card or model-card."
+        ),
+    ],
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            help="A language; overall (mean ranks, the default); or all, every language's rows.",
+        ),
+    ] = None,
+    license_name: Annotated[
+        str | None,
+        typer.Option("--license", help="For cards: licence of what is published, as cc-by-4.0."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write; standard output by default.")
+    ] = None,
+) -> None:
+    """Write a board as a table, or the card that publishes it.
+
+    In CSV, a text that a spreadsheet would run as a formula (it begins with =, +, - or @) or that
+    begins with an apostrophe gets an apostrophe in front; taking one off gives it back.
+    """
+    from arena.data.errors import UsageError
+    from surrogate.board.tables import read_board_tables
+
+    if format not in TABLES + CARDS:
+        raise UsageError(f"--format is {format!r}; use one of {', '.join(TABLES + CARDS)}")
+    if format in CARDS and language is not None:
+        raise UsageError("a card is of the whole board; leave --language out")
+    if format not in CARDS and license_name is not None:
+        raise UsageError("--license is for cards; leave it out")
+    tables = read_board_tables(board)
+    if format == "parquet":
+        _write_parquet(tables, language, out)
+        return
+    text = (
+        _card(board, tables, format, license_name)
+        if format in CARDS
+        else _table(tables, format, language)
+    )
+    _write(text, out)
+
+
+def _table(tables: BoardTables, kind: str, language: str | None) -> str:
+    from surrogate.publish import exports
+
+    writers = {
+        "csv": exports.csv_text,
+        "json": exports.json_text,
+        "markdown": exports.markdown_table,
+        "latex": exports.latex_table,
+    }
+    return writers[kind](exports.exported_board(tables, language or exports.OVERALL))
+
+
+def _card(folder: Path, tables: BoardTables, kind: str, license_name: str | None) -> str:
+    from surrogate.publish import exports
+
+    writer = exports.dataset_card if kind == "dataset-card" else exports.model_card
+    return writer(folder, tables, license_name or "")
+
+
+def _write_parquet(tables: BoardTables, language: str | None, out: Path | None) -> None:
+    from arena.data.errors import UsageError
+    from surrogate.publish import exports
+
+    if out is None:
+        raise UsageError("parquet is no text; name a file with --out")
+    exports.write_parquet(exports.exported_board(tables, language or exports.OVERALL), out)
+    print(out)
+
+
+def _write(text: str, out: Path | None) -> None:
+    """Write UTF-8, with line ends as they are, to a file or to standard output."""
+    from arena.data.files import atomic_path
+
+    if out is None:
+        sys.stdout.write(text)
+        return
+    with atomic_path(out) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+    print(out)
+
+
+def report(
+    board: Annotated[Path, typer.Argument(metavar="DIR", help="Board folder.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="Folder to write the site to; a site there is replaced whole."),
+    ] = Path("site"),
+) -> None:
+    """Write a board as HTML pages that need neither a server nor the network."""
+    from surrogate.publish.site.site import write_site
+
+    print(f"Site written: open {write_site(board, out)}")

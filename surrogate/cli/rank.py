@@ -1,0 +1,140 @@
+"""``surrogate-arena rank``: place new systems on an existing board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surrogate.cli.options import (
+    BatchSizeOption,
+    DeviceOption,
+    DownloadOption,
+    JobsOption,
+    JsonOption,
+)
+
+if TYPE_CHECKING:
+    from surrogate.ranking.rank import Placement
+
+SHOWN_DRIVERS = 3
+
+
+def rank(
+    answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
+    judge: Annotated[Path, typer.Option("--judge", help="Folder of the board.")],
+    arena: Annotated[
+        Path | None,
+        typer.Option("--arena", help="Arena folder, where it has moved since the board was made."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="CSV file for the board with the new systems.")
+    ] = None,
+    jobs: JobsOption = 1,
+    device: DeviceOption = "auto",
+    batch_size: BatchSizeOption = 32,
+    download: DownloadOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Place new systems on a board; its rows stay as they are, and no LLM is called."""
+    from arena.data.folder import read_answers, read_arena
+    from arena.data.rows import write_rows
+    from features.models.model_folder import ModelOptions
+    from surrogate.board.folder import arena_folder, read_board
+    from surrogate.ranking.rank import rank_systems
+
+    published = read_board(judge)
+    read = read_arena(arena or arena_folder(judge, published.summary))
+    models = ModelOptions(device, batch_size, download)
+    placed = rank_systems(published, read_answers(answers, read.queries), read, jobs, models)
+    if out is not None:
+        write_rows(placed.board, out)
+    _print_placement(placed, as_json)
+
+
+def _print_placement(placed: Placement, as_json: bool) -> None:
+    from surrogate.cli import printing
+
+    new = set(placed.new["system"])
+    if as_json:
+        printing.print_json(
+            {
+                "new": [
+                    row | explanation
+                    for row, explanation in zip(
+                        printing.records(placed.new),
+                        printing.records(placed.explanations),
+                        strict=True,
+                    )
+                ],
+                "board": printing.records(placed.board),
+                "overall": printing.records(placed.overall),
+                "notes": placed.notes,
+            }
+        )
+        return
+    languages = placed.board["language"].nunique()
+    whole, title = (
+        (placed.overall, "mean rank over languages")
+        if languages > 1
+        else (
+            placed.board,
+            "one language",
+        )
+    )
+    marked = whole.assign(new=["new" if system in new else "" for system in whole["system"]])
+    columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating", "coverage"]
+    printing.print_columns(f"Board with the new systems, {title}", marked, columns)
+    _print_new(placed)
+    _print_explanations(placed)
+    for note in placed.notes:
+        print(f"Note: {note}")
+
+
+def _print_new(placed: Placement) -> None:
+    from surrogate.board.intervals import LEVEL
+    from surrogate.cli import printing
+
+    new = placed.new
+    ranked = placed.board.groupby("language")["rank"].count()
+    rows = new.assign(
+        of=new["language"].map(ranked),
+        ranks=[
+            printing.span(low, high, "–")
+            for low, high in zip(new["rank_low"], new["rank_high"], strict=True)
+        ],
+        interval=[
+            printing.span(low, high, ", ")
+            for low, high in zip(new["low"], new["high"], strict=True)
+        ],
+    )
+    columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "coverage"]
+    title = f"New systems, language by language ({LEVEL:.0%} intervals)"
+    printing.print_columns(title, rows, [*columns, "note"])
+
+
+def _print_explanations(placed: Placement) -> None:
+    """Print what moved each rating, and which systems are most alike."""
+    from surrogate.cli import printing
+
+    found = placed.explanations
+    has_some = found["drivers"].map(bool) | found["neighbours"].map(bool)
+    explained = found[has_some]
+    if explained.empty:
+        return
+    rows = explained.assign(
+        drivers=[
+            ", ".join(
+                f"{entry['feature']} {entry['contribution']:+.2f}"
+                for entry in entries[:SHOWN_DRIVERS]
+            )
+            for entries in explained["drivers"]
+        ],
+        nearest=[
+            ", ".join(str(entry["neighbour"]) for entry in entries)
+            for entries in explained["neighbours"]
+        ],
+    )
+    title = "What moved their ratings (log-odds), and the systems nearest to them"
+    printing.print_columns(title, rows, ["language", "system", "drivers", "nearest"])

@@ -1,0 +1,96 @@
+"""``surrogate-arena run``: all boards of a configuration, brought up to date."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surrogate.cli.options import JobsOption, JsonOption
+
+if TYPE_CHECKING:
+    from surrogate.runs.config_file import Leaderboards
+    from surrogate.runs.steps import RunReport
+
+NOT_CURRENT = 1
+
+
+def run(
+    configuration: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CONFIG.toml", help="Which boards there are; paths are relative to the file."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder to write to, instead of the one the file names."),
+    ] = None,
+    jobs: JobsOption = -1,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Make nothing; say what would be made and why, and exit with status 1 if "
+            "anything would be, 0 if all is current.",
+        ),
+    ] = False,
+    force: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--force", metavar="BOARD", help="Make a board anew in any case. May be repeated."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring several boards up to date; only what changed is made anew.
+
+    A board that fails does not keep the others from being made; the status is 1 then.
+    """
+    from surrogate.cli.printing import print_json, progress_bar
+    from surrogate.runs.config_file import read_configuration
+    from surrogate.runs.run import check as check_boards
+    from surrogate.runs.run import regenerate
+
+    boards = read_configuration(configuration)
+    folder = _output_folder(boards, out)
+    if check:
+        report = check_boards(boards, folder, force or ())
+        failed = not report.is_current
+        if not as_json:
+            print("\n".join(map(str, report.steps)))
+    else:
+        with progress_bar() as progress:
+            report = regenerate(
+                *(boards, folder),
+                force=force or (),
+                n_jobs=jobs,
+                progress=progress,
+                say=lambda text: typer.echo(text, err=as_json),
+            )
+        failed = bool(report.failed)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        _print(report, folder)
+    if failed:
+        raise typer.Exit(NOT_CURRENT)
+
+
+def _output_folder(boards: Leaderboards, out: Path | None) -> Path:
+    from arena.data.errors import UsageError
+
+    folder = out or boards.out
+    if folder is None:
+        raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
+    return folder
+
+
+def _print(report: RunReport, folder: Path) -> None:
+    counts = Counter(step.state for step in report.steps)
+    print(", ".join(f"{count} {state}" for state, count in counts.items()))
+    if report.left_over:
+        print(f"Left as they are, no longer asked for: {', '.join(report.left_over)}")
+    print(f"Output folder: {folder}")

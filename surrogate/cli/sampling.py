@@ -1,0 +1,73 @@
+"""``surrogate-arena sampling``: how many judgments a ranking needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surrogate.cli.options import JsonOption, SeedOption, split_names
+
+
+def sampling(
+    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Judge to take, where there are several.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", help="Language to take; by default each of them.")
+    ] = None,
+    shares: Annotated[
+        str,
+        typer.Option("--shares", help="Comma-separated shares of the arena, above 0, at most 1."),
+    ] = "0.05,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, help="Subsets of each design and share.")
+    ] = 100,
+    design: Annotated[
+        str,
+        typer.Option(
+            "--design",
+            help="Comma-separated ways to judge less: questions (all pairs of random questions), "
+            "pairs (random pairs of each question), completed (random pairs, the others foretold "
+            "from them), adaptive (pairs chosen as judgments come in, the others foretold); the "
+            "last two are slower.",
+        ),
+    ] = "questions,pairs",
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how well fewer judgments rank the systems, against all judgments of an arena."""
+    from arena.data.errors import UsageError
+    from arena.data.folder import read_arena
+    from arena.planning.study import study_sampling
+    from surrogate.cli import printing
+
+    wanted = split_names(design)
+    parts = _numbers(shares)
+    judgments = read_arena(arena).judged_by(judge).judgments
+    if language is not None:
+        present = sorted(judgments["language"].unique())
+        if language not in present:
+            raise UsageError(f"no judgments in {language!r} here; there is {', '.join(present)}")
+        judgments = judgments[judgments["language"] == language]
+    study = study_sampling(judgments, parts, wanted, repeats, seed=seed)
+    if as_json:
+        printing.print_json({"table": printing.records(study.table), "signature": study.signature})
+        return
+    printing.print_columns(
+        f"Kendall tau with the whole arena (mean and 95% of {study.repeats} repeats)",
+        study.table,
+        list(study.table),
+    )
+    print(f"Signature: {study.signature}")
+
+
+def _numbers(text: str) -> list[float]:
+    from arena.data.errors import UsageError
+
+    try:
+        return [float(part) for part in split_names(text)]
+    except ValueError as error:
+        raise UsageError(f"shares {text!r} are no numbers; write such as 0.1,0.5,1") from error

@@ -1,0 +1,264 @@
+"""Protocols of ``surrogate-arena validate`` that compare many validations in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surrogate.cli.options import (
+    FeaturesOption,
+    JobsOption,
+    JsonOption,
+    QuestionsOption,
+    SeedOption,
+    TournamentsOption,
+    split_names,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.data.folder import Arena
+    from surrogate.validation.study import Study
+
+IMPORTANCES = "importances"
+
+STUDIES: Mapping[str, str] = {
+    "ablation": "Unseen systems ranked by part of the features (Kendall tau, 95% interval over "
+    "systems; difference from all features)",
+    IMPORTANCES: "What the ranking rests on ({}, share of the surrogate's decisions; 95% intervals "
+    "over tournaments)",
+    "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall tau, "
+    "95% interval over systems)",
+}
+"""Name of a study to the title of its table; that of importances has a place for their kinds."""
+
+_MOST_COLUMNS = 10
+"""Wider tables show the two ends of an interval in one column."""
+
+_KINDS: Mapping[str, str] = {
+    "permutation": "tau of unseen systems lost by permutation",
+    "shap": "share of the mean size of Shapley values",
+}
+
+
+def run_study(
+    name: str,
+    arena: Arena,
+    model: str,
+    shared: Mapping[str, Any],
+    repeats: int | None,
+    kinds: Sequence[str] | None = None,
+) -> Study:
+    """Run one of ``STUDIES``.
+
+    Args:
+        name: Name of the study.
+        arena: The arena.
+        model: Name of a surrogate.
+        shared: Arguments that all protocols take.
+        repeats: How often to split the systems; None for the study's own number.
+        kinds: Kinds of importances; None for the default.
+    """
+    from surrogate.cli.printing import progress_bar
+    from surrogate.validation.ablations import ablate
+    from surrogate.validation.importances import importances
+    from surrogate.validation.learning_curves import learning_curves
+
+    studies: dict[str, Callable[..., Study]] = {
+        "ablation": ablate,
+        IMPORTANCES: importances,
+        "learning-curve": learning_curves,
+    }
+    given = {} if repeats is None else {"repeats": repeats}
+    chosen = {} if kinds is None else {"kinds": kinds}
+    with progress_bar() as progress:
+        return studies[name](arena, model, **shared, **given, **chosen, progress=progress)
+
+
+def study_title(name: str, study: Study) -> str:
+    """Return the title of a study's table."""
+    return STUDIES[name].format(", ".join(_KINDS[kind] for kind in _KINDS if kind in study.table))
+
+
+def print_study(title: str, study: Any, as_json: bool) -> None:  # noqa: ANN401 - has table, signature
+    """Print a study's table and the settings that reproduce it."""
+    from surrogate.cli import printing
+
+    if as_json:
+        rows = printing.records(study.table)
+        printing.print_json({"table": rows, "signature": study.signature})
+        return
+    wide = study.table.shape[1] > _MOST_COLUMNS
+    shown = _with_spans(study.table) if wide else study.table
+    printing.print_columns(title, shown, list(shown))
+    print(f"Signature: {study.signature}")
+
+
+def _with_spans(table: pd.DataFrame) -> pd.DataFrame:
+    """Replace each pair of columns ``_low`` and ``_high`` by one."""
+    from surrogate.cli.printing import span
+
+    shown = {}
+    for name in table.columns:
+        whole = name.removesuffix("_low")
+        if whole != name:
+            bounds = zip(table[name], table[f"{whole}_high"], strict=True)
+            shown[f"{whole} 95%"] = [span(low, high, " to ") for low, high in bounds]
+        elif not name.endswith("_high"):
+            shown[name] = table[name]
+    return table.assign(**shown)[list(shown)]
+
+
+if TYPE_CHECKING:
+    from surrogate.validation import Validation
+
+TABLE_3 = "table3"
+
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Surrogate to validate, random-forest by default; for table3, comma-separated "
+        "learners, by default those of the paper.",
+    ),
+]
+
+
+def validate(
+    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    protocol: Annotated[
+        str,
+        typer.Option(
+            "--protocol",
+            help="leave-systems-out, leave-language-out, leave-questions-out, transfer, mirage "
+            "(two systems held out, all ranked), table3 (R² of learners), ablation (part of the "
+            "features), importances (of features) or learning-curve (part of the arena).",
+        ),
+    ] = "leave-systems-out",
+    model: ModelOption = None,
+    features: FeaturesOption = "default",
+    feature_table: Annotated[
+        Path | None,
+        typer.Option("--feature-table", help="Feature table to use instead of computing features."),
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Judge to learn from, where there are several.")
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option("--test", help="Arena folder to rank, for transfer.")
+    ] = None,
+    test_judge: Annotated[
+        str | None, typer.Option("--test-judge", help="Judge of the test arena.")
+    ] = None,
+    test_feature_table: Annotated[
+        Path | None, typer.Option("--test-feature-table", help="Feature table of the test arena.")
+    ] = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option("--holdout", help="For mirage: comma-separated systems to hold out."),
+    ] = None,
+    importances: Annotated[
+        str | None,
+        typer.Option(
+            "--importances",
+            help="For importances: permutation (the default), shap or, comma-separated, both.",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", min=1, help="Repeats; by default the protocol's.")
+    ] = None,
+    tournaments: TournamentsOption = 50,
+    questions: QuestionsOption = 100,
+    ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
+    seed: SeedOption = 0,
+    jobs: JobsOption = -1,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how well a surrogate ranks systems, languages or questions it was not trained on."""
+    from arena.data.errors import UsageError
+    from arena.data.folder import read_arena
+    from arena.rating.battles import checked_tie_rule
+    from features.measures.registry import parse_features
+    from surrogate.cli.printing import progress_bar
+    from surrogate.learning.names import DEFAULT_SURROGATE
+    from surrogate.learning.regressors import TABLE_3_LEARNERS
+    from surrogate.validation import TournamentSettings
+    from surrogate.validation import validate as validate_arena
+    from surrogate.validation.learner_comparison import REPEATS, compare_learners
+
+    if importances is not None and protocol != IMPORTANCES:
+        raise UsageError(f"--importances is for the protocol {IMPORTANCES}, not {protocol}")
+    kinds = None if importances is None else split_names(importances)
+    read = read_arena(arena)
+    shared: dict[str, Any] = {
+        "features": parse_features(features),
+        "judge": judge,
+        "feature_table": _table(feature_table),
+        "tournaments": TournamentSettings(
+            tournaments, questions, checked_tie_rule(ties), seed=seed
+        ),
+        "n_jobs": jobs,
+    }
+    if protocol == TABLE_3:
+        learners = TABLE_3_LEARNERS if model is None else split_names(model)
+        with progress_bar() as progress:
+            compared = compare_learners(
+                read, learners, **shared, repeats=repeats or REPEATS, progress=progress
+            )
+        print_study("R² of learners", compared, as_json)
+        return
+    if protocol in STUDIES:
+        study = run_study(protocol, read, model or DEFAULT_SURROGATE, shared, repeats, kinds)
+        print_study(study_title(protocol, study), study, as_json)
+        return
+    with progress_bar() as progress:
+        validated = validate_arena(
+            read,
+            protocol,
+            model or DEFAULT_SURROGATE,
+            **shared,
+            repeats=repeats,
+            test_arena=None if test is None else read_arena(test),
+            test_judge=test_judge,
+            test_feature_table=_table(test_feature_table),
+            holdout=None if holdout is None else split_names(holdout),
+            progress=progress,
+        )
+    _print_validation(validated, as_json)
+
+
+def _table(path: Path | None) -> Any:  # noqa: ANN401 - a pandas table, which is loaded late
+    from surrogate.board.folder import read_feature_table
+
+    return None if path is None else read_feature_table(path)
+
+
+def _print_validation(validated: Validation, as_json: bool) -> None:
+    from surrogate.cli import printing
+
+    if as_json:
+        printing.print_json(validated.as_json())
+        return
+    languages = [(name, item) for name, item in sorted(validated.per_language.items())]
+    header = ["language", "tau", "low", "high", "spearman", "pairwise accuracy", "R²", "systems"]
+    rows = [
+        [
+            *(name, item.tau, item.tau_low, item.tau_high, item.spearman),
+            *(item.pairwise_accuracy, item.r2, item.n_systems),
+        ]
+        for name, item in [*languages, ("macro", validated.scores)]
+    ]
+    printing.print_table(
+        f"Agreement of {validated.model} with the arena: {validated.protocol} (Kendall tau, 95% "
+        "interval over systems)",
+        header,
+        rows,
+    )
+    for name, item in languages:
+        if item.reason:
+            print(f"Note ({name}): {item.reason}")
+    print(f"Signature: {validated.signature}")

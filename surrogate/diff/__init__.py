@@ -1,0 +1,1 @@
+"""Two boards compared: what moved, and is it more than noise."""

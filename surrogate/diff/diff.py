@@ -1,0 +1,222 @@
+"""The difference of two boards over all the languages they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from features.measures.feature import offer
+from surrogate.board.folder import DECIMALS
+from surrogate.diff.languages import (
+    ARENA,
+    DIFF_COLUMNS,
+    KINDS,
+    OVERALL,
+    ComparedBoard,
+    incomparable,
+    language_diff,
+    rank_change,
+    read_compared,
+    with_verdicts,
+)
+from surrogate.publish.exports.tables import guarded
+
+NOT_IN_ALL = "it is not comparable in every language: {languages}"
+
+
+def overall_diff(
+    old: ComparedBoard, new: ComparedBoard, kind: str, languages: Sequence[pd.DataFrame]
+) -> pd.DataFrame:
+    """Compare the ranks over all languages, and test the mean change of the ratings.
+
+    Questions may be translations of each other, and systems are weak in several languages at
+    once: the standard error is the mean of the languages', as if their errors were fully
+    correlated. That is never below the true one.
+
+    Args:
+        old: The earlier board.
+        new: The later board.
+        kind: ``synthetic`` or ``arena``.
+        languages: ``language_diff`` of each language on both boards.
+
+    Returns:
+        ``DIFF_COLUMNS`` with ``language`` as ``overall``; ranks are those of the boards, ratings
+        means over the shared languages.
+    """
+    prefix = "arena_" if kind == ARENA else ""
+    ranks = [
+        board.overall[["system", f"{prefix}rank", f"{prefix}mean_rank"]]
+        .set_axis(["system", "rank", "mean_rank"], axis=1)
+        .dropna(subset="rank" if kind == ARENA else [])
+        .assign(there=True)
+        for board in (old, new)
+    ]
+    table = ranks[0].merge(ranks[1], on="system", how="outer", suffixes=("_old", "_new"))
+    both = (table["there_old"].notna() & table["there_new"].notna()).to_numpy()
+    stacked = pd.concat(languages, ignore_index=True)
+    table = table.merge(_means(stacked), on="system", how="left")
+    table["rank_change"] = rank_change(table["mean_rank_old"], table["mean_rank_new"], both)
+    table["reason"] = [
+        _reason(present, system, stacked)
+        for present, system in zip(both, table["system"], strict=True)
+    ]
+    table = table.assign(language=OVERALL, kind=kind)
+    with_verdicts(table)
+    return table.sort_values(["rank_new", "rank_old", "system"], kind="stable")
+
+
+def _means(stacked: pd.DataFrame) -> pd.DataFrame:
+    columns = ["rating_old", "rating_new", "rating_change", "standard_error"]
+    grouped = stacked.groupby("system")
+    count = stacked["language"].nunique()
+    means = grouped[columns].mean().where(grouped[columns].count() == count)
+    return means.assign(freedom=grouped["freedom"].min()).reset_index()
+
+
+def _reason(present: bool, system: str, stacked: pd.DataFrame) -> str:
+    if not present:
+        return "it is on one of the boards only"
+    rows = stacked[stacked["system"] == system]
+    untested = rows.loc[rows["p_value"].isna(), "language"]
+    absent = sorted(set(stacked["language"]) - set(rows["language"]))
+    left_out = sorted({*untested, *absent})
+    return NOT_IN_ALL.format(languages=", ".join(left_out)) if left_out else ""
+
+
+_SAME_QUESTIONS = (
+    "both boards rest on the same questions; their errors are taken as independent, so that the "
+    "tests rather miss a change than make one up"
+)
+_OTHER_QUESTIONS = (
+    "the boards rest on different questions or reference answers: a change may be theirs, and is "
+    "tested as between independent samples"
+)
+_HOLM = (
+    "tested at 5%, Holm-corrected over the systems of a language; with many languages, look at "
+    "the rows of all languages together first"
+)
+_RECENTRED = (
+    "{language}: the boards do not rate the same systems ({kind}); changes are relative to the "
+    "mean of those on both, and their errors approximate"
+)
+
+
+@dataclass(frozen=True)
+class BoardDiff:
+    """The difference of two boards.
+
+    Attributes:
+        changes: One row a language (``overall`` for all together), kind of rating
+            (``synthetic`` or ``arena``) and system: ``language, kind, system, rank_old,
+            rank_new, rank_change, rating_old, rating_new, rating_change, standard_error,
+            p_value, verdict, reason``. ``rank_change`` is among the systems on both boards,
+            above 0 for up; ``p_value`` is Holm-adjusted; ``verdict`` is ``moved``, ``within
+            noise``, ``not comparable``, ``new`` or ``gone``.
+        settings: Fields that differ: ``field, old, new``; NaN where a board lacks it.
+        notes: Sentences on what limits the comparison.
+    """
+
+    changes: pd.DataFrame
+    settings: pd.DataFrame
+    notes: tuple[str, ...]
+
+    def of_language(self, language: str) -> BoardDiff:
+        """Keep one language, or ``overall``.
+
+        Raises:
+            UsageError: If there is no such language.
+        """
+        kept = self.changes[self.changes["language"] == language]
+        if kept.empty:
+            there = list(dict.fromkeys(self.changes["language"]))
+            raise UsageError(f"no language {language!r} here; {offer(language, there)}")
+        return BoardDiff(kept.reset_index(drop=True), self.settings, self.notes)
+
+    def as_csv(self) -> str:
+        """Return the changes as CSV, with texts that a spreadsheet would run guarded."""
+        texts = {name: self.changes[name].map(guarded) for name in ("system", "reason")}
+        table = self.changes.assign(**texts).round(DECIMALS)
+        return str(table.to_csv(index=False, lineterminator="\n"))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON, missing ones as None."""
+        return {
+            "changes": _records(self.changes),
+            "settings": _records(self.settings),
+            "notes": list(self.notes),
+        }
+
+
+def diff_boards(old: Path | str, new: Path | str) -> BoardDiff:
+    """Compare two board folders system by system.
+
+    A change of an arena rating is held against the intervals over tournaments, one of a
+    synthetic rating against the conformal intervals; see ``rating_noise`` for the test. Boards of
+    different judges, tie rules or priors have ratings on different scales, and synthetic ratings
+    by different features or surrogates are different measurements: they are not compared.
+
+    Args:
+        old: Folder of the earlier board.
+        new: Folder of the later one.
+
+    Raises:
+        UsageError: If one of them holds no board, or they have no language in common.
+        DataError: If a summary is malformed.
+    """
+    before, after = read_compared(old), read_compared(new)
+    shared = sorted(before.languages & after.languages)
+    if not shared:
+        raise UsageError("the boards have no language in common: there is nothing to compare")
+    parts = {
+        (kind, language): language_diff(before, after, kind, language)
+        for kind in KINDS
+        for language in shared
+    }
+    overall = [
+        overall_diff(before, after, kind, [parts[kind, language] for language in shared])
+        for kind in KINDS
+    ]
+    tables = [*overall, *(parts[kind, language] for language in shared for kind in KINDS)]
+    changes = pd.concat([_typed(table) for table in tables], ignore_index=True)
+    return BoardDiff(changes, _changed_settings(before, after), tuple(_notes(before, after, parts)))
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    ranks = dict.fromkeys(("rank_old", "rank_new", "rank_change"), "Int64")
+    return table[DIFF_COLUMNS].astype(ranks)
+
+
+def _changed_settings(old: ComparedBoard, new: ComparedBoard) -> pd.DataFrame:
+    names = [*old.settings, *(name for name in new.settings if name not in old.settings)]
+    rows = [
+        (name, before, after)
+        for name in names
+        if (before := old.settings.get(name)) != (after := new.settings.get(name))
+    ]
+    return pd.DataFrame(rows, columns=["field", "old", "new"], dtype=object)
+
+
+def _notes(
+    old: ComparedBoard, new: ComparedBoard, parts: dict[tuple[str, str], pd.DataFrame]
+) -> Iterator[str]:
+    for kind in KINDS:
+        if why := incomparable(old, new, kind):
+            yield f"{kind} ratings are not comparable: {why}"
+    same = old.settings["content"] == new.settings["content"]
+    yield _SAME_QUESTIONS if same else _OTHER_QUESTIONS
+    yield _HOLM
+    for language in sorted(old.languages ^ new.languages):
+        yield f"{language} is on the {'old' if language in old.languages else 'new'} board only"
+    for (kind, language), table in parts.items():
+        if table["recentred"].any():
+            yield _RECENTRED.format(language=language, kind=kind)
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    plain = table.astype(object).where(table.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]

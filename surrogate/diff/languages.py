@@ -1,0 +1,371 @@
+"""Is the change of a rating more than noise? Welch's t tests on differences, Holm-corrected.
+
+A standard error is read off a published 95% percentile interval over T tournaments. The interval
+of a finite sample is narrower than that of the normal distribution, the more so the fewer
+tournaments there are; its expected width in standard deviations is by Blom's (1958)
+approximation of normal order statistics. The spread between two quantiles says less than a
+standard deviation of T draws does: it is given 0.55 T degrees of freedom, its efficiency in large
+samples.
+
+The two boards are taken as independent. Boards that share questions have errors that go up and
+down together, so that the true error of the difference is smaller: the test then misses changes
+rather than making them up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import ValidationError
+from scipy.stats import norm, t
+
+from arena.data.errors import DataError, UsageError
+from arena.data.schema import validation_problems
+from surrogate.board.folder import ARENA_FILE, BOARD_FILE, OVERALL_FILE, SUMMARY_FILE
+from surrogate.board.summary import BoardSummary
+
+Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.05
+FEWEST_TOURNAMENTS = 5
+"""With fewer, an interval says next to nothing of the error."""
+
+_TAIL = 0.025
+_EFFICIENCY = 0.55
+
+
+def interval_width(tournaments: int) -> float:
+    """Return the expected width of a 95% percentile interval of T normal draws.
+
+    Args:
+        tournaments: Draws T.
+
+    Returns:
+        In standard deviations: below, and with T towards, 2 x 1.96.
+    """
+    place = _TAIL * (tournaments - 1)  # where numpy's percentile falls among the ordered draws
+    below = int(place)
+    ranks = np.array([below + 1, min(below + 2, tournaments)])
+    scores = norm.ppf((ranks - 0.375) / (tournaments + 0.25))
+    return float(-2 * np.interp(place - below, [0, 1], scores))
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How uncertain ratings are.
+
+    Attributes:
+        standard: Standard error of each rating, shape (S,); NaN where it is not known.
+        freedom: Degrees of freedom it rests on.
+    """
+
+    standard: Floats
+    freedom: float
+
+
+def bootstrap_errors(low: Floats, high: Floats, tournaments: int) -> Errors:
+    """Read errors off 95% percentile intervals over tournaments."""
+    return Errors((high - low) / interval_width(tournaments), _EFFICIENCY * tournaments)
+
+
+def conformal_errors(low: Floats, high: Floats, level: float) -> Errors:
+    """Read errors off conformal intervals of a level, taking the surrogate's errors as normal."""
+    return Errors((high - low) / (2 * norm.ppf((1 + level) / 2)), np.inf)
+
+
+def difference_errors(old: Errors, new: Errors) -> tuple[Floats, Floats]:
+    """Return standard errors of independent differences, and Welch's degrees of freedom."""
+    parts = np.array([old.standard**2, new.standard**2])
+    variance = parts.sum(axis=0)
+    spread = (parts**2 / np.array([[old.freedom], [new.freedom]])).sum(axis=0)
+    endless = np.full_like(spread, np.inf)
+    freedom = np.divide(variance**2, spread, out=endless, where=spread > 0)
+    return np.sqrt(variance), np.asarray(freedom)
+
+
+def chances(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
+    """Return two-sided p-values of changes; 1 for none at all, NaN where the error is not known.
+
+    A change beside an error of 0 has no p-value: an interval without width says nothing.
+    """
+    known = errors > 0
+    ratio = np.divide(np.abs(changes), errors, out=np.full_like(errors, np.nan), where=known)
+    return np.asarray(np.where(changes == 0, 1.0, 2 * t.sf(ratio, freedom)))
+
+
+def holm_adjusted(chances: Floats) -> Floats:
+    """Adjust p-values for testing several at once (Holm, 1979); NaN stays, and does not count."""
+    adjusted = np.full(len(chances), np.nan)
+    known = np.flatnonzero(np.isfinite(chances))
+    order = known[np.argsort(chances[known], kind="stable")]
+    factors = len(order) - np.arange(len(order))
+    adjusted[order] = np.maximum.accumulate(np.minimum(chances[order] * factors, 1.0))
+    return adjusted
+
+
+RATING_COLUMNS = ["language", "system", "rank", "rating", "low", "high", "note"]
+
+_TEXTS = {"language": "str", "system": "str", "note": "str"}
+
+
+@dataclass(frozen=True)
+class ComparedBoard:
+    """A board as far as it is compared.
+
+    Attributes:
+        arena: Arena ratings: ``language, system, rank, rating, low, high, note``.
+        synthetic: Synthetic ratings, the same columns; low and high NaN on boards without them.
+        overall: Ranks over all languages.
+        settings: The signature's fields, with ``arena`` and a digest of its questions.
+        levels: Language to the level of the synthetic ratings' intervals.
+    """
+
+    arena: pd.DataFrame
+    synthetic: pd.DataFrame
+    overall: pd.DataFrame
+    settings: dict[str, str]
+    levels: dict[str, float]
+
+    @property
+    def tournaments(self) -> int | None:
+        """Tournaments that the arena's intervals rest on; None if the signature has none."""
+        count = self.settings.get("tournaments", "")
+        return int(count) if count.isdecimal() else None
+
+    @property
+    def languages(self) -> set[str]:
+        """Languages it ranks systems in."""
+        return set(self.synthetic["language"])
+
+
+def read_compared(folder: Path | str) -> ComparedBoard:
+    """Read a board folder for a comparison.
+
+    Raises:
+        UsageError: If the folder holds no board.
+        DataError: If ``summary.json`` is malformed.
+    """
+    folder = Path(folder)
+    wanted = (BOARD_FILE, ARENA_FILE, OVERALL_FILE, SUMMARY_FILE)
+    absent = [name for name in wanted if not (folder / name).is_file()]
+    if absent:
+        raise UsageError(
+            f"{folder} holds no board: {', '.join(absent)} is missing; "
+            "make one with  surrogate-arena board ARENA --out DIR"
+        )
+    summary = _read_summary(folder / SUMMARY_FILE)
+    settings = {"arena": summary.arena, "content": summary.fingerprint}
+    return ComparedBoard(
+        _ratings(folder / ARENA_FILE),
+        _ratings(folder / BOARD_FILE),
+        _read_table(folder / OVERALL_FILE),
+        settings | _fields(summary.signature),
+        {name: item.interval.level for name, item in summary.languages.items()},
+    )
+
+
+def _read_summary(path: Path) -> BoardSummary:
+    try:
+        return BoardSummary.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise DataError(
+            validation_problems(error, path.name, None, lambda _: "build the board anew")
+        ) from error
+
+
+def _read_table(path: Path) -> pd.DataFrame:
+    columns = pd.read_csv(path, nrows=0).columns
+    dtypes = {name: kind for name, kind in _TEXTS.items() if name in columns}
+    table = pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=[""])
+    return table.fillna({"note": ""}) if "note" in columns else table
+
+
+def _ratings(path: Path) -> pd.DataFrame:
+    table = _read_table(path)
+    older = {name: np.nan for name in ("low", "high") if name not in table}
+    return table.assign(**older)[RATING_COLUMNS]
+
+
+def _fields(signature: str) -> dict[str, str]:
+    """Take a signature such as ``judge:gpt-4o|seed:0`` apart; a field may stand several times."""
+    fields: dict[str, str] = {}
+    last = ""
+    for part in signature.split("|"):
+        name, colon, value = part.partition(":")
+        if not (colon and name.isidentifier()):
+            name, value = last, part  # a bar in a name
+        fields[name] = f"{fields[name]}|{value}" if name in fields else value
+        last = name
+    return fields
+
+
+SYNTHETIC = "synthetic"
+ARENA = "arena"
+KINDS = (SYNTHETIC, ARENA)
+OVERALL = "overall"
+
+MOVED = "moved"
+WITHIN_NOISE = "within noise"
+NOT_COMPARABLE = "not comparable"
+NEW = "new"
+GONE = "gone"
+
+DIFF_COLUMNS = [
+    *("language", "kind", "system", "rank_old", "rank_new", "rank_change"),
+    *("rating_old", "rating_new", "rating_change", "standard_error", "p_value"),
+    *("verdict", "reason"),
+]
+
+NO_INTERVAL = "a board holds no interval of this rating"
+NOT_RATED = "it has no rating on one of the boards"
+
+_SCALE = {
+    "judge": "the judge",
+    "ties": "the tie rule",
+    "ridge": "the prior",
+}
+_INSTRUMENT = {
+    "features": "the features",
+    "model": "the surrogate",
+    "rows": "the training rows",
+}
+
+
+def incomparable(old: ComparedBoard, new: ComparedBoard, kind: str) -> str:
+    """Say why two boards' ratings cannot be compared at all; empty if they can."""
+    fields = _SCALE if kind == ARENA else _SCALE | _INSTRUMENT
+    differing = [
+        words for name, words in fields.items() if old.settings.get(name) != new.settings.get(name)
+    ]
+    if not differing:
+        return ""
+    what = "scale" if set(differing) & set(_SCALE.values()) else "measurement"
+    return f"another {what}: {', '.join(differing)} changed"
+
+
+def language_diff(old: ComparedBoard, new: ComparedBoard, kind: str, language: str) -> pd.DataFrame:
+    """Compare one language.
+
+    Args:
+        old: The earlier board.
+        new: The later board.
+        kind: ``synthetic`` or ``arena``.
+        language: Language code.
+
+    Returns:
+        ``DIFF_COLUMNS``, with ``freedom`` of the standard errors and whether the ratings were
+        ``recentred`` on the systems of both boards; by rank on the new board, those gone last.
+    """
+    before, after = (_of_language(board, kind, language) for board in (old, new))
+    table = before.merge(after, on="system", how="outer", suffixes=("_old", "_new"))
+    table = table.assign(language=language, kind=kind)
+    rated = (table["rating_old"].notna() & table["rating_new"].notna()).to_numpy()
+    same = before.dropna(subset="rating")["system"].isin(after.dropna(subset="rating")["system"])
+    recentred = not (same.all() and rated.sum() == after["rating"].notna().sum())
+    table["recentred"] = recentred and bool(rated.any())
+    table["rank_change"] = rank_change(table["rank_old"], table["rank_new"], rated)
+    table["rating_change"] = _changes(table, rated, recentred)
+    errors = [_errors(board, table, kind, language, side) for board, side in _sides(old, new)]
+    error, freedom = difference_errors(*errors)
+    table["standard_error"], table["freedom"] = error, freedom
+    table["reason"] = _reasons(table, incomparable(old, new, kind), [*_sides(old, new)], kind)
+    with_verdicts(table)
+    return table.sort_values(["rank_new", "rank_old", "system"], kind="stable")
+
+
+def with_verdicts(table: pd.DataFrame) -> None:
+    """Add ``p_value`` and ``verdict`` to a table of changes, and clear what was not tested."""
+    comparable = (table["reason"] == "").to_numpy()
+    tested = chances(
+        table["rating_change"].to_numpy(float),
+        table["standard_error"].to_numpy(float),
+        table["freedom"].to_numpy(float),
+    )
+    table["p_value"] = holm_adjusted(np.where(comparable, tested, np.nan))
+    untestable = comparable & table["p_value"].isna().to_numpy()
+    table.loc[untestable, "reason"] = NO_INTERVAL
+    both = zip(_presence(table), table["p_value"], strict=True)
+    table["verdict"] = [_verdict(presence, chance) for presence, chance in both]
+
+
+def rank_change(old: pd.Series, new: pd.Series, both: npt.NDArray[np.bool_]) -> Floats:
+    """Places gained among the systems ranked on both boards; NaN for others."""
+    ranked = both & old.notna().to_numpy() & new.notna().to_numpy()
+    change = np.full(len(old), np.nan)
+    places = [side[ranked].rank(method="min").to_numpy(float) for side in (old, new)]
+    change[ranked] = places[0] - places[1]
+    return change
+
+
+def _of_language(board: ComparedBoard, kind: str, language: str) -> pd.DataFrame:
+    table = board.arena if kind == ARENA else board.synthetic
+    return table[table["language"] == language].drop(columns="language").assign(there=True)
+
+
+def _sides(
+    old: ComparedBoard, new: ComparedBoard
+) -> tuple[tuple[ComparedBoard, str], tuple[ComparedBoard, str]]:
+    return (old, "old"), (new, "new")
+
+
+def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recentred: bool) -> Floats:
+    """Changes of the ratings; where the boards rate other systems, relative to the common mean."""
+    change = (table["rating_new"] - table["rating_old"]).to_numpy(float)
+    if recentred and rated.any():
+        change = change - change[rated].mean()
+    return np.asarray(np.where(rated, change, np.nan))
+
+
+def _errors(
+    board: ComparedBoard, table: pd.DataFrame, kind: str, language: str, side: str
+) -> Errors:
+    low, high = (table[f"{bound}_{side}"].to_numpy(float) for bound in ("low", "high"))
+    if kind == SYNTHETIC:
+        return conformal_errors(low, high, board.levels[language])
+    if board.tournaments is None or board.tournaments < FEWEST_TOURNAMENTS:
+        return Errors(np.full(len(table), np.nan), np.inf)
+    return bootstrap_errors(low, high, board.tournaments)
+
+
+def _reasons(
+    table: pd.DataFrame,
+    whole: str,
+    sides: list[tuple[ComparedBoard, str]],
+    kind: str,
+) -> list[str]:
+    """Say for each system why its change is not tested; empty where it is."""
+    few = [
+        f"the {side} board holds fewer than {FEWEST_TOURNAMENTS} tournaments"
+        for board, side in sides
+        if kind == ARENA and (board.tournaments or 0) < FEWEST_TOURNAMENTS
+    ]
+    board_wide = whole or "; ".join(few)
+    return [_reason(row, board_wide) for row in table.to_dict("records")]
+
+
+def _reason(row: dict[str, object], board_wide: str) -> str:
+    if row["there_old"] is not True or row["there_new"] is not True:
+        return "it is on one of the boards only"
+    if board_wide:
+        return board_wide
+    notes = {str(row[f"note_{side}"]) for side in ("old", "new")} - {""}
+    if notes:
+        return "; ".join(sorted(notes))
+    return NOT_RATED if pd.isna(row["rating_change"]) else ""
+
+
+def _presence(table: pd.DataFrame) -> list[str]:
+    pairs = zip(table["there_old"], table["there_new"], strict=True)
+    return [NEW if old is not True else GONE if new is not True else "" for old, new in pairs]
+
+
+def _verdict(presence: str, chance: float) -> str:
+    if presence:
+        return presence
+    if np.isnan(chance):
+        return NOT_COMPARABLE
+    return MOVED if chance < LEVEL else WITHIN_NOISE

@@ -1,0 +1,1 @@
+"""What is learned: features and ratings in, surrogates out."""

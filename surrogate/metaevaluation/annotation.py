@@ -1,0 +1,358 @@
+"""From answers to yes-or-no questions to a label of faithfulness (MEMERAG, appendix A, figure 3).
+
+The labels, their two levels and the reason for a flow chart are the paper's; its figure is a
+picture, so the wording and the order of the questions here are this project's. The order is that
+of the grounds a sentence can be refuted on: what the passages deny comes before what they do not
+mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import pandas as pd
+
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.rows import CSV_SUFFIXES, Rows, read_rows, row_suffix, write_rows
+from arena.statistics.raters import Label, Ratings, code_ratings
+from surrogate.metaevaluation.memerag.reading import (
+    CHALLENGING,
+    COARSE_OF_FINE,
+    NOT_SUPPORTED,
+    RELEVANCE,
+    SENTENCE_KEY,
+    SUPPORTED,
+    canonical_label,
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A step of the flow chart.
+
+    Attributes:
+        name: Its name, as a column of a sheet.
+        text: What the annotator is asked about a sentence and its passages.
+        yes: The next question's name, or the label, if the answer is yes.
+        no: The same if it is no.
+    """
+
+    name: str
+    text: str
+    yes: str
+    no: str
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """The label that answers lead to.
+
+    Attributes:
+        factuality: ``Supported``, ``Not Supported`` or ``Challenging to determine``.
+        fine_grained_factuality: The reason; None if challenging to determine.
+    """
+
+    factuality: str
+    fine_grained_factuality: str | None
+
+
+_STEPS = (
+    Question(
+        "can_be_determined",
+        "Can you tell from the passages, without knowledge of your own, whether they support the "
+        "sentence?",
+        yes="all_supported",
+        no=CHALLENGING,
+    ),
+    Question(
+        "all_supported",
+        "Does everything that the sentence says stand in the passages, or follow from them?",
+        yes="says_the_same",
+        no="is_contradicted",
+    ),
+    Question(
+        "says_the_same",
+        "Do the passages say the same, in the same or in other words?",
+        yes="Direct paraphrase",
+        no="follows_logically",
+    ),
+    Question(
+        "follows_logically",
+        "Is it a conclusion that follows logically from what the passages say?",
+        yes="Logical conclusion",
+        no="Other",
+    ),
+    Question(
+        "is_contradicted",
+        "Do the passages say the opposite, or something that cannot be true as well?",
+        yes="Contradiction",
+        no="mixes_up_references",
+    ),
+    Question(
+        "mixes_up_references",
+        "Does the sentence say of one person, thing, place or time what the passages say of "
+        "another?",
+        yes="Mis-referencing",
+        no="shifts_nuance",
+    ),
+    Question(
+        "shifts_nuance",
+        "Does it say more or less certainly, generally or strongly what the passages say?",
+        yes="Nuance shift",
+        no="states_opinion",
+    ),
+    Question(
+        "states_opinion",
+        "Does it state as a fact what the passages give as somebody's opinion?",
+        yes="Opinion as fact",
+        no="reasons_wrongly",
+    ),
+    Question(
+        "reasons_wrongly",
+        "Does it draw a conclusion from the passages that does not follow from them?",
+        yes="Wrong reasoning",
+        no="adds_information",
+    ),
+    Question(
+        "adds_information",
+        "Does it say something that the passages do not mention?",
+        yes="Adds new information",
+        no="Other mistake",
+    ),
+)
+
+QUESTIONS: Mapping[str, Question] = MappingProxyType({step.name: step for step in _STEPS})
+"""The questions by name; the first one opens the chart."""
+
+FIRST_QUESTION = _STEPS[0].name
+
+
+def next_question(answers: Mapping[str, bool]) -> Question | None:
+    """Return the question to ask next; None if the answers lead to a label.
+
+    Args:
+        answers: Answers so far, by the question's name; those off the path do not matter.
+
+    Raises:
+        UsageError: If an answer is to no question of the chart.
+    """
+    _check(answers)
+    place = _follow(answers)
+    return QUESTIONS.get(place)
+
+
+def annotate(answers: Mapping[str, bool]) -> Annotation:
+    """Return the label that answers lead to.
+
+    Args:
+        answers: Answers by the question's name; those off the path do not matter.
+
+    Raises:
+        UsageError: If an answer is missing on the path, or is to no question of the chart.
+    """
+    _check(answers)
+    place = _follow(answers)
+    if place in QUESTIONS:
+        raise UsageError(f"{place} is not answered: {QUESTIONS[place].text}")
+    return annotation_of(place)
+
+
+def annotation_of(label: str) -> Annotation:
+    """Return both levels of a fine-grained label, or of ``Challenging to determine``.
+
+    Raises:
+        UsageError: For any other label.
+    """
+    if label == CHALLENGING:
+        return Annotation(CHALLENGING, None)
+    if label not in COARSE_OF_FINE:
+        known = ", ".join((*COARSE_OF_FINE, CHALLENGING))
+        raise UsageError(f"{label!r} is no fine-grained label; use one of {known}")
+    coarse = COARSE_OF_FINE[label]
+    return Annotation(SUPPORTED if coarse == SUPPORTED else NOT_SUPPORTED, label)
+
+
+def _check(answers: Mapping[str, bool]) -> None:
+    unknown = [name for name in answers if name not in QUESTIONS]
+    if unknown:
+        raise UsageError(
+            f"there is no question {unknown[0]!r}; questions are {', '.join(QUESTIONS)}"
+        )
+
+
+def _follow(answers: Mapping[str, bool]) -> str:
+    """Return the label reached, or the first question on the path without an answer."""
+    place = FIRST_QUESTION
+    while place in QUESTIONS and place in answers:
+        question = QUESTIONS[place]
+        place = question.yes if answers[place] else question.no
+    return place
+
+
+SHOWN_COLUMNS = [*SENTENCE_KEY, "query", "passages", "answer", "sentence"]
+"""What an annotator reads."""
+
+FILLED_COLUMNS = [*QUESTIONS, "relevance", "comments"]
+"""What an annotator fills in: yes or no for each question on the way to a label, and so on."""
+
+LABEL_COLUMNS = [*SENTENCE_KEY, "factuality", "fine_grained_factuality", "relevance", "comments"]
+"""Columns of a sheet that came back."""
+
+_ANSWERS = {"yes": True, "y": True, "1": True, "no": False, "n": False, "0": False}
+
+
+def annotation_sheet(sentences: pd.DataFrame) -> pd.DataFrame:
+    """Make a sheet for one annotator, without the labels that there are.
+
+    Args:
+        sentences: Columns ``language, query_id, sentence_id, query, passages, answer, sentence``,
+            such as ``read_memerag`` returns; ``passages`` holds texts.
+
+    Returns:
+        Columns ``SHOWN_COLUMNS``, passages numbered in one text, and ``FILLED_COLUMNS``, empty.
+    """
+    absent = [name for name in SHOWN_COLUMNS if name not in sentences.columns]
+    if absent:
+        raise UsageError(f"the sentences lack the columns {', '.join(absent)}")
+    shown = sentences[SHOWN_COLUMNS].reset_index(drop=True)
+    shown = shown.assign(passages=shown["passages"].map(_numbered))
+    return shown.assign(**dict.fromkeys(FILLED_COLUMNS, ""))
+
+
+def write_sheet(sheet: pd.DataFrame, path: Path | str) -> None:
+    """Write a sheet as CSV.
+
+    Raises:
+        UsageError: If the name does not end in ``.csv`` (``.gz``, ``.zst``), or its folder is
+            absent.
+    """
+    path = Path(path)
+    if row_suffix(path) not in CSV_SUFFIXES:
+        raise UsageError(f"{path.name}: a sheet is a CSV file; use a name such as anna.csv")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent} to write {path.name} in")
+    write_rows(sheet, path)
+
+
+def read_sheet(path: Path | str) -> pd.DataFrame:
+    """Read a sheet that an annotator filled in.
+
+    A question is answered by yes or no (y, n, 1, 0; case does not matter). Those off the path to
+    the label may be left empty; a sentence without any answer is not annotated yet.
+
+    Args:
+        path: CSV file as ``write_sheet`` makes it; further columns do not matter.
+
+    Returns:
+        Columns ``LABEL_COLUMNS``, one row a sentence, labels missing where it is not annotated.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: With every problem: unknown answers, a path that ends before its label, unknown
+            relevance, a sentence that stands twice, missing columns.
+    """
+    rows = read_rows(Path(path))
+    wanted = [*SENTENCE_KEY, *QUESTIONS, "relevance"]
+    absent = [name for name in wanted if name not in rows.table.columns]
+    if absent and not rows.problems:
+        fault, mend = "this column is missing", "keep all columns of the sheet"
+        raise DataError([Problem(rows.source, None, name, None, fault, mend) for name in absent])
+    problems = list(rows.problems)
+    labelled = [] if absent else _labelled(rows, problems)
+    if problems:
+        raise DataError(sorted(problems, key=lambda problem: problem.line or 0))
+    return pd.DataFrame(labelled, columns=LABEL_COLUMNS, dtype=object)
+
+
+def ratings_of_sheets(sheets: Sequence[pd.DataFrame], field: str = "factuality") -> Ratings:
+    """Put the labels of several annotators side by side, to see how far they agree.
+
+    Args:
+        sheets: As ``read_sheet`` returns them, one an annotator; they need not hold the same
+            sentences.
+        field: ``factuality``, ``fine_grained_factuality`` or ``relevance``.
+
+    Returns:
+        Items are the sentences of any sheet, raters the sheets, in their order.
+
+    Raises:
+        UsageError: For an unknown field, or without sheets.
+    """
+    if field not in LABEL_COLUMNS[len(SENTENCE_KEY) : -1]:
+        raise UsageError(
+            f"unknown field {field!r}; use factuality, fine_grained_factuality or relevance"
+        )
+    if not sheets:
+        raise UsageError("there are no sheets; give one at least")
+    labels = [sheet.set_index(SENTENCE_KEY)[field].rename(n) for n, sheet in enumerate(sheets)]
+    joint = pd.concat(labels, axis=1, sort=False).astype(object)
+    rows: list[list[Label | None]] = joint.where(joint.notna(), None).to_numpy().tolist()
+    return code_ratings(rows)
+
+
+def _numbered(passages: Sequence[str]) -> str:
+    return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(passages, start=1))
+
+
+def _labelled(rows: Rows, problems: list[Problem]) -> list[dict[str, object]]:
+    labelled: list[dict[str, object]] = []
+    seen: dict[tuple[object, ...], int] = {}
+    for line, record in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
+        where = (rows.source, int(line))
+        row = {str(name): value for name, value in record.items()}
+        key = tuple(row[name] for name in SENTENCE_KEY)
+        if key in seen:
+            fault = f"stands on line {seen[key]} already"
+            problems.append(Problem(*where, "sentence_id", key[-1], fault, "keep one of them"))
+            continue
+        seen[key] = int(line)
+        labelled.append(_row(row, where, problems))
+    return labelled
+
+
+def _row(
+    row: Mapping[str, object], where: tuple[str, int], problems: list[Problem]
+) -> dict[str, object]:
+    for name in SENTENCE_KEY:
+        if row[name] is None:
+            problems.append(Problem(*where, name, None, "is missing", "copy it from the sheet"))
+    found: dict[str, object] = {name: row[name] for name in SENTENCE_KEY}
+    found["comments"] = row.get("comments")
+    found["relevance"] = _relevance(row["relevance"], where, problems)
+    return found | _factuality(row, where, problems)
+
+
+def _factuality(
+    row: Mapping[str, object], where: tuple[str, int], problems: list[Problem]
+) -> dict[str, object]:
+    nothing: dict[str, object] = {"factuality": None, "fine_grained_factuality": None}
+    given = {name: str(row[name]).strip() for name in QUESTIONS if row[name] is not None}
+    for name, said in given.items():
+        if said.casefold() not in _ANSWERS:
+            problems.append(Problem(*where, name, said, "is no answer", "write yes or no"))
+    if not given or any(said.casefold() not in _ANSWERS for said in given.values()):
+        return nothing
+    answers = {name: _ANSWERS[said.casefold()] for name, said in given.items()}
+    open_question = next_question(answers)
+    if open_question is not None:
+        mend = f"answer: {open_question.text}"
+        problems.append(Problem(*where, open_question.name, None, "is not answered", mend))
+        return nothing
+    label = annotate(answers)
+    return {
+        "factuality": label.factuality,
+        "fine_grained_factuality": label.fine_grained_factuality,
+    }
+
+
+def _relevance(given: object, where: tuple[str, int], problems: list[Problem]) -> str | None:
+    if given is None:
+        return None
+    label = canonical_label("relevance", str(given))
+    if label is None:
+        mend = f"use one of {', '.join(RELEVANCE)}"
+        problems.append(Problem(*where, "relevance", given, "is no label of this field", mend))
+    return label

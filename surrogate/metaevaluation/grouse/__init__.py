@@ -1,0 +1,1 @@
+"""GroUSE: unit tests of judges of grounded answers."""

@@ -1,0 +1,1 @@
+"""MEMERAG: judges of faithfulness against human labels."""

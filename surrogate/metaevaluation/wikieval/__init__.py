@@ -1,0 +1,1 @@
+"""WikiEval: pairs of good and bad answers and contexts (Ragas)."""

@@ -1,0 +1,322 @@
+"""Which of two texts of WikiEval is the better one, told from where they come from.
+
+A text that stands in two files may be spelled a little otherwise in one of them, where its
+encoding suffered on the way; so the most alike counts, if it is alike enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
+from rapidfuzz.fuzz import ratio
+
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.rows import read_rows
+from surrogate.metaevaluation.wikieval.pairs import (
+    ANSWER_RELEVANCE,
+    COMPARED,
+    CONTEXT_RELEVANCE,
+    CRITERIA,
+    FAITHFULNESS,
+    FILES,
+    Criterion,
+)
+
+ALIKE = 95.0
+"""Percent of characters that must agree for two texts to count as one."""
+
+_MEND = "take the files of one edition of WikiEval, or say that label 1 is the better (label)"
+
+
+def better_answers(
+    faithfulness: pd.DataFrame, relevance: pd.DataFrame
+) -> dict[str, tuple[int, int]]:
+    """Find for each question the answer that both files hold.
+
+    Args:
+        faithfulness: Columns ``question, answer, label, line``.
+        relevance: The same.
+
+    Returns:
+        Its label in the one and in the other, by question.
+
+    Raises:
+        DataError: For each question of which no answer, or more than one, is in both.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    problems = [*_absent(faithfulness, relevance, FILES[ANSWER_RELEVANCE])]
+    problems += _absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[ANSWER_RELEVANCE])
+    others = dict(iter(relevance.groupby("question", sort=False)))
+    for question, rows in faithfulness.groupby("question", sort=False):
+        if question not in others:
+            continue
+        scored = [
+            (ratio(one.answer, other.answer), (int(one.label), int(other.label)))
+            for one in rows.itertuples()
+            for other in others[question].itertuples()
+        ]
+        alike = [labels for likeness, labels in scored if likeness >= ALIKE]
+        if len(alike) == 1:
+            found[str(question)] = alike[0]
+        else:
+            fault = f"has {len(alike)} answers in common with {FILES[ANSWER_RELEVANCE]}, not one"
+            problems.append(_problem(FILES[FAITHFULNESS], rows, question, fault))
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict[str, int]:
+    """Find for each question the context that answers were written from.
+
+    Args:
+        faithfulness: Columns ``question, context, label, line``.
+        relevance: The same.
+
+    Returns:
+        Its label in the second, by question.
+
+    Raises:
+        DataError: For each question of which neither context, or both equally, is that one.
+    """
+    found: dict[str, int] = {}
+    problems = [*_absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[CONTEXT_RELEVANCE])]
+    known = faithfulness.groupby("question", sort=False)["context"].first()
+    for question, rows in relevance.groupby("question", sort=False):
+        if question not in known.index:
+            continue
+        scored = sorted(
+            (ratio(row.context, known[question]), int(row.label)) for row in rows.itertuples()
+        )
+        if scored[1][0] >= ALIKE and scored[1][0] > scored[0][0]:
+            found[str(question)] = scored[1][1]
+        else:
+            fault = f"has no one context that is the one in {FILES[FAITHFULNESS]}"
+            problems.append(_problem(FILES[CONTEXT_RELEVANCE], rows, question, fault))
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def _absent(
+    rows: pd.DataFrame, others: pd.DataFrame, absent_from: str, source: str = FILES[FAITHFULNESS]
+) -> list[Problem]:
+    missing = rows[~rows["question"].isin(set(others["question"]))]
+    return [
+        _problem(source, part, question, f"is no question of {absent_from}")
+        for question, part in missing.groupby("question", sort=False)
+    ]
+
+
+def _problem(source: str, rows: pd.DataFrame, question: object, fault: str) -> Problem:
+    return Problem(source, int(rows["line"].iloc[0]), "question", question, fault, _MEND)
+
+
+Better = Literal["provenance", "label"]
+BETTER: tuple[Better, ...] = get_args(Better)
+
+PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse", "labelled"]
+"""Columns of a table of pairs."""
+
+_LABELS = {"0": 0, "1": 1}
+_MENDS = {
+    "missing": ("is missing", "add the column"),
+    "empty": ("is empty", "give it a value"),
+    "label": ("is no label", "write 0 or 1"),
+}
+
+
+def _filled(value: object) -> object:
+    if value is None or not str(value).strip():
+        raise PydanticCustomError("empty", "is empty")
+    return value
+
+
+def _label(value: object) -> object:
+    label = _LABELS.get(str(value).strip())
+    if label is None:
+        raise PydanticCustomError("label", "is no label")
+    return label
+
+
+Text = Annotated[str, BeforeValidator(_filled)]
+Label = Annotated[int, BeforeValidator(_label)]
+
+
+class AnswerInContext(BaseModel):
+    """A row of ``ff.csv``."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    question: Text
+    context: Text
+    answer: Text
+    label: Label
+
+
+class AnswerAlone(BaseModel):
+    """A row of ``ar.csv``."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    question: Text
+    answer: Text
+    label: Label
+
+
+class ContextAlone(BaseModel):
+    """A row of ``cr.csv``."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    question: Text
+    context: Text
+    label: Label
+
+
+_RECORDS: dict[Criterion, type[BaseModel]] = {
+    FAITHFULNESS: AnswerInContext,
+    ANSWER_RELEVANCE: AnswerAlone,
+    CONTEXT_RELEVANCE: ContextAlone,
+}
+
+
+def read_wikieval(
+    folder: Path | str, criteria: Sequence[str] = (), better: str = "provenance"
+) -> pd.DataFrame:
+    """Read WikiEval's pairs.
+
+    The public recast numbers the two texts of a question 0 and 1 in a shuffled order: its
+    ``label`` does not say which of them people preferred. That is told from where the texts come
+    from, as in the dataset itself: the answer that was written from the context stands in both
+    ``ff.csv`` and ``ar.csv``, beside one written without it and one made incomplete; the context
+    without added sentences is the one in ``ff.csv``.
+
+    Args:
+        folder: Holds ``ff.csv`` (faithfulness: ``question, context, answer, label``), ``ar.csv``
+            (answer relevance: ``question, answer, label``) and ``cr.csv`` (context relevance:
+            ``question, context, label``); each question stands in two rows.
+        criteria: Of ``CRITERIA``; all if left out.
+        better: ``provenance``, or ``label`` for files whose label 1 marks the better text.
+
+    Returns:
+        One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
+        from, None but for faithfulness; ``labelled`` is the label of the better text.
+
+    Raises:
+        UsageError: If there is no such folder or file, or for an unknown criterion.
+        DataError: With every problem: file, line, column, value and mend.
+    """
+    chosen = _chosen(criteria)
+    if better not in BETTER:
+        raise UsageError(f"better is {better!r}; use one of {', '.join(BETTER)}")
+    rows = _read_all(Path(folder), _needed(chosen, better))
+    labels = _better_labels(rows, chosen, better)
+    return pd.DataFrame(
+        [row for name in chosen for row in _pairs(name, rows[name], labels[name])],
+        columns=PAIR_COLUMNS,
+        dtype=object,
+    )
+
+
+def _chosen(criteria: Sequence[str]) -> list[Criterion]:
+    unknown = [name for name in criteria if name not in CRITERIA]
+    if unknown:
+        raise UsageError(f"unknown criterion {unknown[0]!r}; use one of {', '.join(CRITERIA)}")
+    return [name for name in CRITERIA if not criteria or name in criteria]
+
+
+def _needed(chosen: Sequence[Criterion], better: str) -> list[Criterion]:
+    """Return the criteria whose files must be read to tell which text is the better one."""
+    if better == "label":
+        return list(chosen)
+    others = {FAITHFULNESS: ANSWER_RELEVANCE}
+    needed = {FAITHFULNESS, *chosen, *(others[name] for name in chosen if name in others)}
+    return [name for name in CRITERIA if name in needed]
+
+
+def _read_all(folder: Path, criteria: Iterable[Criterion]) -> dict[Criterion, pd.DataFrame]:
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; give the one with ff.csv, ar.csv, cr.csv")
+    problems: list[Problem] = []
+    found = {name: _read_file(folder / FILES[name], name, problems) for name in criteria}
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+def _read_file(path: Path, criterion: Criterion, problems: list[Problem]) -> pd.DataFrame:
+    """Return the rows of a file by question, with their lines; adds what is wrong to problems."""
+    if not path.is_file():
+        raise UsageError(f"{path.parent} holds no {path.name}, which is for {criterion}")
+    rows = read_rows(path)
+    found = list(rows.problems)
+    record = _RECORDS[criterion]
+    checked: list[dict[str, Any]] = []
+    for line, given in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
+        try:
+            fields = record.model_validate(given).model_dump()
+        except ValidationError as error:
+            found += [_problem_reading(dict(each), path.name, int(line)) for each in error.errors()]
+        else:
+            checked.append(fields | {"line": int(line)})
+    table = pd.DataFrame(checked, columns=[*record.model_fields, "line"])
+    if not found:
+        found = [*_unpaired(table, path.name)]
+    problems += sorted(found, key=lambda each: each.line or 0)
+    return table
+
+
+def _problem_reading(error: dict[str, Any], source: str, line: int) -> Problem:
+    kind, column = str(error["type"]), str(error["loc"][0])
+    value = None if kind == "missing" else error["input"]
+    fault, mend = _MENDS.get(kind, (str(error["msg"]), "write it as text"))
+    return Problem(source, line, column, value, fault, mend)
+
+
+def _unpaired(table: pd.DataFrame, source: str) -> Iterable[Problem]:
+    if table.empty:
+        yield Problem(source, None, None, None, "holds no rows", "put two rows a question in")
+    for question, rows in table.groupby("question", sort=False):
+        line = int(rows["line"].iloc[0])
+        if len(rows) != 2:
+            fault = f"stands in {len(rows)} rows"
+            yield Problem(source, line, "question", question, fault, "give it two rows")
+        elif rows["label"].nunique() != 2:
+            value, mend = int(rows["label"].iloc[0]), "label one row 0 and one row 1"
+            yield Problem(source, line, "label", value, "is the label of both rows", mend)
+        elif source == FILES[FAITHFULNESS] and rows["context"].nunique() != 1:
+            fault, value = "differs from that of the question's other row", rows["context"].iloc[0]
+            yield Problem(source, line, "context", value, fault, "give both rows one context")
+
+
+def _better_labels(
+    rows: dict[Criterion, pd.DataFrame], chosen: Sequence[Criterion], better: str
+) -> dict[Criterion, dict[str, int]]:
+    """Return, for each criterion and question, the label of the better text."""
+    if better == "label":
+        return {name: dict.fromkeys(rows[name]["question"], 1) for name in chosen}
+    found: dict[Criterion, dict[str, int]] = {}
+    if ANSWER_RELEVANCE in rows:
+        answers = better_answers(rows[FAITHFULNESS], rows[ANSWER_RELEVANCE])
+        found[FAITHFULNESS] = {question: labels[0] for question, labels in answers.items()}
+        found[ANSWER_RELEVANCE] = {question: labels[1] for question, labels in answers.items()}
+    if CONTEXT_RELEVANCE in rows:
+        found[CONTEXT_RELEVANCE] = better_contexts(rows[FAITHFULNESS], rows[CONTEXT_RELEVANCE])
+    return found
+
+
+def _pairs(
+    criterion: Criterion, table: pd.DataFrame, better: dict[str, int]
+) -> Iterable[tuple[str, str, str | None, str, str, int]]:
+    column = COMPARED[criterion]
+    for question, rows in table.groupby("question", sort=False):
+        label = better[str(question)]
+        texts = dict(zip(rows["label"], rows[column], strict=True))
+        context = rows["context"].iloc[0] if criterion == FAITHFULNESS else None
+        yield criterion, str(question), context, texts[label], texts[1 - label], label

@@ -1,0 +1,1 @@
+"""Boards for readers: site, figures, exports."""

@@ -1,0 +1,378 @@
+"""Model and dataset cards of a board."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePath
+
+from arena.data.errors import UsageError
+from arena.text.languages import LANGUAGE_CODE
+from surrogate.board.folder import JUDGE_FILE
+from surrogate.board.signature import reproduction, signature_fields
+from surrogate.board.summary import BoardSummary
+from surrogate.board.tables import BoardTables
+from surrogate.publish.exports.tables import markdown_text
+from surrogate.publish.formats import count_of, decimal, interval, language_name, percent, whole
+from surrogate.publish.site.system_page import mean_importances
+
+TAGS = ("surrogate-arena", "rag", "evaluation", "llm-as-a-judge", "bradley-terry", "leaderboard")
+
+BOARD_FILES: Mapping[str, str] = {
+    "board.csv": "ratings and ranks of every system in every language",
+    "overall.csv": "systems by their mean rank over languages",
+    "arena.csv": "Bradley-Terry ratings from the judgments, with 95% intervals",
+    "importances.csv": "share of each feature in the surrogate's decisions",
+    "tiers.csv": "judged systems that are not distinguishable, and intervals of their ranks",
+    "win_matrix.csv": "wins, losses and ties of each pair",
+    "neighbours.csv": "nearest systems in the space of features",
+    "examples.jsonl": "answers with their verdicts, as the systems wrote them",
+    "features.parquet": "every feature of every answer",
+    "judge_report.json": "what is known of the judge",
+    "judge.skops": "the surrogate judge",
+    "summary.json": "agreement, counts of what was skipped and why, signature",
+}
+"""Files of a board folder and what they hold."""
+
+
+def checked_license(license_name: str) -> str:
+    """Return the licence.
+
+    Raises:
+        UsageError: If it is blank.
+    """
+    if not license_name.strip():
+        raise UsageError("name the licence of the answers and judgments with --license")
+    return license_name.strip()
+
+
+def present_files(folder: Path | str) -> list[str]:
+    """Return the files of a board that a folder holds."""
+    return [name for name in BOARD_FILES if (Path(folder) / name).is_file()]
+
+
+def code(text: str) -> str:
+    """Return text as code in a line, with a fence that the text does not hold."""
+    plain = re.sub(r"\s", " ", text)
+    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
+    fence = "`" * (longest + 1)
+    padding = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{fence}{padding}{plain}{padding}{fence}"
+
+
+def bullets(items: Iterable[str]) -> str:
+    """Return a list; items are Markdown."""
+    return "\n".join(f"- {item}" for item in items)
+
+
+def file_list(files: Sequence[str]) -> str:
+    """Describe files of a board."""
+    return bullets(f"{code(name)}: {BOARD_FILES[name]}" for name in files)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a pipe table; cells are Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def agreement_table(tables: BoardTables) -> str:
+    """Return Kendall tau a language, and its mean."""
+    rows = [
+        [
+            f"{markdown_text(language_name(code_))} ({markdown_text(code_)})",
+            decimal(found.tau, 3),
+            interval(found.tau_low, found.tau_high, 3),
+            decimal(found.tau_unseen, 3),
+            str(found.systems_judged),
+            str(found.questions_judged),
+        ]
+        for code_, found in tables.summary.languages.items()
+    ]
+    macro = tables.summary.macro
+    if len(rows) > 1:
+        bounds = interval(macro.tau_low, macro.tau_high, 3)
+        rows.append(["mean", decimal(macro.tau, 3), bounds, decimal(macro.tau_unseen, 3), "", ""])
+    header = ["Language", "tau", "95% interval", "tau unseen", "systems judged", "questions judged"]
+    return table(header, rows)
+
+
+def signature_list(tables: BoardTables) -> str:
+    """Take the signature apart, and say how the board is made again."""
+    signature = tables.summary.signature
+    fields = bullets(
+        f"{code(field.name)}: {code(field.value)}" for field in signature_fields(signature)
+    )
+    again = reproduction(tables.summary)
+    return "\n\n".join(
+        [fields, f"Made again by {code(again.command)}", *map(markdown_text, again.cautions)]
+    )
+
+
+def limits(tables: BoardTables) -> list[str]:
+    """Return what limits how far the board can be trusted, as sentences."""
+    found = [
+        "A rating holds within its language and this field of systems; ratings of different "
+        "languages are not on one scale.",
+        "The surrogate sees features of answers, not the answers: what no feature measures, it "
+        "cannot judge.",
+        f"It can be no better than its judge, {markdown_text(tables.summary.judge)}, "
+        "and shares its biases.",
+    ]
+    notes = [
+        f"{markdown_text(language)}: {markdown_text(note)}"
+        for language, item in tables.summary.languages.items()
+        for note in item.notes
+    ]
+    return found + notes
+
+
+def front_matter(fields: Mapping[str, object]) -> str:
+    """Return fields between lines of dashes, one a line.
+
+    Args:
+        fields: Plain names to what JSON can hold; None and empty ones are left out.
+    """
+    lines = [f"{name}: {_yaml(value)}" for name, value in fields.items() if value not in (None, [])]
+    return "\n".join(["---", *lines, "---", ""])
+
+
+def _yaml(value: object) -> str:
+    """Write JSON without characters that YAML 1.1 takes for line ends or refuses."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return "".join(
+        mark if mark.isprintable() and mark != "\ufeff" else _escape(mark) for mark in text
+    )
+
+
+def _escape(mark: str) -> str:
+    code = ord(mark)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\N{REPLACEMENT CHARACTER}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_LARGEST = "1M<n<10M"
+_TABLE_SUFFIXES = frozenset({".csv", ".parquet"})
+
+
+def dataset_card(folder: Path | str, tables: BoardTables, license_name: str) -> str:
+    """Write the ``README.md`` that publishes a board folder as a data set.
+
+    Args:
+        folder: The board's folder, for the files it holds.
+        tables: Its tables.
+        license_name: Licence of the answers and judgments, such as ``cc-by-4.0``; only who
+            publishes them knows it.
+
+    Raises:
+        UsageError: If the licence is blank.
+    """
+    files = present_files(folder)
+    answers = _answers(tables)
+    fields = {
+        "language": [code for code in tables.languages if re.fullmatch(LANGUAGE_CODE, code)],
+        "license": checked_license(license_name),
+        "pretty_name": f"Synthetic leaderboard of {tables.summary.arena}",
+        "size_categories": [size_category(answers)],
+        "tags": list(TAGS),
+        "configs": _configs(files),
+    }
+    return front_matter(fields) + "\n" + _text(tables, files, answers)
+
+
+def size_category(rows: int) -> str:
+    """Return the hub's category of a number of rows."""
+    return next((name for below, name in _SIZES if rows < below), _LARGEST)
+
+
+def _answers(tables: BoardTables) -> int:
+    return int(tables.board["answers"].sum())
+
+
+def _configs(files: Sequence[str]) -> list[dict[str, object]]:
+    names = [name for name in files if PurePath(name).suffix in _TABLE_SUFFIXES]
+    return [
+        {"config_name": PurePath(name).stem, "data_files": name}
+        | ({"default": True} if name == "board.csv" else {})
+        for name in names
+    ]
+
+
+def _text(tables: BoardTables, files: Sequence[str], answers: int) -> str:
+    summary = tables.summary
+    languages = ", ".join(markdown_text(language_name(code)) for code in tables.languages)
+    sections = [
+        f"# Synthetic leaderboard of {markdown_text(summary.arena)}",
+        "## What it is",
+        f"Ranks of {count_of(len(tables.systems), 'RAG system')} in "
+        f"{count_of(len(tables.languages), 'language')} ({languages}), from features of "
+        f"{count_of(answers, 'answer')}, by a surrogate judge that learned from pairwise "
+        f"judgments of {markdown_text(summary.judge)}.",
+        "## Files",
+        file_list(files),
+        "Missing values are empty cells; `note` says why.",
+        "## How it was made",
+        _how_made(summary),
+        "How far the synthetic ranking agrees with that from the judgments (Kendall tau; *unseen* "
+        "is with every system rated by a surrogate that was trained without it):",
+        agreement_table(tables),
+        "## Signature",
+        signature_list(tables),
+        "## Limits",
+        bullets(limits(tables)),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _how_made(summary: BoardSummary) -> str:
+    languages = summary.languages.values()
+    judgments = sum(item.judgments for item in languages)
+    judged = sum(item.questions_judged for item in languages)
+    questions = sum(item.questions for item in languages)
+    return (
+        f"{whole(judgments)} judgments of pairs of answers to {whole(judged)} of "
+        f"{count_of(questions, 'question')} were fitted by Bradley-Terry models on bootstrapped "
+        "tournaments. A regressor learned to predict a system's coefficient from "
+        f"{count_of(len(summary.features), 'feature')} of its answers, and ranks every system on "
+        "all questions (the method of MIRAGE-Bench, Thakur et al., NAACL 2025). Made with "
+        "surrogate-arena."
+    )
+
+
+_TASK = {"type": "tabular-regression", "name": "Rating RAG systems by features of their answers"}
+_LOADING = """```python
+from surrogate import rank_systems, read_board
+from arena import read_answers, read_arena
+
+board = read_board("board")  # the folder of this file
+arena = read_arena("my-arena")  # the arena the board was built from
+answers = read_answers("answers.jsonl", arena.queries)  # answers of new systems
+print(rank_systems(board, answers, arena).new)
+```"""
+_SECURITY = (
+    "`judge.skops` is no pickle. `read_board` checks that it holds the known classes of a forest, "
+    "or the numbers of a linear model, and nothing else, and that its arrays fit together, before "
+    "anything is used; a file that does not pass is refused. Nothing in it is run. A model can "
+    "still be wrong on purpose: compare the digest with one you trust."
+)
+
+
+def model_card(folder: Path | str, tables: BoardTables, license_name: str) -> str:
+    """Write the ``README.md`` that publishes a board's ``judge.skops`` as a model.
+
+    Args:
+        folder: The board's folder.
+        tables: Its tables.
+        license_name: Licence of the model, which depends on that of what it learned from.
+
+    Raises:
+        UsageError: If the licence is blank or the folder holds no judge.
+    """
+    judge = Path(folder) / JUDGE_FILE
+    if not judge.is_file():
+        raise UsageError(
+            f"{folder} holds no {JUDGE_FILE}; build the board anew with  "
+            "surrogate-arena board ARENA --out DIR"
+        )
+    digest = hashlib.sha256(judge.read_bytes()).hexdigest()
+    fields = {
+        "language": [name for name in tables.languages if re.fullmatch(LANGUAGE_CODE, name)],
+        "license": checked_license(license_name),
+        "library_name": "sklearn",
+        "pipeline_tag": _TASK["type"],
+        "tags": [*TAGS, "skops"],
+        "metrics": ["kendall_tau"],
+        "model-index": _model_index(tables),
+    }
+    return front_matter(fields) + "\n" + _text_model_card(tables, digest)
+
+
+def _model_index(tables: BoardTables) -> list[object]:
+    macro = tables.summary.macro
+    values = {
+        "Kendall tau with the arena": macro.tau,
+        "Kendall tau with the arena, unseen systems": macro.tau_unseen,
+    }
+    metrics = [
+        {"type": "kendall_tau", "name": name, "value": round(value, 4)}
+        for name, value in values.items()
+        if value is not None
+    ]
+    if not metrics:
+        return []
+    dataset = {"type": tables.summary.arena, "name": tables.summary.arena}
+    result = {"task": _TASK, "dataset": dataset, "metrics": metrics}
+    return [{"name": _name(tables), "results": [result]}]
+
+
+def _name(tables: BoardTables) -> str:
+    return f"Surrogate judge of {tables.summary.arena}"
+
+
+def _text_model_card(tables: BoardTables, digest: str) -> str:
+    judge = markdown_text(tables.summary.judge)
+    sections = [
+        f"# {markdown_text(_name(tables))}",
+        f"Predicts how {judge} would rate a RAG system, from features of its answers.",
+        "## Intended use",
+        "To place further RAG systems on this board without asking a judge: the same questions, "
+        "passages and languages, and systems like those of the field below. Not to score single "
+        "answers, other questions or other languages, nor to decide between systems whose "
+        "intervals overlap.",
+        "## Training field",
+        _field(tables),
+        "## Features",
+        _features(tables),
+        "## Validation",
+        "Kendall tau between the ranking by this model and that from the judgments. *tau* has most "
+        "systems in training; *tau unseen* rates every system by a model that was trained without "
+        "it, and is the figure to trust for new systems.",
+        agreement_table(tables),
+        "## Limitations",
+        bullets(limits(tables)),
+        "## How to load it",
+        _LOADING,
+        "## Security",
+        _SECURITY,
+        f"SHA-256 of {code(JUDGE_FILE)}: {code(digest)}",
+        "## Signature",
+        signature_list(tables),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _field(tables: BoardTables) -> str:
+    splits = tables.board.groupby("language")["split"].value_counts().unstack(fill_value=0)
+    rows = [
+        [
+            f"{markdown_text(language_name(name))} ({markdown_text(name)})",
+            str(splits.get("train", {}).get(name, 0)),
+            str(splits.get("holdout", {}).get(name, 0)),
+            f"{item.judgments:,}",
+            f"{item.questions_judged:,} of {item.questions:,}",
+        ]
+        for name, item in tables.summary.languages.items()
+    ]
+    trained = sorted(set(tables.board.loc[tables.board["split"] == "train", "system"]))
+    held = sorted(set(tables.board.loc[tables.board["split"] == "holdout", "system"]))
+    header = ["Language", "trained on", "held out", "judgments", "questions judged"]
+    names = [
+        f"Trained on {count_of(len(trained), 'system')}: {_names(trained)}.",
+        f"Held out of training: {_names(held)}.",
+    ]
+    return "\n\n".join([table(header, rows), *names])
+
+
+def _names(systems: list[str]) -> str:
+    return ", ".join(markdown_text(name) for name in systems) or "none"
+
+
+def _features(tables: BoardTables) -> str:
+    shares = mean_importances(tables)
+    used = sorted(tables.summary.features, key=lambda name: (-shares.get(name, 0.0), name))
+    rows = [[markdown_text(name), percent(shares.get(name), 1)] for name in used]
+    return table(["Feature", "share in its decisions, mean over languages"], rows)

@@ -1,0 +1,396 @@
+"""Mean features of systems by language and model family (MIRAGE-Bench, figures 3 and 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.errors import ArenaError, UsageError
+from arena.judging.llm_judge import model_families
+from features.engine.extraction import feature_columns
+from features.measures.registry import parse_features
+from surrogate.board.tables import BoardTables
+from surrogate.publish.figures.figure import (
+    MUTED,
+    ROW_INCHES,
+    Caption,
+    drawable,
+    judged_languages,
+    label_inches,
+    legend,
+    longest_width,
+    needed,
+    new_sheet,
+    panels,
+    read_study,
+    rows_of,
+    shortened,
+    shown_names,
+    style,
+    wrapped,
+)
+from surrogate.publish.formats import count_of
+from surrogate.publish.palette import BLUE, OKABE_ITO, SKY_BLUE, VERMILLION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+OTHER = "family not known"
+MARKERS = "oDs^vPX*"
+
+_PANEL_INCHES = 2.0
+_LANGUAGE_INCHES = 0.36
+_LEAST_WIDTH = 4.2
+_LEFT_INCHES = 0.7
+_CHARACTER_INCHES = 0.066
+_LONGEST_NAME = 44
+_POINT_SIZE = 5.5
+
+
+@dataclass(frozen=True)
+class Family:
+    """How a family of models is drawn.
+
+    Attributes:
+        name: Its name.
+        colour: Colour of its points.
+        marker: Their shape, so that families of one colour stay apart.
+    """
+
+    name: str
+    colour: str
+    marker: str
+
+
+def feature_lollipops(tables: BoardTables) -> Figure:
+    """Draw every feature's mean a system, language by language, coloured by model family.
+
+    Families are read off the systems' names; see ``arena.judging.model_families``.
+
+    Args:
+        tables: A board.
+
+    Raises:
+        UsageError: If the board has no feature table, or one without numbers.
+    """
+    table = needed(tables.features, "features.parquet", "the lollipops of features")
+    numeric = set(table.select_dtypes("number"))
+    names = [name for name in feature_columns(table) if name in numeric]
+    means = table.groupby(["language", "system"])[names].mean().dropna(axis=1, how="all")
+    if means.empty or not len(means.columns):
+        raise UsageError("features.parquet holds no value, so there are no lollipops to draw")
+    languages = sorted(means.index.unique("language"))
+    systems = sorted(means.index.unique("system"))
+    families = families_of(systems)
+    caption = Caption(
+        f"Features of the answers: {tables.summary.arena}",
+        "A point is the mean over the answers of a system in a language. "
+        f"n = {count_of(len(systems), 'system')}, {count_of(len(languages), 'language')}, "
+        f"{count_of(len(table), 'answer')}. Model families are read off the names.",
+        tables.summary.signature,
+    )
+    columns = min(2, len(means.columns))
+    width = columns * max(_LEAST_WIDTH, len(languages) * _LANGUAGE_INCHES + 0.7)
+    rows = -(-len(means.columns) // columns)
+    with style():
+        sheet = new_sheet(width, rows * _PANEL_INCHES + 0.5, caption)
+        axes = panels(sheet, len(means.columns), columns)
+        for place, name in zip(axes, means.columns, strict=True):
+            _draw(place, means[name], languages, families)
+            place.set_title(_title(str(name), width / columns), loc="left", fontsize=8)
+        legend(sheet, {its.name: _point(its) for its in families.values()}, int(width / 1.5))
+    return sheet.figure
+
+
+def families_of(systems: Sequence[str]) -> dict[str, Family]:
+    """Return how each system is drawn: by its family, or by both where its name tells of two."""
+    named = {system: " + ".join(sorted(model_families(system))) or OTHER for system in systems}
+    known = sorted(set(named.values()) - {OTHER})
+    drawn = {OTHER: Family(OTHER, MUTED, MARKERS[0])}
+    for place, name in enumerate(known):
+        turn, colour = divmod(place, len(OKABE_ITO))
+        marker = MARKERS[(colour + turn) % len(MARKERS)]
+        drawn[name] = Family(name, OKABE_ITO[colour], marker)
+    order = [*known, OTHER]
+    return {
+        system: drawn[family]
+        for system, family in sorted(named.items(), key=lambda item: order.index(item[1]))
+    }
+
+
+def _draw(
+    axes: Axes, means: pd.Series, languages: Sequence[str], families: dict[str, Family]
+) -> None:
+    places = {language: place for place, language in enumerate(languages)}
+    by_language = means.groupby("language")
+    at = [places[language] for language in by_language.groups]
+    axes.vlines(at, by_language.min(), by_language.max(), color="#BBBBBB", linewidth=1.5, zorder=1)
+    for family in dict.fromkeys(families.values()):
+        kin = [system for system, its in families.items() if its == family]
+        of_kin = means[means.index.get_level_values("system").isin(kin)]
+        axes.plot(
+            [places[language] for language in of_kin.index.get_level_values("language")],
+            of_kin.to_numpy(float),
+            linestyle="none",
+            marker=family.marker,
+            markersize=_POINT_SIZE,
+            color=family.colour,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            alpha=0.9,
+        )
+    axes.set_xticks(range(len(languages)), [drawable(language) for language in languages])
+    axes.set_xlim(-0.6, len(languages) - 0.4)
+    axes.set_ylabel("mean")
+    axes.margins(y=0.12)
+    axes.grid(axis="y")
+
+
+def _title(name: str, inches: float) -> str:
+    """Return a feature's name, with what it measures below where that is known."""
+    shown = shortened(drawable(name), _LONGEST_NAME)
+    try:
+        summary = parse_features(name)[0].summary
+    except (ArenaError, ValueError, IndexError):
+        return shown
+    return "\n".join([shown, *wrapped(summary, (inches - _LEFT_INCHES) / _CHARACTER_INCHES)])
+
+
+def _point(family: Family) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="none", marker=family.marker, color=family.colour)
+
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SHARES = ("importance", "tournament_low", "tournament_high")
+_QUARTILES = ("tournament_q1", "tournament_median", "tournament_q3")
+_BOX = 0.56
+_AXES_INCHES = 5.0
+
+
+def importance_boxes(tables: BoardTables, language: str | None = None) -> Figure:
+    """Draw how each feature's share in the surrogate spreads over tournaments.
+
+    Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. An older board
+    without quartiles gives whiskers alone; one that holds nothing out, the final shares alone.
+
+    Args:
+        tables: A board.
+        language: Language to take; None averages every mark over the languages, as the paper does.
+
+    Raises:
+        UsageError: If the board has no importances, or not in this language.
+    """
+    table = needed(tables.importances, "importances.csv", "the box plot of importances")
+    chosen = rows_of(table, language)
+    columns = [name for name in (*_SHARES, *_QUARTILES) if name in chosen]
+    shares = chosen.groupby("feature")[columns].mean().reindex(columns=[*_SHARES, *_QUARTILES])
+    shares = shares[shares["importance"].notna()].sort_values(
+        ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"
+    )
+    if shares.empty:
+        raise UsageError("no feature has an importance, as no surrogate was trained")
+    languages = judged_languages(chosen)
+    names = shown_names(map(str, shares.index))
+    width = max(label_inches(longest_width(names.values())) + _AXES_INCHES, 6.5)
+    with style():
+        sheet = new_sheet(
+            width, len(shares) * ROW_INCHES + 1.1, _caption(tables, chosen, shares, language)
+        )
+        (axes,) = panels(sheet, 1, 1)
+        handles = _draw_importance_boxes(axes, shares)
+        axes.set_yticks(range(len(shares)), list(names.values()))
+        axes.set_ylim(-0.7, len(shares) - 0.3)
+        over = "" if len(languages) == 1 else f", mean over {count_of(len(languages), 'language')}"
+        axes.set_xlabel(f"Share in the surrogate's decisions{over}")
+        legend(sheet, handles, 4)
+    return sheet.figure
+
+
+def _caption(
+    tables: BoardTables, chosen: pd.DataFrame, shares: pd.DataFrame, language: str | None
+) -> Caption:
+    languages = judged_languages(chosen)
+    left_out = chosen["feature"].nunique() - len(shares)
+    tournaments = [
+        tables.summary.languages[name].holdout_r2.tournaments
+        for name in languages
+        if name in tables.summary.languages
+    ]
+    note = f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
+    if any(tournaments):
+        spread = sorted({min(tournaments), max(tournaments)})
+        note += f", {'–'.join(map(str, spread))} tournaments a language"
+    note += "."
+    if left_out:
+        note += f" Not drawn, as no surrogate could use it: {count_of(left_out, 'feature')}."
+    return Caption(
+        f"What the surrogate looks at: {tables.summary.arena}, {language or 'all languages'}",
+        note,
+        tables.summary.signature,
+    )
+
+
+def _draw_importance_boxes(axes: Axes, shares: pd.DataFrame) -> dict[str, Artist]:
+    """Draw all rows, and return what the legend explains."""
+    rows = np.arange(len(shares))
+    handles: dict[str, Artist] = {}
+    if shares["tournament_low"].notna().any():
+        handles["95% of tournaments"] = axes.hlines(
+            rows, shares["tournament_low"], shares["tournament_high"], color=BLUE, linewidth=1.2
+        )
+    if shares["tournament_q1"].notna().any():
+        extent = shares["tournament_q3"] - shares["tournament_q1"]
+        boxes = axes.barh(
+            rows, extent, _BOX, shares["tournament_q1"], color=SKY_BLUE, edgecolor=BLUE
+        )
+        handles["quartiles"] = boxes[0]
+        half = _BOX / 2
+        handles["median"] = axes.vlines(
+            shares["tournament_median"], rows - half, rows + half, color="black", linewidth=1.8
+        )
+    (handles["surrogate of the board (all tournaments)"],) = axes.plot(
+        shares["importance"], rows, "D", color=VERMILLION, markersize=4.5, linestyle="none"
+    )
+    axes.grid(axis="x")
+    axes.set_xlim(left=0)
+    return handles
+
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = npt.NDArray[np.float64]
+
+MEASURES = {
+    "permutation": "Kendall tau lost by permutation",
+    "shap": "Share of mean |SHAP value|",
+    "share": "Share in the surrogate's decisions",
+}
+
+_MAKE = "surrogate-arena validate ARENA --protocol importances --importances shap --json > FILE"
+_PANEL_INCHES_IMPORTANCE_INTERVALS = 3.2
+
+
+def read_importances(path: Path | str) -> tuple[pd.DataFrame, str]:
+    """Read what ``surrogate-arena validate --protocol importances --json`` printed.
+
+    Returns:
+        The table, as ``surrogate.validation.importances`` gives it, and the signature.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: If it is no such file.
+    """
+    return read_study(path, "study of importances", _MAKE, _typed)
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    numbers = [name for measure in _measured(table) for name in _columns(measure)]
+    return table.astype({"language": str, "feature": str, **dict.fromkeys(numbers, "float64")})
+
+
+def importance_intervals(
+    table: pd.DataFrame, signature: str, arena: str = "", language: str | None = None
+) -> Figure:
+    """Draw the importances of features and the intervals that hold 95% of the tournaments.
+
+    Each measure that the table holds has a panel of its own; the features are in the order of the
+    first, those that matter most at the top.
+
+    Args:
+        table: As ``surrogate.validation.importances`` gives it.
+        signature: The study's.
+        arena: Name of the arena, for the title.
+        language: Language to take; None averages every mark over the languages, as the paper does.
+
+    Raises:
+        UsageError: If the table holds no importance, or not in this language.
+    """
+    chosen = table if language is None else table[table["language"] == language]
+    measures = [name for name in _measured(chosen) if chosen[name].notna().any()]
+    if not measures:
+        where = "" if language is None else f" in {language!r}"
+        raise UsageError(f"there are no importances{where} to draw; make them with  {_MAKE}")
+    columns = [name for measure in measures for name in _columns(measure)]
+    features = chosen.groupby("feature")[columns].mean()
+    features = features[features[measures].notna().any(axis=1)]
+    features = features.sort_values(measures[0], kind="stable", na_position="first")
+    names = shown_names(map(str, features.index))
+    width = label_inches(longest_width(names.values())) + _PANEL_INCHES_IMPORTANCE_INTERVALS * len(
+        measures
+    )
+    with style():
+        caption = _caption_importance_intervals(chosen, features, signature, arena, language)
+        sheet = new_sheet(max(width, 6.5), len(features) * ROW_INCHES + 1.1, caption)
+        places = panels(sheet, len(measures), len(measures), sharey=True)
+        for axes, measure in zip(places, measures, strict=True):
+            handles = _draw_importance_intervals(axes, features[_columns(measure)].to_numpy(float))
+            axes.set_xlabel(MEASURES[measure])
+        places[0].set_yticks(range(len(features)), list(names.values()))
+        places[0].set_ylim(-0.7, len(features) - 0.3)
+        legend(sheet, handles, 2)
+    return sheet.figure
+
+
+def _columns(measure: str) -> list[str]:
+    return [measure, f"{measure}_low", f"{measure}_high"]
+
+
+def _measured(table: pd.DataFrame) -> Sequence[str]:
+    """Return the measures of a table, in the order of its columns.
+
+    Raises:
+        UsageError: If one lacks its interval, or there is none.
+    """
+    found = [str(name) for name in table.columns if name in MEASURES]
+    absent = [name for measure in found for name in _columns(measure) if name not in table]
+    if absent or not found:
+        named = ", ".join(absent) or f"a column {' or '.join(MEASURES)}"
+        raise UsageError(f"the table of importances lacks {named}; make it with  {_MAKE}")
+    return found
+
+
+def _caption_importance_intervals(
+    chosen: pd.DataFrame, features: pd.DataFrame, signature: str, arena: str, language: str | None
+) -> Caption:
+    languages = count_of(len(judged_languages(chosen)), "language")
+    title = f"What the surrogate rests on: {arena}" if arena else "What the surrogate rests on"
+    note = f"n = {count_of(len(features), 'feature')}, {languages}."
+    left_out = chosen["feature"].nunique() - len(features)
+    if left_out:
+        note += f" Not drawn, as no surrogate could use it: {count_of(left_out, 'feature')}."
+    if features.isna().any(axis=None):
+        note += " Where there is no mark, the surrogate could not use the feature."
+    return Caption(f"{title}, {language or 'all languages'}", note, signature)
+
+
+def _draw_importance_intervals(axes: Axes, values: Floats) -> dict[str, Artist]:
+    """Draw one measure of all features, shape (F, 3), and return what the legend explains."""
+    rows = np.arange(len(values))
+    middle, low, high = values.T
+    handles: dict[str, Artist] = {
+        "95% of tournaments": axes.hlines(rows, low, high, color=BLUE, linewidth=1.6)
+    }
+    (handles["importance"],) = axes.plot(
+        middle, rows, "D", color=VERMILLION, markersize=4.5, linestyle="none"
+    )
+    axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
+    axes.grid(axis="x")
+    axes.locator_params(axis="x", nbins=6)
+    return handles

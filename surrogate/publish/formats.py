@@ -1,0 +1,207 @@
+"""Numbers as readers see them. Each function shows what is missing as a dash."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, SupportsFloat
+
+from arena.text.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
+
+MISSING = "–"
+MINUS = "−"
+
+Number = SupportsFloat | None
+
+
+def finite(value: Number) -> float | None:
+    """Return a number as float, or None where it is missing or infinite."""
+    if value is None:
+        return None
+    number = float(value) if not _is_na(value) else math.nan
+    return number if math.isfinite(number) else None
+
+
+def _is_na(value: object) -> bool:
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def decimal(value: Number, digits: int = 2) -> str:
+    """Show a number with fixed decimals; one that rounds to zero has no sign."""
+    number = finite(value)
+    if number is None:
+        return MISSING
+    text = f"{abs(number):,.{digits}f}"
+    negative = number < 0 and float(text.replace(",", "")) != 0
+    return f"{MINUS}{text}" if negative else text
+
+
+def significant(value: Number) -> str:
+    """Show a number of any size with about three digits."""
+    number = finite(value)
+    if number is None:
+        return MISSING
+    size = abs(number)
+    if size >= 1e6 or 0 < size < 5e-4:
+        return f"{number:.2e}".replace("-", MINUS)
+    digits = 3 if size < 1 else 2 if size < 10 else 1 if size < 1000 else 0
+    return decimal(number, digits)
+
+
+def whole(value: Number) -> str:
+    """Show a count, with commas between thousands."""
+    return decimal(value, 0)
+
+
+def percent(value: Number, digits: int = 0) -> str:
+    """Show a share; what is not quite all never rounds to 100%."""
+    number = finite(value)
+    if number is None:
+        return MISSING
+    shown = round(100 * number, digits)
+    if shown >= 100 and number < 1:
+        shown = 100 - 10.0**-digits
+    return f"{decimal(shown, digits)}%"
+
+
+def interval(low: Number, high: Number, digits: int = 2) -> str:
+    """Show an interval in brackets, or a dash where either end is missing."""
+    if finite(low) is None or finite(high) is None:
+        return MISSING
+    return f"[{decimal(low, digits)}, {decimal(high, digits)}]"
+
+
+def rank_range(low: Number, high: Number) -> str:
+    """Show ranks from best to worst, such as ``2–5``; one rank alone where they are the same."""
+    if finite(low) is None or finite(high) is None:
+        return MISSING
+    return whole(low) if finite(low) == finite(high) else f"{whole(low)}–{whole(high)}"
+
+
+def count_of(count: int, noun: str, plural: str | None = None) -> str:
+    """Show a count with its noun, such as ``1 system`` or ``12 systems``."""
+    return f"{whole(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listing(words: Iterable[str]) -> str:
+    """Join words by commas; a dash for none."""
+    return ", ".join(words) or MISSING
+
+
+MARGIN = 4.0
+"""Per cent kept free at both ends, so that a mark at the end is whole."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Numbers to per cent of the width.
+
+    Attributes:
+        low: Number at the left end.
+        high: Number at the right end.
+    """
+
+    low: float
+    high: float
+
+    def at(self, value: Number) -> float | None:
+        """Return the position of a number in per cent, or None where it is missing."""
+        number = finite(value)
+        if number is None:
+            return None
+        span = self.high - self.low
+        share = (number - self.low) / span if span > 0 else 0.5
+        return round(MARGIN + (100 - 2 * MARGIN) * min(max(share, 0.0), 1.0), 1)
+
+
+def scale_over(values: Iterable[Number]) -> Scale:
+    """Return the scale that just holds all values."""
+    found = [number for value in values if (number := finite(value)) is not None]
+    return Scale(min(found), max(found)) if found else Scale(0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A point with its interval, as positions in per cent; None where missing."""
+
+    point: float | None
+    low: float | None
+    high: float | None
+
+
+def span(scale: Scale, point: Number, low: Number, high: Number) -> Span:
+    """Place a point and its interval; an interval that lacks an end is not drawn."""
+    left, right = scale.at(low), scale.at(high)
+    if left is None or right is None:
+        left = right = None
+    return Span(scale.at(point), left, right)
+
+
+RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
+
+
+def language_name(code: str) -> str:
+    """Return a language's English name, or its code where the name is not known."""
+    return MIRACL_LANGUAGES.get(code, code)
+
+
+def language_tag(code: str) -> str:
+    """Return the value of an HTML ``lang`` attribute; ``und`` for what is no language code."""
+    return code if re.fullmatch(LANGUAGE_CODE, code) else "und"
+
+
+def direction(code: str) -> Literal["rtl", "ltr"]:
+    """Return the value of an HTML ``dir`` attribute for text in a language."""
+    return "rtl" if code in RIGHT_TO_LEFT else "ltr"
+
+
+LONGEST = 60
+DIGEST_DIGITS = 8
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin|conout|index)")
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+
+
+def slugs(names: Iterable[str]) -> dict[str, str]:
+    """Give every name a slug of lower-case ASCII letters, digits and hyphens.
+
+    A name that cannot be told from its slug gets a digest behind it, so that names which differ
+    only in case or in punctuation stay apart on every file system, and a system keeps its address
+    from board to board.
+
+    Args:
+        names: Distinct names.
+
+    Returns:
+        Name to slug, unique and at most ``LONGEST`` characters long, none of them reserved on
+        Windows.
+    """
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(set(names)):
+        digits = DIGEST_DIGITS
+        slug = _slug(name, 0 if _is_plain(name) else digits)
+        while slug in taken:
+            slug, digits = _slug(name, digits), digits + 4
+        found[name] = slug
+        taken.add(slug)
+    return found
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and _stem(name) == name and not _RESERVED.fullmatch(name)
+
+
+def _slug(name: str, digits: int) -> str:
+    if not digits:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    stem = _stem(name)[: LONGEST - digits - 1].strip("-")
+    return f"{stem}-{digest}" if stem else f"system-{digest}"
+
+
+def _stem(name: str) -> str:
+    return _NOT_PLAIN.sub("-", name.lower()).strip("-")[:LONGEST]

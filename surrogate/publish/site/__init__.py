@@ -1,0 +1,1 @@
+"""A board as a site: one view a page, filled into templates."""

@@ -1,0 +1,221 @@
+"""What ``judge.html`` shows: the judge that was learned from, and the surrogate that learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
+from surrogate.board.summary import LanguageSummary, MacroSummary
+from surrogate.board.tables import BoardTables
+from surrogate.publish.formats import (
+    Scale,
+    Span,
+    count_of,
+    language_name,
+    listing,
+    percent,
+    span,
+    whole,
+)
+
+NO_REPORT = "This board has no judge_report.json, so nothing is known of its judge here."
+MACRO = "Mean over languages"
+
+_TAU = Scale(-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something known of the judge, or why it is not.
+
+    Attributes:
+        term: What it is.
+        value: The number as shown; a dash where unknown.
+        detail: What it rests on, or why it is unknown.
+    """
+
+    term: str
+    value: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class TauRow:
+    """How well the surrogate ranks in a language; numbers are None where undefined.
+
+    Attributes:
+        name: The language's name.
+        tau: Kendall tau-b with the arena.
+        low: Lower end of its interval.
+        high: Upper end.
+        span: The three on a line from -1 to 1.
+        unseen: Tau on systems that the surrogate was not trained on.
+        unseen_span: It on the same line.
+        r2: Median R² on held-out systems.
+        systems: Systems judged; None for the mean.
+        questions: Questions judged.
+        judgments: Judgments.
+        reason: Why something is undefined; empty where nothing is.
+    """
+
+    name: str
+    tau: float | None
+    low: float | None
+    high: float | None
+    span: Span
+    unseen: float | None
+    unseen_span: Span
+    r2: float | None
+    systems: int | None
+    questions: int | None
+    judgments: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class JudgePage:
+    """The page.
+
+    Attributes:
+        judge: Name of the judge.
+        report: What is known of it; None where the board has no report.
+        facts: What is known, in words.
+        tau: One row a language.
+        mean: The mean over languages; None where there is one language only.
+    """
+
+    judge: str
+    report: JudgeReport | None
+    facts: list[Fact]
+    tau: list[TauRow]
+    mean: TauRow | None
+
+
+def judge_page(tables: BoardTables) -> JudgePage:
+    """Prepare the page on the judge."""
+    summary = tables.summary
+    rows = [_tau_row(code, item) for code, item in summary.languages.items()]
+    return JudgePage(
+        judge=summary.judge,
+        report=tables.judge_report,
+        facts=[] if tables.judge_report is None else _facts(tables.judge_report),
+        tau=sorted(rows, key=lambda row: row.name),
+        mean=_mean_row(summary.macro) if len(rows) > 1 else None,
+    )
+
+
+def _tau_row(code: str, item: LanguageSummary) -> TauRow:
+    return TauRow(
+        name=language_name(code),
+        tau=item.tau,
+        low=item.tau_low,
+        high=item.tau_high,
+        span=span(_TAU, item.tau, item.tau_low, item.tau_high),
+        unseen=item.tau_unseen,
+        unseen_span=span(_TAU, item.tau_unseen, None, None),
+        r2=item.holdout_r2.median,
+        systems=item.systems_judged,
+        questions=item.questions_judged,
+        judgments=item.judgments,
+        reason=_undefined(item),
+    )
+
+
+def _mean_row(macro: MacroSummary) -> TauRow:
+    return TauRow(
+        name=MACRO,
+        tau=macro.tau,
+        low=macro.tau_low,
+        high=macro.tau_high,
+        span=span(_TAU, macro.tau, macro.tau_low, macro.tau_high),
+        unseen=macro.tau_unseen,
+        unseen_span=span(_TAU, macro.tau_unseen, None, None),
+        r2=macro.holdout_r2_median,
+        systems=None,
+        questions=None,
+        judgments=None,
+        reason="",
+    )
+
+
+def _undefined(item: LanguageSummary) -> str:
+    reasons: list[str] = []
+    if item.tau is None or item.tau_unseen is None:
+        undefined = "tau" if item.tau is None else "tau unseen"
+        reasons.append(f"{undefined} is undefined: {_why(item.notes)}")
+    if item.holdout_r2.median is None:
+        reasons.append(f"R² is undefined: {item.holdout_r2.reason or 'no reason is given'}")
+    return "; ".join(reasons)
+
+
+def _why(notes: Sequence[str]) -> str:
+    return "; ".join(notes) or "fewer than two systems have both ratings, or all are tied"
+
+
+def _facts(report: JudgeReport) -> list[Fact]:
+    return [
+        _flip_fact(report.flip_rate),
+        _position_fact(report.position),
+        _failure_fact(report),
+        *_usage_facts(report.usage),
+    ]
+
+
+def _flip_fact(flips: FlipRate) -> Fact:
+    term = "Verdicts that flip with the order"
+    if flips.rate is None:
+        return Fact(term, percent(None), _unknown(flips.reason))
+    detail = f"{whole(flips.flipped)} of {whole(flips.items)} pairs shown in both orders"
+    return Fact(term, percent(flips.rate, 1), detail)
+
+
+def _position_fact(position: Position) -> Fact:
+    term = "Wins of the answer shown first"
+    if position.share is None:
+        return Fact(term, percent(None), _unknown(position.reason))
+    spread = (
+        ""
+        if position.low is None or position.high is None
+        else f"; 95% interval {percent(position.low, 1)} to {percent(position.high, 1)}"
+    )
+    detail = f"{whole(position.first_wins)} of {whole(position.decided)} decided battles{spread}"
+    return Fact(term, percent(position.share, 1), detail)
+
+
+def _failure_fact(report: JudgeReport) -> Fact:
+    term = "Judgments without a verdict"
+    failures = report.failures
+    if failures.count is None:
+        return Fact(term, whole(None), _unknown(failures.reason))
+    reasons = sorted(failures.reasons.items(), key=lambda item: (-item[1], item[0]))
+    detail = listing(f"{name}: {whole(count)}" for name, count in reasons)
+    return Fact(term, whole(failures.count), detail if reasons else "")
+
+
+def _usage_facts(usage: UsageCounts) -> list[Fact]:
+    parts = [
+        ("Calls of the judge", usage.calls),
+        ("Tokens of prompts", usage.prompt_tokens),
+        ("Tokens of replies", usage.completion_tokens),
+    ]
+    return [
+        Fact(term, whole(count), _unknown(usage.reason) if count is None else "")
+        for term, count in parts
+    ]
+
+
+def _unknown(reason: str | None) -> str:
+    return f"unknown: {reason or 'no reason is given'}"
+
+
+def judged_sentence(tables: BoardTables) -> str:
+    """Say what the board rests on, such as ``12 systems in 6 languages: 144 questions …``."""
+    items = tables.summary.languages.values()
+    return (
+        f"{count_of(len(tables.systems), 'system')} in "
+        f"{count_of(len(tables.languages), 'language')}: "
+        f"{count_of(sum(item.questions for item in items), 'question')}, "
+        f"{count_of(sum(item.judgments for item in items), 'judgment')} "
+        f"by {tables.summary.judge}"
+    )

@@ -1,0 +1,127 @@
+"""What ``method.html`` shows: settings, how to make the board again, what was skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from surrogate.board.signature import Reproduction, SignatureField, reproduction, signature_fields
+from surrogate.board.summary import LanguageSummary, RatingInterval, Skipped
+from surrogate.board.tables import BoardTables
+from surrogate.publish.formats import count_of, language_name
+
+
+@dataclass(frozen=True)
+class SkippedRow:
+    """What did not enter a language's board, as counts, and why, as sentences."""
+
+    name: str
+    questions: int
+    answers: int
+    ties: int
+    values: int
+    reasons: list[str]
+
+
+@dataclass(frozen=True)
+class MethodPage:
+    """The page.
+
+    Attributes:
+        fields: The signature, field by field.
+        reproduction: How to make the board again.
+        skipped: What did not enter, a language.
+        values: (feature, reason) to values that could not be computed, over all languages.
+        notes: Language name to what limits its board.
+        level: Level of the intervals of ratings; None where there are none.
+    """
+
+    fields: list[SignatureField]
+    reproduction: Reproduction
+    skipped: list[SkippedRow]
+    values: Mapping[tuple[str, str], int]
+    notes: Mapping[str, tuple[str, ...]]
+    level: float | None
+
+
+def method_page(tables: BoardTables) -> MethodPage:
+    """Prepare the page on the method."""
+    summary = tables.summary
+    named = sorted(
+        ((language_name(code), item) for code, item in summary.languages.items()),
+        key=lambda pair: pair[0],
+    )
+    return MethodPage(
+        fields=signature_fields(summary.signature),
+        reproduction=reproduction(summary),
+        skipped=[_skipped_row(name, item.skipped) for name, item in named],
+        values=_missing_values([item.skipped for _, item in named]),
+        notes={name: notes for name, item in named if (notes := _notes(item))},
+        level=_level([item.interval for _, item in named]),
+    )
+
+
+def _notes(item: LanguageSummary) -> tuple[str, ...]:
+    if item.interval.reason:
+        return (*item.notes, f"ratings have no interval: {item.interval.reason}")
+    if item.interval.pooled:
+        return (
+            *item.notes,
+            "the interval of ratings rests on all languages, for want of systems in this one",
+        )
+    return item.notes
+
+
+def _level(intervals: list[RatingInterval]) -> float | None:
+    return next((item.level for item in intervals if item.half_width is not None), None)
+
+
+def _skipped_row(name: str, skipped: Skipped) -> SkippedRow:
+    return SkippedRow(
+        name=name,
+        questions=skipped.questions_without_judgments,
+        answers=skipped.missing_answers,
+        ties=skipped.dropped_ties,
+        values=sum(_reason_counts([skipped]).values()),
+        reasons=[
+            *_sentences("unranked", skipped.systems_unranked),
+            *_sentences("without an arena rating", skipped.systems_unrated),
+            *_sentences("not used", skipped.features_left_out),
+        ],
+    )
+
+
+def _sentences(state: str, reasons: Mapping[str, str]) -> list[str]:
+    """Say each reason once, with the names it holds for."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(reason, []).append(name)
+    return [f"{', '.join(found)}: {state}, {reason}" for reason, found in names.items()]
+
+
+def _missing_values(skipped: list[Skipped]) -> dict[tuple[str, str], int]:
+    counts = _reason_counts(skipped)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _reason_counts(skipped: list[Skipped]) -> dict[tuple[str, str], int]:
+    counts: dict[tuple[str, str], int] = {}
+    for item in skipped:
+        for feature, reasons in item.missing_feature_values.items():
+            for reason, count in reasons.items():
+                counts[feature, reason] = counts.get((feature, reason), 0) + count
+    return counts
+
+
+def skipped_in_all(page: MethodPage) -> str:
+    """Say in one sentence how much was skipped."""
+    answers = sum(row.answers for row in page.skipped)
+    values = sum(row.values for row in page.skipped)
+    questions = sum(row.questions for row in page.skipped)
+    ties = sum(row.ties for row in page.skipped)
+    return (
+        f"{count_of(answers, 'absent answer')}, "
+        f"{count_of(values, 'feature value')} that could not be computed, "
+        f"{count_of(questions, 'question')} without judgments, "
+        f"{count_of(ties, 'dropped tie')}."
+    )

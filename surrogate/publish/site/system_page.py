@@ -1,0 +1,390 @@
+"""Features of every system against the field: means over languages, and how they spread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from features.engine.extraction import feature_columns, missing_counts
+from surrogate.board.tables import BoardTables, Example, Verdict
+from surrogate.publish.formats import Scale, Span, count_of, finite, language_name, scale_over, span
+from surrogate.publish.site.overview import unranked_reason
+
+
+@dataclass(frozen=True)
+class Box:
+    """How a feature spreads over systems, as positions in per cent."""
+
+    least: float | None
+    lower: float | None
+    median: float | None
+    upper: float | None
+    most: float | None
+
+
+@dataclass(frozen=True)
+class FieldFeature:
+    """A feature over the field.
+
+    Attributes:
+        name: Its name.
+        importance: Mean share in the surrogates of all languages; None where not known.
+        median: Median of the systems' means.
+        scale: From the least to the greatest mean.
+        box: Its spread.
+    """
+
+    name: str
+    importance: float | None
+    median: float | None
+    scale: Scale
+    box: Box
+
+
+@dataclass(frozen=True)
+class SystemFeature:
+    """A feature of one system against the field.
+
+    Attributes:
+        field: The feature over the field.
+        mean: The system's mean; each language has the same weight.
+        place: Its position on the field's line, in per cent.
+        missing: Which values could not be computed, in words; empty for none.
+    """
+
+    field: FieldFeature
+    mean: float | None
+    place: float | None
+    missing: str
+
+
+@dataclass(frozen=True)
+class FieldFeatures:
+    """Features of the whole field.
+
+    Attributes:
+        fields: Features, most important first.
+        means: System by feature.
+        missing: (system, feature) to what is missing, in words.
+    """
+
+    fields: list[FieldFeature]
+    means: pd.DataFrame
+    missing: Mapping[tuple[str, str], str]
+
+    def of(self, system: str) -> list[SystemFeature]:
+        """Return a system's features, most important first; none if it has no answers."""
+        if system not in self.means.index:
+            return []
+        means = self.means.loc[system]
+        return [
+            SystemFeature(
+                field=field,
+                mean=finite(means[field.name]),
+                place=field.scale.at(means[field.name]),
+                missing=self.missing.get((system, field.name), ""),
+            )
+            for field in self.fields
+        ]
+
+
+def field_features(tables: BoardTables) -> FieldFeatures | None:
+    """Sum up the feature table, or return None where the board has none."""
+    if tables.features is None:
+        return None
+    table = tables.features
+    numeric = set(table.select_dtypes("number"))
+    names = [name for name in feature_columns(table) if name in numeric]
+    means = table.groupby(["system", "language"])[names].mean().groupby("system").mean()
+    shares = mean_importances(tables)
+    fields = [_field_feature(name, means[name], shares.get(name)) for name in names]
+    fields.sort(key=lambda field: -1.0 if field.importance is None else field.importance)
+    fields.reverse()
+    return FieldFeatures(fields, means, _missing(table))
+
+
+def mean_importances(tables: BoardTables) -> dict[str, float]:
+    """Return each feature's share in the surrogate, averaged over the languages that use it."""
+    if tables.importances is None:
+        return {}
+    means = tables.importances.groupby("feature")["importance"].mean().dropna()
+    return {str(name): float(value) for name, value in means.items()}
+
+
+def _field_feature(name: str, means: pd.Series, importance: float | None) -> FieldFeature:
+    scale = scale_over(means)
+    marks = means.quantile([0.0, 0.25, 0.5, 0.75, 1.0]).tolist()
+    return FieldFeature(
+        name=name,
+        importance=importance,
+        median=finite(marks[2]),
+        scale=scale,
+        box=Box(*(scale.at(mark) for mark in marks)),
+    )
+
+
+def _missing(table: pd.DataFrame) -> dict[tuple[str, str], str]:
+    answers = table["system"].value_counts()
+    by_system = table.assign(language=table["system"])  # counted a system instead of a language
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in missing_counts(by_system).itertuples(index=False):
+        found.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
+    return {
+        key: f"{'; '.join(parts)} (of {count_of(int(answers[key[0]]), 'answer')})"
+        for key, parts in found.items()
+    }
+
+
+LONGEST_ANSWER = 20_000
+"""Characters of an example answer that a page shows."""
+LONGEST_QUESTION = 2_000
+LONGEST_EXAMPLES = 300_000
+"""Characters of all example answers that a page shows."""
+SHOWN_VERDICTS = 50
+
+
+@dataclass(frozen=True)
+class LanguageRow:
+    """A system in one language; numbers are None where missing.
+
+    Attributes:
+        language: Language code.
+        name: The language's name.
+        rank: Synthetic rank.
+        ranked: Systems ranked in the language.
+        rating: Synthetic rating.
+        low: Lower end of its interval.
+        high: Upper end.
+        synthetic: The three on a line that the page's languages share.
+        arena_rank: Rank in the arena.
+        arena: The arena's rating with its interval on the same line.
+        tier: Tier in the arena, 1 for the best.
+        rank_low: Best rank in the simultaneous interval.
+        rank_high: Worst rank.
+        coverage: Share of questions answered.
+        answers: Answers.
+        split: ``train``, ``holdout`` or ``unjudged``.
+        note: Why it is unranked, or what else is to be said.
+    """
+
+    language: str
+    name: str
+    rank: float | None
+    ranked: int
+    rating: float | None
+    low: float | None
+    high: float | None
+    synthetic: Span
+    arena_rank: float | None
+    arena: Span
+    tier: float | None
+    rank_low: float | None
+    rank_high: float | None
+    coverage: float | None
+    answers: float | None
+    split: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """The record against one opponent, over all languages; ``share`` counts ties half."""
+
+    system: str
+    wins: int
+    losses: int
+    ties: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A system whose features are near."""
+
+    system: str
+    distance: float | None
+
+
+@dataclass(frozen=True)
+class ShownExample:
+    """An example answer, cut where it is too long for a page.
+
+    Attributes:
+        example: The answer and its verdicts.
+        question: What is shown of the question.
+        text: What is shown of the answer.
+        cut: Characters of the answer that are not shown.
+        verdicts: The verdicts shown.
+        outcomes: Outcome to number of verdicts, all of them.
+    """
+
+    example: Example
+    question: str
+    text: str
+    cut: int
+    verdicts: tuple[Verdict, ...]
+    outcomes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SystemPage:
+    """The page. What the board does not know is None; what is empty, it knows to be nothing.
+
+    Attributes:
+        system: The system's name.
+        overall: Its row of the board over all languages; None where it has none.
+        ranked: Systems ranked over all languages.
+        languages: One row a language, by its English name.
+        features: Its features against the field.
+        opponents: Its record, best first.
+        neighbours: Language name to its nearest systems.
+        examples: Example answers.
+        examples_left_out: Examples that the page has no room for.
+    """
+
+    system: str
+    overall: Mapping[str, Any] | None
+    ranked: int
+    languages: list[LanguageRow]
+    features: list[SystemFeature] | None
+    opponents: list[Opponent] | None
+    neighbours: Mapping[str, list[Neighbour]] | None
+    examples: list[ShownExample] | None
+    examples_left_out: int
+
+
+class SystemPages:
+    """The pages of all systems of a board; what they share is computed once."""
+
+    def __init__(self, tables: BoardTables) -> None:
+        self._tables = tables
+        self._fields: FieldFeatures | None = field_features(tables)
+        self._board = dict(iter(_with_tiers(tables).groupby("system")))
+        self._ranked = tables.board.groupby("language")["rank"].count()
+        self._scale = _rating_scale(tables.board)
+        self._overall = tables.overall.set_index("system").to_dict("index")
+        self._opponents = _opponents(tables.win_matrix)
+        self._neighbours = _grouped(tables.neighbours)
+        self._examples: dict[str, list[Example]] = {}
+        for example in tables.examples or ():
+            self._examples.setdefault(example.system, []).append(example)
+
+    def page(self, system: str) -> SystemPage:
+        """Prepare the page of a system."""
+        examples = shown_examples(self._examples.get(system, []))
+        left_out = len(self._examples.get(system, [])) - len(examples)
+        known = self._tables
+        return SystemPage(
+            system=system,
+            overall=self._overall.get(system),
+            ranked=int(known.overall["rank"].notna().sum()),
+            languages=self._language_rows(system),
+            features=None if self._fields is None else self._fields.of(system),
+            opponents=None if known.win_matrix is None else self._opponents.get(system, []),
+            neighbours=None if known.neighbours is None else self._neighbours.get(system, {}),
+            examples=None if known.examples is None else examples,
+            examples_left_out=left_out,
+        )
+
+    def _language_rows(self, system: str) -> list[LanguageRow]:
+        rows = self._board.get(system)
+        if rows is None:
+            return []
+        found = [self._language_row(row) for row in rows.to_dict("records")]
+        return sorted(found, key=lambda row: row.name)
+
+    def _language_row(self, row: Mapping[Any, Any]) -> LanguageRow:
+        language = row["language"]
+        note = row["note"]
+        if pd.isna(row["rank"]) and not note:
+            note = unranked_reason(self._tables, row["system"], language)
+        numbers = {
+            name: finite(row[name])
+            for name in (
+                *("rank", "rating", "low", "high", "arena_rank", "tier", "rank_low", "rank_high"),
+                *("coverage", "answers"),
+            )
+        }
+        return LanguageRow(
+            language=language,
+            name=language_name(language),
+            ranked=int(self._ranked[language]),
+            synthetic=span(self._scale, row["rating"], row["low"], row["high"]),
+            arena=span(self._scale, row["arena_rating"], row["arena_low"], row["arena_high"]),
+            split=row["split"],
+            note=note,
+            **numbers,
+        )
+
+
+def _with_tiers(tables: BoardTables) -> pd.DataFrame:
+    if tables.tiers is None:
+        return tables.board.assign(tier=pd.NA, rank_low=pd.NA, rank_high=pd.NA)
+    unique = tables.tiers.drop_duplicates(["language", "system"])
+    return tables.board.merge(unique, on=["language", "system"], how="left")
+
+
+def _rating_scale(board: pd.DataFrame) -> Scale:
+    columns = ["rating", "low", "high", "arena_rating", "arena_low", "arena_high"]
+    return scale_over(board[columns].to_numpy().ravel())
+
+
+def _opponents(matrix: pd.DataFrame | None) -> dict[str, list[Opponent]]:
+    if matrix is None:
+        return {}
+    counts = matrix.groupby(["system", "opponent"])[["wins", "losses", "ties"]].sum()
+    found: dict[str, list[Opponent]] = {}
+    for row in counts.itertuples():
+        (system, opponent), wins, losses, ties = row
+        battles = wins + losses + ties
+        if battles:
+            share = (wins + ties / 2) / battles
+            record = Opponent(opponent, int(wins), int(losses), int(ties), float(share))
+            found.setdefault(system, []).append(record)
+    for records in found.values():
+        records.sort(key=lambda record: (-record.share, record.system))
+    return found
+
+
+def _grouped(table: pd.DataFrame | None) -> dict[str, dict[str, list[Neighbour]]]:
+    found: dict[str, dict[str, list[Neighbour]]] = {}
+    if table is None:
+        return found
+    for row in table.itertuples(index=False):
+        near = Neighbour(row.neighbour, finite(row.distance))
+        languages = found.setdefault(row.system, {})
+        languages.setdefault(language_name(row.language), []).append(near)
+    return found
+
+
+def shown_examples(examples: list[Example]) -> list[ShownExample]:
+    """Cut examples to what a page has room for; the first is always shown."""
+    shown: list[ShownExample] = []
+    room = LONGEST_EXAMPLES
+    for example in examples:
+        text = example.answer[:LONGEST_ANSWER]
+        room -= len(text)
+        if room < 0 and shown:
+            break
+        outcomes = {
+            outcome: sum(verdict.outcome == outcome for verdict in example.verdicts)
+            for outcome in ("win", "tie", "loss")
+        }
+        shown.append(
+            ShownExample(
+                example=example,
+                question=_cut(example.query, LONGEST_QUESTION),
+                text=text,
+                cut=len(example.answer) - len(text),
+                verdicts=example.verdicts[:SHOWN_VERDICTS],
+                outcomes=outcomes,
+            )
+        )
+    return shown
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

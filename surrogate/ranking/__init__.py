@@ -1,0 +1,1 @@
+"""New systems on a board: rank, explain, advise."""

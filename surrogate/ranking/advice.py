@@ -1,0 +1,285 @@
+"""How many judgments two systems need before it can be said which is the better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit
+from scipy.stats import norm
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator
+from surrogate.board.folder import PublishedBoard
+from surrogate.learning.surrogates import LanguageJudge
+from surrogate.learning.tensor import FeatureTensor, feature_tensor
+
+LEVEL = 0.95
+POWER = 0.8
+SMALLEST_MARGIN = 1e-6
+
+
+def judgments_to_separate(
+    win_rate: float, level: float = LEVEL, power: float = POWER
+) -> int | None:
+    """Return how many judgments of a pair tell a win rate from one half.
+
+    The number at which a two-sided test of one half finds the difference with the given power
+    (normal approximation of the binomial; ties, which vary less, need no more):
+
+        ((z(level) / 2 + z(power) sqrt(p (1 - p))) / (p - 1/2))^2
+
+    Args:
+        win_rate: Share of points p that one system is expected to win against the other.
+        level: Confidence of the statement.
+        power: Probability of reaching it, if the win rate is as expected.
+
+    Returns:
+        None where no number is enough: the two are expected to be equal.
+
+    Raises:
+        UsageError: For a number out of range.
+    """
+    if not 0 <= win_rate <= 1:
+        raise UsageError(f"win_rate = {win_rate:g} is out of range; use 0 to 1")
+    if not (0 < level < 1 and 0 < power < 1):
+        raise UsageError("level and power must be above 0 and below 1")
+    margin = abs(win_rate - 0.5)
+    if margin < SMALLEST_MARGIN:
+        return None
+    by_chance = float(norm.ppf((1 + level) / 2)) / 2
+    as_expected = float(norm.ppf(power)) * math.sqrt(win_rate * (1 - win_rate))
+    return math.ceil(((by_chance + as_expected) / margin) ** 2)
+
+
+Floats = npt.NDArray[np.float64]
+
+
+def question_ratings(judge: LanguageJudge, tensor: FeatureTensor) -> Floats:
+    """Rate the single answers of S systems to Q questions.
+
+    Args:
+        judge: Surrogate of the language.
+        tensor: Features; must hold the judge's.
+
+    Returns:
+        Coefficients (log-odds), shape (S, Q); NaN without an answer.
+    """
+    systems, questions, features = tensor.values.shape
+    single = replace(
+        tensor,
+        systems=tuple(f"{row}" for row in range(systems * questions)),
+        questions=("",),
+        values=tensor.values.reshape(-1, 1, features),
+        answered=tensor.answered.reshape(-1, 1),
+    )
+    ratings = judge.predict(single).reshape(systems, questions)
+    return np.where(tensor.answered, ratings, np.nan)
+
+
+def predicted_win_rates(ratings: Floats, rivals: Floats) -> Floats:
+    """Return a system's expected points against each rival on each question.
+
+    Args:
+        ratings: Its rating on each question, shape (Q,).
+        rivals: Those of the rivals, shape (O, Q).
+
+    Returns:
+        Shape (O, Q), each from 0 to 1; NaN where either has no rating.
+    """
+    return np.asarray(expit(ratings - rivals))
+
+
+EQUAL = "predicted to be equal: no number of judgments separates them"
+QUESTIONS = 20
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to judge next.
+
+    Attributes:
+        neighbours: Columns ``language, system, rank, neighbour, side, win_rate, judgments,
+            reason``: the systems next ``above`` and ``below`` a new system on the board, the share
+            of points it is predicted to win against each, and how many judgments of that pair
+            would tell them apart at the level; missing with the reason where none would. It
+            rests on the surrogate's ratings being right.
+        questions: Columns ``language, system, query_id, uncertainty, order, random_order``: how
+            open the duels with the neighbours are (p (1 - p), 0.25 the most), the order by it, and
+            a random order. Judge by ``order`` to tell the neighbours apart with few judgments; by
+            ``random_order`` where the win rate is to be estimated, which needs a random sample.
+        level: Confidence of the separation.
+        power: Probability of reaching it.
+    """
+
+    neighbours: pd.DataFrame
+    questions: pd.DataFrame
+    level: float
+    power: float
+
+
+def advise(
+    board: PublishedBoard,
+    table: pd.DataFrame,
+    *,
+    judged: pd.DataFrame | None = None,
+    questions: int = QUESTIONS,
+    level: float = LEVEL,
+    power: float = POWER,
+    seed: int = 0,
+) -> Advice:
+    """Say which questions to judge to settle the rank of new systems, and how many.
+
+    Args:
+        board: The board, with its feature table.
+        table: Feature table of the new systems' answers, with the board's features.
+        judged: Judgments already at hand; a new system's judged questions are not named again.
+        questions: Questions to name in each language and for each system, by either order.
+        level: Confidence with which neighbours are to be told apart.
+        power: Probability of reaching it.
+        seed: Seed of the random order.
+
+    Raises:
+        UsageError: If the board has no feature table, no new system can be placed, or a number is
+            out of range.
+    """
+    if board.features is None:
+        raise UsageError("the board has no features.parquet; build it anew")
+    if questions < 1:
+        raise UsageError("questions must be at least 1")
+    judgments_to_separate(0.9, level, power)
+    places = [
+        _Place(board, table, judge, system)
+        for language, judge in sorted(board.judge.languages.items())
+        for system in sorted(set(table.loc[table["language"] == language, "system"]))
+    ]
+    settled = [place for place in places if np.isfinite(place.rating)]
+    if not settled:
+        raise UsageError("no new system has a rating in a language of the board")
+    return Advice(
+        pd.DataFrame([row for place in settled for row in _neighbour_rows(place, level, power)]),
+        pd.concat(
+            [_question_rows(place, judged, questions, seed) for place in settled],
+            ignore_index=True,
+        ),
+        level,
+        power,
+    )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A new system in one language of a board."""
+
+    board: PublishedBoard
+    table: pd.DataFrame
+    judge: LanguageJudge
+    system: str
+
+    @property
+    def language(self) -> str:
+        return self.judge.language
+
+    @property
+    def answered(self) -> list[str]:
+        rows = self.table[
+            (self.table["language"] == self.language) & (self.table["system"] == self.system)
+        ]
+        return sorted(rows["query_id"])
+
+    @cached_property
+    def rating(self) -> float:
+        tensor = feature_tensor(
+            self.table, self.language, self.judge.features, [self.system], self.answered
+        )
+        return float(self.judge.predict(tensor)[0])
+
+    @cached_property
+    def field(self) -> pd.Series:
+        """Ratings of the board's systems, best first."""
+        rows = self.board.board[self.board.board["language"] == self.language]
+        return (
+            rows.set_index("system")["rating"].dropna().sort_values(ascending=False, kind="stable")
+        )
+
+    @property
+    def neighbours(self) -> list[tuple[str, str]]:
+        """The systems next above and below, with the side."""
+        field = self.field
+        above, below = field[field > self.rating], field[field <= self.rating]
+        return [
+            *((str(name), "above") for name in above.index[-1:]),
+            *((str(name), "below") for name in below.index[:1]),
+        ]
+
+
+def _neighbour_rows(place: _Place, level: float, power: float) -> list[dict[str, object]]:
+    field, rating = place.field, place.rating
+    rows = []
+    for name, side in place.neighbours:
+        win_rate = float(expit(rating - field[name]))
+        needed = judgments_to_separate(win_rate, level, power)
+        rows.append(
+            {
+                "language": place.language,
+                "system": place.system,
+                "rank": 1 + int((field > rating).sum()),
+                "neighbour": name,
+                "side": side,
+                "win_rate": win_rate,
+                "judgments": needed,
+                "reason": EQUAL if needed is None else "",
+            }
+        )
+    return rows
+
+
+def _question_rows(
+    place: _Place, judged: pd.DataFrame | None, count: int, seed: int
+) -> pd.DataFrame:
+    known = _judged_questions(judged, place.language, place.system)
+    left = [name for name in place.answered if name not in known]
+    open_duels = _uncertainty(place, left)
+    order = np.argsort(np.argsort(-np.nan_to_num(open_duels, nan=-1.0), kind="stable")) + 1
+    random = generator(seed, "advice", place.language, place.system)
+    random_order = random.permutation(len(left)) + 1
+    rows = pd.DataFrame(
+        {
+            "language": place.language,
+            "system": place.system,
+            "query_id": left,
+            "uncertainty": open_duels,
+            "order": order,
+            "random_order": random_order,
+        }
+    )
+    named = rows[(rows["order"] <= count) | (rows["random_order"] <= count)]
+    return named.sort_values("order", ignore_index=True)
+
+
+def _uncertainty(place: _Place, questions: Sequence[str]) -> Floats:
+    """Mean of p (1 - p) of the duels with the neighbours, shape (Q,); NaN without any."""
+    names = [name for name, _ in place.neighbours]
+    tensors = [
+        feature_tensor(source, place.language, place.judge.features, systems, questions)
+        for source, systems in ((place.table, [place.system]), (place.board.features, names))
+    ]
+    own, rivals = (question_ratings(place.judge, tensor) for tensor in tensors)
+    chances = predicted_win_rates(own[0], rivals)
+    variance = chances * (1 - chances)
+    present = np.isfinite(variance)
+    held = present.sum(axis=0)
+    totals = np.where(present, variance, 0.0).sum(axis=0)
+    return np.asarray(np.divide(totals, held, out=np.full(len(held), np.nan), where=held > 0))
+
+
+def _judged_questions(judged: pd.DataFrame | None, language: str, system: str) -> set[str]:
+    if judged is None:
+        return set()
+    takes_part = (judged["system_a"] == system) | (judged["system_b"] == system)
+    return set(judged.loc[takes_part & (judged["language"] == language), "query_id"])

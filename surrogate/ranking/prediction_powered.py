@@ -1,0 +1,352 @@
+"""Prediction-powered estimates of a mean, with the weight of the predictions tuned (PPI++).
+
+n outcomes are known, and predictions of all n + N. The mean of the outcomes is corrected by how
+far the predictions of the n are from those of the N:
+
+    mean(Y) + lambda (mean(f of the N) - mean(f of the n))
+
+which is unbiased for every lambda, however bad the predictions are, if the n are a random sample
+(Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, 2023, "Prediction-powered inference"). The
+variance is lowest at lambda = cov(Y, f) / ((1 + n/N) var(f)); with it the interval is, for many
+outcomes, never wider than without predictions (Angelopoulos, Duchi and Zrnic, 2023, "PPI++").
+
+Here lambda is found for each outcome from the others, so that the estimate stays unbiased for few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import t as student
+
+from arena.data.errors import UsageError
+from surrogate.board.folder import PublishedBoard
+from surrogate.learning.tensor import feature_tensor
+from surrogate.ranking.advice import predicted_win_rates, question_ratings
+
+Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.95
+FEWEST_OUTCOMES = 5
+SMALLEST_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class MeanEstimate:
+    """An estimate of a mean with its interval.
+
+    Attributes:
+        value: The estimate.
+        standard_error: Its standard error.
+        low: Lower bound of the interval.
+        high: Upper bound.
+    """
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PoweredMean:
+    """A mean estimated with and without predictions.
+
+    Attributes:
+        powered: With the predictions.
+        classical: From the outcomes alone.
+        weight: Mean weight of the predictions (lambda), from 0 (of no use) to 1.
+        outcomes: Number of outcomes n.
+        unjudged: Number of predictions without outcome N.
+    """
+
+    powered: MeanEstimate
+    classical: MeanEstimate
+    weight: float
+    outcomes: int
+    unjudged: int
+
+    @property
+    def width_ratio(self) -> float:
+        """Width of the interval with predictions by that without; NaN where that has none."""
+        wide = self.classical.standard_error
+        return self.powered.standard_error / wide if wide > 0 else float("nan")
+
+
+def prediction_powered_mean(
+    outcomes: npt.ArrayLike,
+    predictions: npt.ArrayLike,
+    unjudged: npt.ArrayLike,
+    level: float = LEVEL,
+) -> PoweredMean:
+    """Estimate a mean from few outcomes and many predictions.
+
+    Args:
+        outcomes: Shape (n,), of items drawn at random from all.
+        predictions: Predictions of the same items, shape (n,); must not have learned from the
+            outcomes.
+        unjudged: Predictions of the other items, shape (N,).
+        level: Coverage of the interval (Student's t with n - 1 degrees of freedom).
+
+    Raises:
+        UsageError: With fewer than five outcomes, no other item, values that are not finite, or
+            a level out of range.
+    """
+    known, guessed, others = (
+        np.asarray(part, dtype=np.float64) for part in (outcomes, predictions, unjudged)
+    )
+    _check(known, guessed, others, level)
+    size = len(known)
+    weights = _tuned_weights(known, guessed, size / len(others))
+    weight = float(weights.mean())
+    corrected = known - weights * guessed
+    spread = np.concatenate([guessed, others]).var(ddof=1)
+    variance = corrected.var(ddof=1) / size + weight**2 * spread / len(others)
+    value = float(corrected.mean() + weight * others.mean())
+    return PoweredMean(
+        _interval(value, float(np.sqrt(variance)), size, level),
+        _interval(float(known.mean()), float(known.std(ddof=1) / np.sqrt(size)), size, level),
+        weight,
+        size,
+        len(others),
+    )
+
+
+def _check(known: Floats, guessed: Floats, others: Floats, level: float) -> None:
+    if known.ndim != 1 or known.shape != guessed.shape or others.ndim != 1:
+        raise UsageError("outcomes and their predictions must be two lists of the same length")
+    if len(known) < FEWEST_OUTCOMES or not len(others):
+        raise UsageError(
+            f"{len(known)} outcomes and {len(others)} further predictions are too few; at least "
+            f"{FEWEST_OUTCOMES} and 1 are needed"
+        )
+    if not all(np.isfinite(part).all() for part in (known, guessed, others)):
+        raise UsageError("outcomes and predictions must be numbers; leave missing ones out")
+    if not 0 < level < 1:
+        raise UsageError(f"level = {level:g} is out of range; use above 0 and below 1")
+
+
+def _tuned_weights(known: Floats, guessed: Floats, ratio: float) -> Floats:
+    """Return the weight for each outcome that the other outcomes ask for, shape (n,)."""
+    left = len(known) - 1
+    own_known, own_guessed = known - known.mean(), guessed - guessed.mean()
+    # Sums of squares and products around the mean, each item left out in turn.
+    factor = 1 + 1 / left
+    products = own_known @ own_guessed - factor * own_known * own_guessed
+    squares = own_guessed @ own_guessed - factor * own_guessed**2
+    slopes = np.divide(
+        products, squares, out=np.zeros_like(products), where=squares > SMALLEST_VARIANCE
+    )
+    return np.asarray(np.clip(slopes / (1 + ratio), 0.0, 1.0))
+
+
+def _interval(value: float, standard_error: float, size: int, level: float) -> MeanEstimate:
+    reach = float(student.ppf((1 + level) / 2, size - 1)) * standard_error
+    return MeanEstimate(value, standard_error, value - reach, value + reach)
+
+
+LARGEST_RATING = 30.0
+"""Log-odds beyond which a win rate is 0 or 1 in double precision."""
+COLUMNS = [
+    *("language", "system", "judgments", "questions", "unjudged", "opponents"),
+    *("win_rate", "low", "high", "judged_alone", "judged_alone_low", "judged_alone_high"),
+    *("predicted", "weight", "width_ratio", "rating", "rating_low", "rating_high", "reason"),
+]
+
+
+@dataclass(frozen=True)
+class _Duels:
+    """One system's duels on the questions it answered.
+
+    Attributes:
+        points: Share of points won from each opponent, shape (O, Q); NaN where not judged.
+        predicted: Expected share of points, shape (O, Q).
+        shares: Share of the judgments each opponent has, shape (O,).
+        ratings: Rating of each opponent on the board, shape (O,).
+        judgments: Judgments that are used.
+    """
+
+    points: Floats
+    predicted: Floats
+    shares: Floats
+    ratings: Floats
+    judgments: int
+
+
+def estimate_win_rates(
+    board: PublishedBoard, table: pd.DataFrame, judgments: pd.DataFrame, level: float = LEVEL
+) -> pd.DataFrame:
+    """Estimate how often new systems beat the field they were judged against.
+
+    The judged questions must have been drawn at random, and opponents without regard to the
+    question; then the estimate is unbiased, whatever the surrogate is worth. The unit is the
+    question: its outcome is the mean of its judgments' points (1 a win, 0.5 a tie).
+
+    A rating is the Bradley-Terry coefficient at which a system has this win rate against the same
+    opponents, each at its arena rating on the board, or its synthetic one where it has no other.
+
+    Args:
+        board: The board, with its feature table.
+        table: Feature table of the new systems' answers, with the board's features.
+        judgments: Columns ``language, query_id, system_a, system_b, winner``: of new systems
+            against systems on the board. Others are left aside.
+        level: Coverage of the intervals.
+
+    Returns:
+        A row a language and new system with judgments, columns ``language, system, judgments,
+        questions, unjudged, opponents, win_rate, low, high, judged_alone, judged_alone_low,
+        judged_alone_high, predicted, weight, width_ratio, rating, rating_low, rating_high,
+        reason``: numbers of judgments, of judged and unjudged questions and opponents; the
+        prediction-powered win rate; that of the judgments alone; the surrogate's mean prediction;
+        its weight; how wide the first interval is, compared with the second; the rating. NaN with
+        the reason where something is not defined.
+
+    Raises:
+        UsageError: If the board has no feature table, or no judgment is of a new system against
+            one on the board.
+    """
+    if board.features is None:
+        raise UsageError("the board has no features.parquet; build it anew")
+    rows = [
+        _row(board, table, part, str(language), system, level)
+        for language, part in judgments.groupby("language")
+        for system in sorted(set(table.loc[table["language"] == language, "system"]))
+        if _against_board(board, part, str(language), system).shape[0]
+    ]
+    if not rows:
+        raise UsageError("no judgment is of a new system against a system on the board")
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def rating_of(win_rate: float, opponents: Floats, shares: Floats) -> float:
+    """Return the Bradley-Terry coefficient with an expected win rate against opponents.
+
+    Args:
+        win_rate: From 0 to 1.
+        opponents: Their coefficients, shape (O,).
+        shares: How often each is met, shape (O,), with the sum 1.
+
+    Returns:
+        NaN for a win rate of 0 or 1, which no coefficient has.
+    """
+    if not 0 < win_rate < 1:
+        return float("nan")
+    reach = LARGEST_RATING + float(np.abs(opponents).max())
+    return float(
+        brentq(lambda rating: float(shares @ expit(rating - opponents)) - win_rate, -reach, reach)
+    )
+
+
+def _against_board(
+    board: PublishedBoard, judgments: pd.DataFrame, language: str, system: str
+) -> pd.DataFrame:
+    """One system's judgments against the board, columns ``query_id, opponent, points``."""
+    known = set(board.board.loc[board.board["language"] == language, "system"])
+    points = judgments["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
+    is_a, is_b = judgments["system_a"] == system, judgments["system_b"] == system
+    own = pd.DataFrame(
+        {
+            "query_id": judgments["query_id"],
+            "opponent": judgments["system_b"].where(is_a, judgments["system_a"]),
+            "points": points.where(is_a, 1 - points),
+        }
+    )
+    return own[(is_a | is_b) & own["opponent"].isin(known)].reset_index(drop=True)
+
+
+def _row(
+    board: PublishedBoard,
+    table: pd.DataFrame,
+    judgments: pd.DataFrame,
+    language: str,
+    system: str,
+    level: float,
+) -> dict[str, object]:
+    own = _against_board(board, judgments, language, system)
+    start = {"language": language, "system": system, "judgments": len(own)}
+    try:
+        duels = _duels(board, table, own, language, system)
+        outcomes, predictions, unjudged = _per_question(duels)
+        done = prediction_powered_mean(outcomes, predictions, unjudged, level)
+    except UsageError as error:
+        return {**start, "reason": str(error)}
+    everything = np.concatenate([predictions, unjudged])
+    return {**start, **_estimates(done, duels), "predicted": float(everything.mean())}
+
+
+def _duels(
+    board: PublishedBoard, table: pd.DataFrame, own: pd.DataFrame, language: str, system: str
+) -> _Duels:
+    judge = board.judge.languages.get(language)
+    if judge is None or board.features is None:
+        raise UsageError("the board has no surrogate for this language")
+    opponents = sorted(own["opponent"].unique())
+    rows = table[(table["language"] == language) & (table["system"] == system)]
+    questions = sorted(rows["query_id"])
+    tensors = [
+        feature_tensor(source, language, judge.features, names, questions)
+        for source, names in ((table, [system]), (board.features, opponents))
+    ]
+    ratings, rivals = (question_ratings(judge, tensor) for tensor in tensors)
+    places = own.groupby(["opponent", "query_id"])["points"].mean().unstack("query_id")
+    return _Duels(
+        places.reindex(index=opponents, columns=questions).to_numpy(np.float64),
+        predicted_win_rates(ratings[0], rivals),
+        own["opponent"].value_counts(normalize=True).reindex(opponents).to_numpy(np.float64),
+        _board_ratings(board, language, opponents),
+        len(own),
+    )
+
+
+def _board_ratings(board: PublishedBoard, language: str, systems: Sequence[str]) -> Floats:
+    rows = board.board[board.board["language"] == language].set_index("system").reindex(systems)
+    return np.asarray(rows["arena_rating"].fillna(rows["rating"]), dtype=np.float64)
+
+
+def _per_question(duels: _Duels) -> tuple[Floats, Floats, Floats]:
+    """Outcomes and predictions of the judged questions, and predictions of the others."""
+    judged = np.isfinite(duels.points)
+    usable = judged & np.isfinite(duels.predicted)
+    known = usable.any(axis=0)
+    times = usable[:, known].sum(axis=0)
+    outcomes = np.where(usable, duels.points, 0.0)[:, known].sum(axis=0) / times
+    predictions = np.where(usable, duels.predicted, 0.0)[:, known].sum(axis=0) / times
+    others = duels.predicted[:, ~judged.any(axis=0)]
+    complete = np.isfinite(others).all(axis=0)
+    return outcomes, predictions, duels.shares @ others[:, complete]
+
+
+def _estimates(done: PoweredMean, duels: _Duels) -> dict[str, object]:
+    low, high = _clipped(done.powered)
+    alone_low, alone_high = _clipped(done.classical)
+    ratings = [
+        rating_of(value, duels.ratings, duels.shares) for value in (done.powered.value, low, high)
+    ]
+    unbounded = "the win rate may be 0 or 1, which no rating has" if np.isnan(ratings).any() else ""
+    return {
+        "questions": done.outcomes,
+        "unjudged": done.unjudged,
+        "opponents": len(duels.shares),
+        "win_rate": done.powered.value,
+        "low": low,
+        "high": high,
+        "judged_alone": done.classical.value,
+        "judged_alone_low": alone_low,
+        "judged_alone_high": alone_high,
+        "weight": done.weight,
+        "width_ratio": done.width_ratio,
+        "rating": ratings[0],
+        "rating_low": ratings[1],
+        "rating_high": ratings[2],
+        "reason": unbounded,
+    }
+
+
+def _clipped(estimate: MeanEstimate) -> tuple[float, float]:
+    return max(estimate.low, 0.0), min(estimate.high, 1.0)

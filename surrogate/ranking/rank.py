@@ -1,0 +1,250 @@
+"""Placing new systems on an existing board, whose rows stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.folder import Arena, fingerprint
+from features.engine.extraction import extract
+from features.measures.registry import parse_features
+from features.models.model_folder import ModelOptions
+from surrogate.board.folder import DECIMALS, PublishedBoard
+from surrogate.board.language import BOARD_COLUMNS
+from surrogate.board.summary import NOT_ON_THE_BOARD, POOLED, RatingInterval
+from surrogate.ranking.explanations import Explanation, explain_systems, has_drivers
+
+NEW = "new"
+NO_SURROGATE = "the board has no surrogate for this language"
+NO_ANSWER = "no answer in this language"
+NO_FEATURES = "no feature of its answers could be computed"
+OUTSIDE = "unlike the systems the surrogate was trained on"
+NO_FEATURE_TABLE = (
+    "the board's folder has no features.parquet: neighbours, and whether a new system lies outside "
+    "the field, are not known"
+)
+NO_DRIVERS = "no drivers of ratings in {}: forests and linear surrogates have them, not {}"
+NEW_COLUMNS = [
+    *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
+    *("coverage", "answers", "note"),
+]
+EXPLANATION_COLUMNS = ["language", "system", "neighbours", "drivers", "outside_field"]
+DTYPES = {
+    **dict.fromkeys(("language", "system", "split", "note"), "str"),
+    **dict.fromkeys(("rank", "rank_low", "rank_high", "arena_rank"), "Int64"),
+    **dict.fromkeys(("neighbours", "drivers", "outside_field"), "object"),
+    "answers": "int64",
+}
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A board with new systems placed on it.
+
+    Attributes:
+        board: The board's rows as published plus one a new system and language, with ``split``
+            ``new``; sorted by language and rank.
+        overall: The overall rows as published plus one a new system.
+        features: Feature table of the new answers.
+        new: Ratings of the new systems by language and rank: columns ``language, system, rank,
+            rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
+            ``rating, low, high, coverage, answers, note``.
+        explanations: Row by row what explains them: ``language, system, neighbours, drivers``
+            (lists of entries), ``outside_field`` (the features in which a system is unlike the
+            training systems; None where it is not); see ``Explanation``.
+        notes: Why some of this is not known, or not well.
+    """
+
+    board: pd.DataFrame
+    overall: pd.DataFrame
+    features: pd.DataFrame
+    new: pd.DataFrame
+    explanations: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def rank_systems(
+    board: PublishedBoard,
+    answers: pd.DataFrame,
+    arena: Arena,
+    n_jobs: int = 1,
+    models: ModelOptions | None = None,
+) -> Placement:
+    """Rank new systems by their answers alone.
+
+    A new system's rank is the place it would take: one more than the number of the board's
+    systems with a higher rating. The board's own ranks and ratings do not change.
+
+    Args:
+        board: The board.
+        answers: Columns ``query_id, language, system, answer``.
+        arena: The arena the board was built from (questions, passages, reference answers).
+        n_jobs: Processes for feature extraction.
+        models: How features' models are run; see ``features.extract``.
+
+    Raises:
+        UsageError: If a system is already on the board, or the arena is another one.
+    """
+    if fingerprint(arena) != board.summary.fingerprint:
+        raise UsageError(
+            f"the questions or reference answers of arena {arena.info.name!r} are not those of "
+            f"arena {board.summary.arena!r} the board was built from; build the board anew"
+        )
+    known = sorted(set(answers["system"]) & set(board.board["system"]))
+    if known:
+        raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
+    declared = parse_features(",".join(board.judge.features))
+    table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
+    return place_systems(board, table, arena.queries)
+
+
+def place_systems(board: PublishedBoard, table: pd.DataFrame, queries: pd.DataFrame) -> Placement:
+    """Rank new systems by a feature table already at hand.
+
+    Args:
+        board: The board.
+        table: Feature table of the new systems' answers, with the board's features.
+        queries: The arena's questions, for coverage.
+    """
+    rated = board.judge.predict(table).set_index(["language", "system"])
+    systems = sorted(table["system"].unique())
+    languages = sorted({*board.board["language"], *table["language"]})
+    explained = {
+        language: explain_systems(judge, table, board.features)
+        for language, judge in board.judge.languages.items()
+    }
+    found = [
+        _row(board, rated, queries, language, system)
+        | _explained(explained.get(language, {}).get(system))
+        for language in languages
+        for system in systems
+    ]
+    rows = sorted(found, key=_place_in_table)
+    new = _table(rows, NEW_COLUMNS)
+    placed = pd.concat([board.board, _table(rows, BOARD_COLUMNS)], ignore_index=True)
+    return Placement(
+        board=placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True),
+        overall=_overall(board.overall, new, board.board["language"].nunique()),
+        features=table,
+        new=new,
+        explanations=_table(rows, EXPLANATION_COLUMNS),
+        notes=tuple(_notes(board, languages)),
+    )
+
+
+def _table(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Arrange rows that are sorted by language and rank."""
+    return pd.DataFrame(
+        {
+            name: pd.Series([row.get(name) for row in rows], dtype=DTYPES.get(name, "float64"))
+            for name in columns
+        }
+    )
+
+
+def _place_in_table(row: dict[str, Any]) -> tuple[str, float, str]:
+    rank = row["rank"]
+    return row["language"], float("inf") if rank is None else rank, row["system"]
+
+
+def _row(
+    board: PublishedBoard, rated: pd.DataFrame, queries: pd.DataFrame, language: str, system: str
+) -> dict[str, object]:
+    found = (language, system) in rated.index
+    rating = float(rated.loc[(language, system), "rating"]) if found else float("nan")
+    rating = round(rating, DECIMALS)
+    answers = int(rated.loc[(language, system), "answers"]) if found else 0
+    field = board.board[board.board["language"] == language]
+    low, high = (round(bound, DECIMALS) for bound in _interval(board, language).around(rating))
+    return {
+        "language": language,
+        "system": system,
+        "rank": _place(field["rating"], rating),
+        "rank_low": _place(field["rating"], high),
+        "rank_high": _place(field["rating"], low),
+        "rating": rating,
+        "low": low,
+        "high": high,
+        "coverage": answers / int((queries["language"] == language).sum()),
+        "answers": answers,
+        "split": NEW,
+        "note": _note(rating, answers, field.empty),
+    }
+
+
+def _interval(board: PublishedBoard, language: str) -> RatingInterval:
+    summary = board.summary.languages.get(language)
+    return summary.interval if summary else NOT_ON_THE_BOARD
+
+
+def _place(ratings: pd.Series, rating: float) -> int | None:
+    return None if np.isnan(rating) else 1 + int((ratings > rating).sum())
+
+
+def _note(rating: float, answers: int, no_surrogate: bool) -> str:
+    if not np.isnan(rating):
+        return ""
+    if no_surrogate:
+        return NO_SURROGATE
+    return NO_ANSWER if answers == 0 else NO_FEATURES
+
+
+def _explained(explanation: Explanation | None) -> dict[str, object]:
+    """Return the columns that explain a rating; a note where the system is unlike the others."""
+    if explanation is None:
+        return {"neighbours": [], "drivers": []}
+    outside = explanation.outside_field
+    columns: dict[str, object] = {
+        "neighbours": explanation.neighbours,
+        "drivers": explanation.drivers,
+    }
+    if outside is None:
+        return columns
+    features = ", ".join(outside) or "as a combination of features"
+    return columns | {"outside_field": list(outside), "note": f"{OUTSIDE}: {features}"}
+
+
+def _notes(board: PublishedBoard, languages: Sequence[str]) -> Iterator[str]:
+    if board.features is None:
+        yield NO_FEATURE_TABLE
+    for language in languages:
+        judge = board.judge.languages.get(language)
+        if judge and not has_drivers(judge):
+            yield NO_DRIVERS.format(language, judge.recipe.learner)
+        interval = _interval(board, language)
+        if interval.reason and judge:
+            yield f"no interval of ratings in {language}: {interval.reason}"
+        if interval.pooled:
+            yield f"intervals in {language} are rough: {POOLED}"
+
+
+def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:
+    rows = [_overall_row(overall, system, part, languages) for system, part in _systems(new)]
+    placed = pd.concat([overall, pd.DataFrame(rows).astype({"rank": "Int64"})], ignore_index=True)
+    return placed.sort_values("rank", kind="stable").reset_index(drop=True)
+
+
+def _systems(new: pd.DataFrame) -> Sequence[tuple[str, pd.DataFrame]]:
+    return [(str(system), part) for system, part in new.groupby("system")]
+
+
+def _overall_row(
+    overall: pd.DataFrame, system: str, part: pd.DataFrame, languages: int
+) -> dict[str, object]:
+    ranked = part[part["rank"].notna()]
+    complete = len(ranked) == languages
+    mean_rank = round(float(ranked["rank"].mean()), DECIMALS) if complete else float("nan")
+    better = int((overall["mean_rank"] < mean_rank).sum())
+    return {
+        "system": system,
+        "rank": 1 + better if complete else None,
+        "mean_rank": mean_rank,
+        "mean_rating": float(ranked["rating"].mean()) if complete else float("nan"),
+        "languages": len(ranked),
+        "coverage": float(part["coverage"].mean()),
+    }

@@ -1,0 +1,1 @@
+"""Many boards kept up to date from one configuration."""
