@@ -9,14 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from surrogate.board.build import Board, build_board
+    from surrogate.board.board import Board
+    from surrogate.board.build import build_board
     from surrogate.board.folder import PublishedBoard, read_board, write_board
     from surrogate.learning.saving import load_judge, save_judge
     from surrogate.learning.surrogates import Recipe, SurrogateJudge
     from surrogate.ranking.rank import Placement, place_systems, rank_systems
 
 _HOMES = {
-    "Board": "board.build",
+    "Board": "board.board",
     "Placement": "ranking.rank",
     "PublishedBoard": "board.folder",
     "Recipe": "learning.surrogates",

@@ -24,9 +24,10 @@ from features.engine.extraction import extract, feature_columns
 from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from features.models.model_folder import ModelOptions
+from surrogate.board.board import Board
 from surrogate.board.examples import MOST_EXAMPLES, choose_examples
 from surrogate.board.holdout import check_holdout, choose_holdout
-from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
+from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language import (
     LanguageData,
     LanguageFits,
@@ -78,39 +79,6 @@ def _complete_mean(grouped: pd.api.typing.SeriesGroupBy, languages: int) -> pd.S
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, the steps done and the steps in all."""
-
-
-@dataclass(frozen=True)
-class Board:
-    """A synthetic leaderboard with everything it rests on.
-
-    Attributes:
-        features: Feature table, one row an answer.
-        arena: Arena ratings: ``language, system, rank, rating, low, high, note``.
-        board: Synthetic ratings a language; see ``language_board.synthetic_ratings``.
-        overall: Ranks over all languages; see ``overall.overall_board``.
-        importances: Feature importances a language.
-        tiers: Judged systems that cannot be told apart; see ``tiers.tiers_table``.
-        win_matrix: Who won against whom; see ``tiers.win_matrix``.
-        neighbours: Nearest systems of every system; see ``system_space.neighbours_table``.
-        examples: Some answers with their verdicts; see ``examples.choose_examples``.
-        judge: The surrogate judge, for new systems.
-        judge_report: What is known of the judge whose judgments it learned from.
-        summary: Agreement, holdout scores, what was skipped, signature.
-    """
-
-    features: pd.DataFrame
-    arena: pd.DataFrame
-    board: pd.DataFrame
-    overall: pd.DataFrame
-    importances: pd.DataFrame
-    tiers: pd.DataFrame
-    win_matrix: pd.DataFrame
-    neighbours: pd.DataFrame
-    examples: pd.DataFrame
-    judge: SurrogateJudge
-    judge_report: JudgeReport
-    summary: BoardSummary
 
 
 def build_board(

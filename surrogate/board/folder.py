@@ -14,7 +14,7 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
 from arena.data.rows import read_rows, write_rows
 from features.engine.extraction import feature_columns
-from surrogate.board.build import Board
+from surrogate.board.board import Board
 from surrogate.board.language import BOARD_COLUMNS
 from surrogate.board.summary import BoardSummary
 from surrogate.learning.saving import load_judge, save_judge

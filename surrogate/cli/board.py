@@ -21,7 +21,7 @@ from surrogate.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from surrogate.board.build import Board
+    from surrogate.board.board import Board
 
 NO_HOLDOUT = "none"
 SITE = "site"
