@@ -168,18 +168,18 @@ def _reason_to_skip(winner: object, both_bad: BothBad) -> str | None:
 
 def _winner_problems(rows: Rows) -> list[Problem]:
     allowed = (*WINNERS, *BOTH_BAD)
-    mend = f"write one of {', '.join(allowed)}, or null for a battle that has none"
+    hint = f"write one of {', '.join(allowed)}, or null for a battle that has none"
     return [
-        Problem(rows.source, int(line), "winner", winner, "is not a winner", mend)
+        Problem(rows.source, int(line), "winner", winner, "is not a winner", hint)
         for line, winner in zip(rows.lines, _column(rows, "winner"), strict=True)
         if winner is not None and winner not in allowed
     ]
 
 
 def _language_problems(rows: Rows, codes: Sequence[str | None]) -> list[Problem]:
-    mend = "use a code such as 'en', or name a code for such languages with other_languages"
+    hint = "use a code such as 'en', or name a code for such languages with other_languages"
     return [
-        Problem(rows.source, int(line), "language", name, "is not a language known by name", mend)
+        Problem(rows.source, int(line), "language", name, "is not a language known by name", hint)
         for line, name, code in zip(rows.lines, _column(rows, "language"), codes, strict=True)
         if code is None
     ]

@@ -88,7 +88,7 @@ def unknown_models(judgments: Rows, systems: list[str], outputs: str) -> list[Pr
         outputs: What to call the outputs in the message.
     """
     table = judgments.table
-    mend = "add its outputs or correct the name"
+    hint = "add its outputs or correct the name"
     return [
         Problem(
             judgments.source,
@@ -96,7 +96,7 @@ def unknown_models(judgments: Rows, systems: list[str], outputs: str) -> list[Pr
             published,
             table.at[row, ours],
             f"has no output in {outputs}",
-            mend,
+            hint,
         )
         for published, ours in [("model_A", "system_a"), ("model_B", "system_b")]
         if ours in table.columns

@@ -105,8 +105,8 @@ def _judgments_of_battles(path: Path) -> pd.DataFrame:
     undecided = int(battles.skipped.loc[battles.skipped["item"] == "battle", "count"].sum())
     if undecided:
         fault = f"is missing in {undecided} battles"
-        mend = "leave failed judgments out"
-        raise DataError([Problem(path.name, None, "winner", None, fault, mend)])
+        hint = "leave failed judgments out"
+        raise DataError([Problem(path.name, None, "winner", None, fault, hint)])
     return battles.arena.judgments[_COLUMNS]
 
 

@@ -208,8 +208,8 @@ def test_absent_files(folder: Path, tmp_path: Path):
 )
 def test_malformed_arena_json(text: str, expected: list[str], folder: Path):
     (folder / "arena.json").write_text(text)
-    mend = "see the README for what arena.json holds"
-    assert faults(folder) == [f"{fault}; {mend}" for fault in expected]
+    hint = "see the README for what arena.json holds"
+    assert faults(folder) == [f"{fault}; {hint}" for fault in expected]
 
 
 def test_unknown_reference_system(folder: Path):
