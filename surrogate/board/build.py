@@ -144,21 +144,12 @@ def build_board(
         names = tuple(str(feature) for feature in features)
     else:
         table, names = feature_table, tuple(feature_columns(feature_table))
-    data = [
-        language_data(
-            table, names, arena.info.systems, list(rows["query_id"]), fought, language, held
-        )
-        for language, rows in arena.queries.groupby("language")
-        if (fought := held_by_language.get(str(language))) is not None
-    ]
-    fits = fit_languages(data, recipe, n_jobs, progress)
-    signature = _signature(judged, names, recipe, data, held, records, seed)
-    surrogate = SurrogateJudge(
-        names,
-        {item.language: fit.judge for item, fit in zip(data, fits, strict=True) if fit.judge},
-        signature,
-    )
-    parts = _Parts(arena, judged, table, data, fits, surrogate)
+    how = TournamentSettings(tournaments, questions, ties, ridge, seed)
+    data = language_data(judged, table, how)
+    surrogate = find_surrogate("random-forest", seed=seed, n_jobs=n_jobs)
+    fits = fit_languages(data, surrogate, held, n_jobs, progress)
+    signature = _signature(judged, names, surrogate, data, held, records, seed)
+    parts = _Parts(arena, judged, table, fits, surrogate)
     return _assemble(parts, records, choose_examples(judged, examples, seed), seed)
 
 

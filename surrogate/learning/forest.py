@@ -20,7 +20,7 @@ from arena.data.errors import UsageError
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int32]
 
-_LEAF = -1
+_LEAF = 0
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Forest:
 
     Attributes:
         roots: Node each tree starts at, shape (K,).
-        left: Child of each node for values up to the threshold, shape (N,); -1 at a leaf.
-        right: Child for values above, likewise.
+        right: Child of each node for values above the threshold, shape (N,); 0 at a leaf. The
+            child for values up to it is the next node.
         feature: Feature that a node splits on, shape (N,).
         threshold: Where it splits, shape (N,).
         missing_left: Whether a missing value goes left, shape (N,).
@@ -39,7 +39,6 @@ class Forest:
     """
 
     roots: Indices
-    left: Indices
     right: Indices
     feature: Indices
     threshold: Floats
@@ -83,13 +82,15 @@ class Forest:
         row, tree = np.divmod(np.arange(len(values) * len(self.roots)), len(self.roots))
         node = self.roots[tree]
         while True:
-            inner = self.left[node] != _LEAF
+            inner = self.right[node] != _LEAF
             row, tree, node = row[inner], tree[inner], node[inner]
             if not node.size:
                 return
             value = values[row, self.feature[node]]
-            below = np.where(np.isnan(value), self.missing_left[node], value <= self.threshold[node])
-            node = np.where(below, self.left[node], self.right[node])
+            below = np.where(
+                np.isnan(value), self.missing_left[node], value <= self.threshold[node]
+            )
+            node = np.where(below, node + 1, self.right[node])
             yield row, tree, node
 
 
@@ -107,11 +108,12 @@ def forest_of(estimator: object) -> Forest | None:
         return np.concatenate([getattr(tree, name) for tree in trees])
 
     shift = np.repeat(roots, sizes)
-    left, right = joined("children_left"), joined("children_right")
-    inner = left != _LEAF
+    right = joined("children_right")
+    inner = right >= 0
+    if (joined("children_left")[inner] + shift[inner] != np.flatnonzero(inner) + 1).any():
+        raise ValueError("a tree that was not grown depth first")
     return Forest(
         roots=roots,
-        left=np.where(inner, left + shift, _LEAF).astype(np.int32),
         right=np.where(inner, right + shift, _LEAF).astype(np.int32),
         feature=np.where(inner, joined("feature"), 0).astype(np.int32),
         threshold=np.where(inner, joined("threshold"), 0.0),
@@ -141,7 +143,7 @@ def checked_forest(arrays: Mapping[str, npt.NDArray[Any]], features: int) -> For
     forest = Forest(**arrays)
     nodes = len(forest.value)
     types: dict[str, tuple[type, int]] = {
-        **dict.fromkeys(("left", "right", "feature"), (np.int32, nodes)),
+        **dict.fromkeys(("right", "feature"), (np.int32, nodes)),
         **dict.fromkeys(("threshold", "value"), (np.float64, nodes)),
         "roots": (np.int32, forest.roots.size),
         "missing_left": (np.bool_, nodes),
@@ -157,15 +159,12 @@ def checked_forest(arrays: Mapping[str, npt.NDArray[Any]], features: int) -> For
 
 def _is_sound(forest: Forest, features: int) -> bool:
     size = len(forest.value)
-    node = np.arange(size)
-    inner = forest.left != _LEAF
-    children = np.concatenate([forest.left[inner], forest.right[inner]])
+    inner = np.flatnonzero(forest.right != _LEAF)
+    children = forest.right[inner]
     return bool(
         forest.roots.size
         and ((forest.roots >= 0) & (forest.roots < size)).all()
-        and (inner == (forest.right != _LEAF)).all()
-        and (children > np.tile(node[inner], 2)).all()
-        and (children < size).all()
+        and ((children > inner + 1) & (children < size)).all()
         and ((forest.feature >= 0) & (forest.feature < features)).all()
         and not np.isnan(forest.threshold).any()
         and np.isfinite(forest.value).all()

@@ -97,9 +97,7 @@ class PairwiseSurrogate(FeatureSurrogate):
             counts * times[question],
         )
 
-    def rate(
-        self, model: PairwiseModel, tensor: FeatureTensor, reference: FeatureTensor
-    ) -> Floats:
+    def rate(self, model: PairwiseModel, tensor: FeatureTensor, reference: FeatureTensor) -> Floats:
         """Rate systems by their mean logit of winning against the reference's, shape (S,)."""
         aligned = reference.take(questions=tensor.questions)
         values = self._standardized(tensor, reference)

@@ -15,7 +15,7 @@ from surrogate.learning.forest import as_arrays, checked_forest, forest_of
 from surrogate.learning.regressors import FEW_TREES, TREES, contributions, fit_regressor, shares
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, TOO_FEW, Arrays, FeatureSurrogate
 from surrogate.learning.tensor import FeatureTensor, Scale, mean_scale, scale_of
-from surrogate.learning.training import RowKind, TrainingRows, TrainingSet, training_rows
+from surrogate.learning.training import TrainingRows, TrainingSet, finite_means, training_rows
 
 Floats = npt.NDArray[np.float64]
 Booleans = npt.NDArray[np.bool_]
@@ -96,7 +96,7 @@ class RegressionSurrogate(FeatureSurrogate):
     ) -> Floats:
         """Rate systems by their mean features, or by the mean over answers, shape (S,)."""
         if self.rows == "question":
-            return _mean_of_answers(self.rate_answers(model, tensor, reference))
+            return finite_means(self.rate_answers(model, tensor, reference).T)
         shown = self.shown(tensor, reference)
         return _restored(model, tensor.language, _predicted(model, shown.means()[0]))
 
@@ -158,7 +158,7 @@ class RegressionSurrogate(FeatureSurrogate):
             return added
         whole = np.full(shown.values.shape, np.nan)
         whole[shown.answered] = added
-        return np.column_stack([_mean_of_answers(whole[:, :, i]) for i in range(whole.shape[2])])
+        return finite_means(whole.transpose(1, 0, 2))
 
     def arrays(self) -> dict[str, Arrays]:
         """The trees of forests, language by language: growing them again would cost seconds."""
@@ -182,11 +182,3 @@ def _restored(model: RegressionModel, language: str, ratings: Floats) -> Floats:
         return ratings
     scale = model.scales.get(language) or mean_scale(list(model.scales.values()))
     return scale.restore(ratings)
-
-
-def _mean_of_answers(ratings: Floats) -> Floats:
-    """Mean of the finite values of each row, shape (S, Q) to (S,); NaN without any."""
-    present = np.isfinite(ratings)
-    totals, times = np.where(present, ratings, 0.0).sum(axis=1), present.sum(axis=1)
-    missing = np.full(len(times), np.nan)
-    return np.asarray(np.divide(totals, times, out=missing, where=times > 0))

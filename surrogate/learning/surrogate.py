@@ -16,7 +16,13 @@ from sklearn.base import BaseEstimator, clone
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
 from features.engine.extraction import feature_columns
-from surrogate.learning.tensor import FeatureTensor, View, feature_tensor, standardized_within, viewed
+from surrogate.learning.tensor import (
+    FeatureTensor,
+    View,
+    feature_tensor,
+    standardized_within,
+    viewed,
+)
 from surrogate.learning.training import (
     DEFAULT_ROWS,
     Ratings,
@@ -83,7 +89,7 @@ class Surrogate(Protocol):
                 without ``variance`` (in squared log-odds).
 
         Raises:
-            UsageError: If no language can be learned from.
+            UsageError: If no language can be learned from; ``failures_`` says why.
         """
 
     def predict(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -128,11 +134,7 @@ class Surrogate(Protocol):
     def restore(
         self, X: pd.DataFrame, ratings: Ratings, arrays: Mapping[str, Arrays], n_jobs: int = 1
     ) -> Self:
-        """Learn again, but for what the arrays hold.
-
-        Raises:
-            UsageError: If the arrays are not what this surrogate learns.
-        """
+        """Learn again, but for what the arrays hold; nothing is learned where ``fit`` would fail."""
 
 
 AnySurrogate = TypeVar("AnySurrogate", bound=Surrogate)
@@ -178,7 +180,11 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: pd.DataFrame, ratings: Ratings) -> Self:
         """Train one model a language, or one for all; see ``Surrogate.fit``."""
-        return self.restore(X, ratings, {}, self.n_jobs)
+        self.restore(X, ratings, {}, self.n_jobs)
+        if not self.models_:
+            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
+            raise UsageError(reasons or "no system has both answers and a rating to learn from")
+        return self
 
     def restore(
         self, X: pd.DataFrame, ratings: Ratings, arrays: Mapping[str, Arrays], n_jobs: int = 1
@@ -189,23 +195,24 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         self.sets_ = training_sets(X, known, self.features_)
         self.ratings_ = {name: item.ratings for name, item in self.sets_.items()}
         self.X_ = _rows_of(X, self.systems_, self.features_)
-        self.failures_: dict[str, str] = {}
+        self.failures_ = {
+            name: TOO_FEW.format(f"{name}: ", 0, len(self.features_), FEWEST_SYSTEMS)
+            for name in known
+            if name not in self.sets_
+        }
         self.models_: dict[str, Any] = {}
-        languages = [list(self.sets_)] if self.pooled else [[name] for name in self.sets_]
+        everything = list(self.sets_)
+        groups = [everything] if self.pooled and everything else [[name] for name in everything]
         unfitted = clone(self)
         done = Parallel(n_jobs=n_jobs)(
             delayed(_trained)(unfitted, [self.sets_[name] for name in group], arrays)
-            for group in languages
-            if group
+            for group in groups
         )
-        for group, (model, failure) in zip(languages, done, strict=False):
+        for group, (model, failure) in zip(groups, done, strict=True):
             if model is None:
                 self.failures_ |= dict.fromkeys(group, failure)
             else:
                 self.models_ |= dict.fromkeys(group, model)
-        if not self.models_:
-            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
-            raise UsageError(reasons or "no system has both answers and a rating to learn from")
         return self
 
     @property
@@ -269,7 +276,9 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
             {
                 "language": np.repeat(np.array(list(self.models_), dtype=object), size),
                 "feature": list(self.features_) * len(self.models_),
-                "importance": np.concatenate([self.shares(item) for item in self.models_.values()]),
+                "importance": [
+                    share for model in self.models_.values() for share in self.shares(model)
+                ],
             }
         )
 
@@ -282,9 +291,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         return {}
 
     @abstractmethod
-    def train(
-        self, sets: Sequence[TrainingSet], random_state: int, arrays: Arrays | None
-    ) -> Any:  # noqa: ANN401 - what it learns, with ``used``: which features it uses, shape (F,)
+    def train(self, sets: Sequence[TrainingSet], random_state: int, arrays: Arrays | None) -> Any:  # noqa: ANN401 - what it learns, with ``used``: which features it uses, shape (F,)
         """Train on one language, or all that are learned from together.
 
         Raises:
@@ -340,7 +347,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
             reference = self._reference(tensor)
             model = self.models_.get(language)
             if model is None and self.pooled:
-                model = next(iter(self.models_.values()))
+                model = next(iter(self.models_.values()), None)
             yield tensor, reference, model
 
     def _reference(self, tensor: FeatureTensor) -> FeatureTensor:

@@ -32,32 +32,28 @@ class TrainingRatings:
         draws: How often each sample holds each question, shape (T, Q).
         coefficients: Rating of each system in each sample (log-odds), shape (T, S); NaN where it
             has none.
-        variance: Sampling variance of each rating, shape (S,), where it is given.
         first: Index of each pair's first system, shape (P,); no pairs where only ratings are
             known.
         second: Index of each pair's second system, shape (P,).
         points: Points of the first system of each pair, shape (Q, P): 1 a win, 0.5 a tie.
         counts: Number of battles, shape (Q, P).
+        variance: Sampling variance of each rating, shape (S,), where it is given.
     """
 
     systems: tuple[str, ...]
     questions: tuple[str, ...]
     draws: Integers
     coefficients: Floats
+    first: Integers
+    second: Integers
+    points: Floats
+    counts: Floats
     variance: Floats | None = None
-    first: Integers = np.empty(0, dtype=np.intp)  # noqa: RUF009 - nothing changes it
-    second: Integers = np.empty(0, dtype=np.intp)  # noqa: RUF009
-    points: Floats = np.empty((0, 0))  # noqa: RUF009
-    counts: Floats = np.empty((0, 0))  # noqa: RUF009
 
     @property
     def means(self) -> Floats:
         """Mean rating of each system over the samples, shape (S,); NaN if never rated."""
-        rated = np.isfinite(self.coefficients)
-        totals = np.where(rated, self.coefficients, 0.0).sum(axis=0)
-        times = rated.sum(axis=0)
-        missing = np.full(len(times), np.nan)
-        return np.asarray(np.divide(totals, times, out=missing, where=times > 0))
+        return finite_means(self.coefficients)
 
     def take(self, systems: Sequence[str]) -> TrainingRatings:
         """Keep some systems, in the order given, and the battles among them."""
@@ -122,6 +118,10 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
             questions=(),
             draws=np.ones((1, 0), dtype=np.intp),
             coefficients=rows["rating"].to_numpy(np.float64)[None],
+            first=np.empty(0, dtype=np.intp),
+            second=np.empty(0, dtype=np.intp),
+            points=np.empty((0, 0)),
+            counts=np.empty((0, 0)),
             variance=rows["variance"].to_numpy(np.float64) if "variance" in rows else None,
         )
         for language, rows in table.sort_values(["language", "system"]).groupby("language")
@@ -224,12 +224,19 @@ def training_rows(
     else:
         times = draws.sum(axis=0)
         owner, question = np.nonzero(tensor.answered & (times > 0))
-        rated = TrainingRatings(tensor.systems, (), draws, coefficients)
-        features, targets = tensor.values[owner, question], rated.means[owner]
+        features = tensor.values[owner, question]
+        targets = finite_means(coefficients)[owner]
         weights = times[question].astype(np.float64)
     usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
     contributing = len(np.unique(owner[usable]))
     return TrainingRows(features[usable], targets[usable], weights[usable], contributing)
+
+
+def finite_means(values: Floats) -> Floats:
+    """Return the mean of the finite values along the first axis; NaN where there is none."""
+    present = np.isfinite(values)
+    totals, times = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
+    return np.asarray(np.divide(totals, times, out=np.full(times.shape, np.nan), where=times > 0))
 
 
 def checked_row_kind(name: str) -> RowKind:
