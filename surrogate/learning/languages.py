@@ -1,4 +1,4 @@
-"""One language of an arena: what surrogates of it are trained on, and what they are held against."""
+"""One language of an arena: what surrogates are trained on, and what they are held against."""
 
 from __future__ import annotations
 

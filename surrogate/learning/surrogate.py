@@ -134,7 +134,7 @@ class Surrogate(Protocol):
     def restore(
         self, X: pd.DataFrame, ratings: Ratings, arrays: Mapping[str, Arrays], n_jobs: int = 1
     ) -> Self:
-        """Learn again, but for what the arrays hold; nothing is learned where ``fit`` would fail."""
+        """Learn again, but for what the arrays hold, and nothing where ``fit`` would fail."""
 
 
 AnySurrogate = TypeVar("AnySurrogate", bound=Surrogate)
