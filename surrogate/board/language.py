@@ -226,7 +226,7 @@ def holdout_r2(fit: LanguageFit) -> HoldoutR2:
     )
 
 
-def importances(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
+def importances_table(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
     """Feature importances of a language (MIRAGE-Bench, figure 5).
 
     Returns:

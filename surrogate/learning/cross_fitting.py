@@ -69,7 +69,7 @@ class Rated(Protocol):
 
 @dataclass(frozen=True)
 class HeldOutRatings:
-    """Ratings of systems by surrogates that did not see them.
+    """KnownRatings of systems by surrogates that did not see them.
 
     Attributes:
         table: Columns ``repeat, language, system, rating``, on the arena's scale.
@@ -83,7 +83,8 @@ class HeldOutRatings:
         """Arrange the ratings of a language, shape (R, S); NaN where there is none."""
         own = self.table[self.table["language"] == language]
         wide = own.pivot_table("rating", "repeat", "system", dropna=False)
-        return wide.reindex(index=range(repeats), columns=list(systems)).to_numpy(np.float64)
+        arranged = wide.reindex(index=range(repeats), columns=list(systems))
+        return np.asarray(arranged, dtype=np.float64)
 
 
 def everything_left(

@@ -94,7 +94,8 @@ class RankAwareSurrogate(FeatureSurrogate):
             )
             for item in sets
         }
-        return RankingModel(ranker, np.isfinite(rows.features).any(axis=0), calibrated)
+        used = np.asarray(np.isfinite(rows.features).any(axis=0))
+        return RankingModel(ranker, used, calibrated)
 
     def _rows(self, item: TrainingSet) -> RankingRows:
         means = self.shown(item.judged, item.answers).means(item.ratings.draws)

@@ -163,7 +163,9 @@ class RegressionSurrogate(FeatureSurrogate):
     def arrays(self) -> dict[str, Arrays]:
         """The trees of forests, language by language: growing them again would cost seconds."""
         forests = {name: forest_of(model.estimator) for name, model in self.models_.items()}
-        found = {name: as_arrays(forest) for name, forest in forests.items() if forest is not None}
+        found: dict[str, Arrays] = {
+            name: as_arrays(forest) for name, forest in forests.items() if forest is not None
+        }
         return dict(list(found.items())[:1]) if self.pooled else found
 
 

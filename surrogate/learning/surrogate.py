@@ -25,7 +25,7 @@ from surrogate.learning.tensor import (
 )
 from surrogate.learning.training import (
     DEFAULT_ROWS,
-    Ratings,
+    KnownRatings,
     RowKind,
     TrainingRatings,
     TrainingSet,
@@ -78,7 +78,7 @@ class Surrogate(Protocol):
     def signature(self) -> str:
         """The settings as part of a board's signature."""
 
-    def fit(self, X: pd.DataFrame, ratings: Ratings) -> Self:
+    def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
         """Learn from the systems that are in the table and have a rating.
 
         Args:
@@ -132,7 +132,7 @@ class Surrogate(Protocol):
         """What it has learned of each language, where that is plain arrays and costly to learn."""
 
     def restore(
-        self, X: pd.DataFrame, ratings: Ratings, arrays: Mapping[str, Arrays], n_jobs: int = 1
+        self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays], n_jobs: int = 1
     ) -> Self:
         """Learn again, but for what the arrays hold, and nothing where ``fit`` would fail."""
 
@@ -178,7 +178,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         """The settings as part of a board's signature."""
         return f"surrogate:{self.name}|rows:{self.rows}"
 
-    def fit(self, X: pd.DataFrame, ratings: Ratings) -> Self:
+    def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
         """Train one model a language, or one for all; see ``Surrogate.fit``."""
         self.restore(X, ratings, {}, self.n_jobs)
         if not self.models_:
@@ -187,7 +187,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         return self
 
     def restore(
-        self, X: pd.DataFrame, ratings: Ratings, arrays: Mapping[str, Arrays], n_jobs: int = 1
+        self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays], n_jobs: int = 1
     ) -> Self:
         """Train what the arrays do not hold; see ``Surrogate.restore``."""
         known = training_ratings(ratings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ RATING_COLUMNS = ("language", "system", "rating")
 
 @dataclass(frozen=True)
 class TrainingRatings:
-    """Ratings of the systems of one language, over T samples of its questions.
+    """KnownRatings of the systems of one language, over T samples of its questions.
 
     Attributes:
         systems: The S systems.
@@ -74,11 +74,11 @@ class TrainingRatings:
         )
 
 
-Ratings = Mapping[str, Tournaments] | Mapping[str, TrainingRatings] | pd.DataFrame
+KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, TrainingRatings] | pd.DataFrame
 """Language to tournaments, or a table ``language, system, rating`` with or without ``variance``."""
 
 
-def training_ratings(ratings: Ratings) -> dict[str, TrainingRatings]:
+def training_ratings(ratings: KnownRatings) -> dict[str, TrainingRatings]:
     """Return ratings by language, whatever form they come in.
 
     Raises:
@@ -141,7 +141,7 @@ class TrainingSet:
 
     Attributes:
         answers: Features of the S training systems' answers to every question, judged or not.
-        ratings: Ratings of the same systems in the same order.
+        ratings: KnownRatings of the same systems in the same order.
     """
 
     answers: FeatureTensor

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
-from sklearn.base import clone
 
 from arena.data.errors import UsageError
 from surrogate.board.holdout import (
@@ -262,8 +261,7 @@ def _groups(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
 
 
 def _pooled(surrogate: Surrogate, seed: int) -> Surrogate:
-    pooled = clone(surrogate).set_params(pooled=True)
-    return reseeded(pooled, seed, n_jobs=1)
+    return reseeded(surrogate, seed, pooled=True, n_jobs=1)
 
 
 def _outcome(
