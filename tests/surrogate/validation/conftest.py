@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from arena.simulation import simulate
-from features import feature_columns
 from surrogate.validation import TournamentSettings
-from surrogate.validation.study import language_arenas
+from surrogate.learning.languages import language_data
 
 SETTINGS = TournamentSettings(tournaments=6)
 
@@ -36,10 +35,10 @@ def settings():
 
 
 @pytest.fixture(scope="session")
-def arenas_of():
-    """Arrange an arena and a feature table for the protocols."""
+def data_of():
+    """Arrange an arena and a feature table, language by language."""
 
     def arrange(arena, features):
-        return language_arenas(arena, features, feature_columns(features), SETTINGS)
+        return language_data(arena, features, SETTINGS)
 
     return arrange
