@@ -14,8 +14,8 @@ import pandas as pd
 
 from arena.data.folder import Arena
 from arena.data.schema import QUESTION_KEY, Passage
-from features.measures.feature import Value
-from features.measures.sample import (
+from features.declare.feature import Value
+from features.declare.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
     Memo,

@@ -11,12 +11,12 @@ import pandas as pd
 
 from arena.data.folder import Arena, checked_answers, rows_of
 from arena.data.schema import QUESTION_KEY
+from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
 from features.engine.cache import MISSING_SUFFIX
 from features.engine.measuring import Progress, measure
 from features.engine.scoring import score
 from features.engine.workers import Backend
-from features.measures.feature import SENTENCES, Feature
 from features.measures.registry import DEFAULT_FEATURES, distinct_features, parse_features
 from features.models.model_folder import ModelOptions
 from features.text.sentences import require_sentences

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from features.declare.feature import Feature, Value
 from features.engine.answers import Answers, Measured, Places, no_garbage_collection
 from features.engine.cache import AnswerCache, Checkpoint, is_kept
 from features.engine.workers import Workers
-from features.measures.feature import Feature, Value
 
 CHUNK = 512
 """Answers measured together."""

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
-from features.measures.feature import choice
-from features.measures.sample import (
+from features.declare.feature import choice
+from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,

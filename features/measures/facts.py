@@ -6,17 +6,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from features.measures.evidence import (
-    CITED_OR_ALL,
-    NO_EVIDENCE,
-    Passages,
-    evidence,
-    members,
-    passage_index,
-    query_words,
-)
-from features.measures.feature import SENTENCES, Feature, Value
-from features.measures.sample import (
+from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CAPITALS,
     NO_NAMES,
@@ -25,6 +16,15 @@ from features.measures.sample import (
     Question,
     Sample,
     passage_text,
+)
+from features.measures.evidence import (
+    CITED_OR_ALL,
+    NO_EVIDENCE,
+    Passages,
+    evidence,
+    members,
+    passage_index,
+    query_words,
 )
 from features.text.sentences import LIST_MARKER
 from features.text.tokens import words

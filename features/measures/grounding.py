@@ -10,6 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from features.declare.feature import Feature, Value, cutoff
+from features.declare.sample import (
+    EMPTY_ANSWER,
+    EMPTY_PASSAGES,
+    NO_KNOWN_QUERY_WORDS,
+    NO_PASSAGES,
+    SHORT_ANSWER,
+    Missing,
+    Sample,
+)
 from features.measures.evidence import (
     CITED_OR_ALL,
     NO_EVIDENCE,
@@ -22,16 +32,6 @@ from features.measures.evidence import (
     query_words,
 )
 from features.measures.facts import UNSUPPORTED_NAMES, UNSUPPORTED_NUMBERS
-from features.measures.feature import Feature, Value, cutoff
-from features.measures.sample import (
-    EMPTY_ANSWER,
-    EMPTY_PASSAGES,
-    NO_KNOWN_QUERY_WORDS,
-    NO_PASSAGES,
-    SHORT_ANSWER,
-    Missing,
-    Sample,
-)
 from features.measures.statement_support import (
     BEST_PASSAGE_CITED,
     CITED_PASSAGE_RANK,

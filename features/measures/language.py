@@ -9,8 +9,8 @@ from typing import Literal
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import strip_citations
-from features.measures.feature import Feature, Value, choice
-from features.measures.sample import (
+from features.declare.feature import Feature, Value, choice
+from features.declare.sample import (
     EMPTY_ANSWER,
     LANGUAGE_NOT_COVERED,
     NO_LETTERS,
@@ -19,7 +19,7 @@ from features.measures.sample import (
     Missing,
     Sample,
 )
-from features.text.language_models import LANGID, PY3LANGID, FloatArray, identify_many, languages_of
+from features.text.languages import LANGID, PY3LANGID, FloatArray, identify_many, languages_of
 
 ReadPart = Literal["answer", "reason"]
 """The answer proper, or the reason given with it."""

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from arena.data.errors import MissingDependencyError
-from features.measures.feature import Feature, Reading, Value, choice, model
-from features.measures.sample import (
+from features.declare.feature import Feature, Reading, Value, choice, model
+from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_REFERENCE,
     NO_REFERENCE_ANSWER,

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from rapidfuzz.distance import LCSseq
 
-from features.measures.feature import Feature, Value
-from features.measures.sample import (
+from features.declare.feature import Feature, Value
+from features.declare.sample import (
     EMPTY_REFERENCE,
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,

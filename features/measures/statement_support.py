@@ -10,6 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.sample import (
+    EMPTY_ANSWER,
+    EMPTY_PASSAGES,
+    NO_CITED_PASSAGES,
+    NO_PASSAGES,
+    NO_STATEMENTS,
+    Missing,
+    Sample,
+)
 from features.measures.evidence import (
     CITED_OR_ALL,
     NO_EVIDENCE,
@@ -19,16 +29,6 @@ from features.measures.evidence import (
     members,
     passage_index,
     with_words,
-)
-from features.measures.feature import SENTENCES, Feature, Value
-from features.measures.sample import (
-    EMPTY_ANSWER,
-    EMPTY_PASSAGES,
-    NO_CITED_PASSAGES,
-    NO_PASSAGES,
-    NO_STATEMENTS,
-    Missing,
-    Sample,
 )
 from features.text.statements import Statement
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from features.measures.feature import SENTENCES, Feature, Reading, Value, choice, model
-from features.measures.sample import (
+from features.declare.feature import SENTENCES, Feature, Reading, Value, choice, model
+from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,

@@ -19,7 +19,7 @@ from arena.llm.settings import Endpoint, Message, ModelSettings, Prompt, canonic
 from arena.llm.store import open_store
 from arena.llm.usage import Usage
 from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
-from features.measures.sample import Missing
+from features.declare.sample import Missing
 from features.models.embedder import load_embedder
 from features.models.llm_scorer import load_llm
 from features.models.model_folder import Item, ModelOptions, Scorer, Scores

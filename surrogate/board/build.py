@@ -20,8 +20,8 @@ from arena.rating.tournaments import (
     Tournaments,
     hold_tournaments,
 )
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from features.models.model_folder import ModelOptions
 from surrogate.board.board import Board

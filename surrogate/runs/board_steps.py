@@ -12,9 +12,9 @@ from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
 from arena.judging.folder import FAILURES_FILE
+from features.declare.feature import Feature
 from features.engine.cache import code_digest
 from features.engine.extraction import extract
-from features.measures.feature import Feature
 from features.models.model_folder import ModelOptions
 from surrogate.board.build import build_board
 from surrogate.board.folder import JUDGE_FILE, read_feature_table, write_board

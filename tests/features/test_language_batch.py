@@ -6,13 +6,8 @@ from sentences import SENTENCES
 from threadpoolctl import threadpool_limits
 
 from arena import read_arena
-from features.text import language_models
-from features.text.language_models import (
-    ByteAutomaton,
-    identify_many,
-    languages_of,
-    load_identifier,
-)
+from features.text import languages
+from features.text.languages import ByteAutomaton, identify_many, languages_of, load_identifier
 
 IDENTIFIERS = ["py3langid", "langid"]
 TEXTS = [
@@ -58,8 +53,8 @@ def check(libraries, identifier, texts, tolerance):
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
 def test_the_libraries_internals_are_still_as_read(identifier):
-    library, batched = language_models._LOADERS[identifier]()
-    assert language_models._agree(library, batched())
+    library, batched = languages._LOADERS[identifier]()
+    assert languages._agree(library, batched())
     assert load_identifier(identifier).identify.__qualname__.startswith("_batched")
 
 
@@ -117,7 +112,7 @@ def test_a_text_has_the_same_bits_whatever_it_stands_with(identifier):
 
 def test_parts_of_a_batch_are_put_together(monkeypatch):
     whole = identify_many(TEXTS)
-    monkeypatch.setattr("features.text.language_models.BATCH_BYTES", 100)
+    monkeypatch.setattr("features.text.languages.BATCH_BYTES", 100)
     assert np.array_equal(identify_many(TEXTS), whole)
 
 
@@ -135,7 +130,7 @@ def test_rows_are_probabilities_of_distinct_languages(identifier):
 @pytest.mark.parametrize("change", ["missing", "other"])
 def test_the_library_stands_in_where_its_internals_have_changed(change, monkeypatch):
     expected = identify_many(TEXTS[:5], "langid")
-    load = language_models._LOADERS["langid"]
+    load = languages._LOADERS["langid"]
 
     def changed():
         library, batched = load()
@@ -145,11 +140,11 @@ def test_the_library_stands_in_where_its_internals_have_changed(change, monkeypa
         raise AttributeError("tk_nextmove")
 
     def other(model):
-        return language_models.Identifier(
+        return languages.Identifier(
             model.labels, lambda texts: np.roll(model.identify(texts), 1, axis=1)
         )
 
-    monkeypatch.setitem(language_models._LOADERS, "langid", changed)
+    monkeypatch.setitem(languages._LOADERS, "langid", changed)
     load_identifier.cache_clear()
     try:
         labels = list(languages_of("langid"))

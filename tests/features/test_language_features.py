@@ -7,10 +7,10 @@ from sentences import SENTENCES
 from arena import MissingDependencyError
 from arena.text.languages import MIRACL_LANGUAGES
 from features import parse_features
+from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Memo
 from features.measures import language
 from features.measures.language import identify
-from features.measures.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Memo
-from features.text.language_models import identify_many
+from features.text.languages import identify_many
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"

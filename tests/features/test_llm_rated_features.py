@@ -18,6 +18,7 @@ from arena import MissingDependencyError, UsageError
 from arena.llm import Completion, Endpoint, ModelSettings, UnparsableError
 from arena.llm.replies import read_completion
 from features import extract
+from features.declare.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
 from features.measures.llm_rated import (
     LLM_FLUENCY,
     LLM_OVERLAP,
@@ -26,7 +27,6 @@ from features.measures.llm_rated import (
     overlap_items,
     require_llm,
 )
-from features.measures.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
 from features.models.llm_scorer import (
     LlmScorer,
     expected_rating,

@@ -11,8 +11,8 @@ from sentences import SENTENCES
 from arena import read_arena
 from arena.text.answers import parse_answer
 from features import parse_features
+from features.declare.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
 from features.measures.overlap import CHRF, rouge_l_of_words
-from features.measures.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
 from features.text.overlap_scores import ReferenceCharacters, ReferenceNgrams, chrf, sentence_bleu
 from features.text.tokens import words, words_and_marks
 

@@ -18,13 +18,13 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 from arena import Arena, ArenaInfo, UsageError
 from arena.llm import Completion, Endpoint, UnparsableError
 from features import Question, Sample, extract
+from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES, NO_REFERENCE_SYSTEM
 from features.measures.ragas import (
     RAGAS_ANSWER_RELEVANCE,
     RAGAS_CONTEXT_RELEVANCE,
     RAGAS_FAITHFULNESS,
     RAGAS_FEATURES,
 )
-from features.measures.sample import EMPTY_ANSWER, NO_PASSAGES, NO_REFERENCE_SYSTEM
 from features.models import ragas
 from features.models.model_folder import ModelOptions
 from features.models.ragas import (

@@ -14,10 +14,10 @@ import pytest
 from arena import Passage, UsageError, write_arena
 from arena.simulation import simulate
 from features import Feature, Question, extract, parse_features
+from features.declare.sample import NO_REFERENCE_SYSTEM
 from features.engine import cache, measuring
 from features.engine.answers import answer_key, item_key, question_key
 from features.engine.cache import Checkpoint, Shards, code_digest
-from features.measures.sample import NO_REFERENCE_SYSTEM
 
 FEATURES = "citation_recall,rouge_l,target_language,answer_length"
 

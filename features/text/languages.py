@@ -1,23 +1,16 @@
-"""A finite-state machine that reads many texts at once, byte by byte.
-
-All texts are cut into short blocks, and one step is taken for all blocks together. A block starts
-in the state that the bytes before it lead to; where that was not the true state, the block is
-walked again, so that the walk is exact for every machine, and quick for those that forget what
-they read more than ``WARM_UP`` bytes ago, as finders of n-grams do.
-"""
+"""Language identification of many texts at once."""
 
 from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Protocol
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
 
 IntArray = npt.NDArray[np.integer[Any]]
 ByteArray = npt.NDArray[np.uint8]

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from arena.data.errors import ArenaError, UsageError
-from features.measures.sample import Missing, Sample
+from features.declare.sample import Missing, Sample
 from features.models.model_folder import Item, Scores
 
 Value = float | Missing
