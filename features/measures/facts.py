@@ -17,15 +17,15 @@ from features.declare.sample import (
     Sample,
     passage_text,
 )
-from features.measures.evidence import (
+from features.measures.grounding import (
     CITED_OR_ALL,
     NO_EVIDENCE,
     Passages,
     evidence,
-    members,
     passage_index,
     query_words,
 )
+from features.text.passage_index import members
 from features.text.sentences import LIST_MARKER
 from features.text.tokens import words
 

@@ -18,8 +18,8 @@ from features.declare.sample import (
     Sample,
     passage_texts,
 )
+from features.models.embedder import cosines
 from features.models.model_folder import Item, Scores, require_model
-from features.text.overlap_scores import cosines
 
 RERANKER = "BAAI/bge-reranker-v2-m3"
 """The model of MIRAGE-Bench."""

@@ -20,17 +20,17 @@ from features.declare.sample import (
     Missing,
     Sample,
 )
-from features.measures.evidence import (
+from features.measures.grounding import (
     CITED_OR_ALL,
     NO_EVIDENCE,
     Passages,
     distinct,
-    folded_words,
-    members,
     passage_index,
     with_words,
 )
+from features.text.passage_index import members
 from features.text.statements import Statement
+from features.text.tokens import folded_words
 
 
 @dataclass(frozen=True)

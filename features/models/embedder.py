@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.data.errors import UsageError
 from features.models.cross_encoder import clean, one_thread, pick_device, precision_on, quiet
@@ -105,6 +106,15 @@ class Embedder:
             normalize_embeddings=True,
         )
         return np.asarray(vectors, dtype=np.float32)
+
+
+def cosines(vectors: Scores) -> npt.NDArray[np.float64]:
+    """Return the cosine of the first vector with each of the others, shape (vectors - 1,)."""
+    exact = vectors.astype(np.float64)
+    lengths = np.sqrt((exact**2).sum(axis=1))
+    products = (exact[1:] * exact[0]).sum(axis=1)
+    near: npt.NDArray[np.float64] = np.clip(products / (lengths[1:] * lengths[0]), -1.0, 1.0)
+    return near
 
 
 def _load(folder: Path, device: str) -> Any:  # noqa: ANN401

@@ -6,8 +6,8 @@ from sentences import SENTENCES
 from threadpoolctl import threadpool_limits
 
 from arena import read_arena
-from features.text import languages
-from features.text.languages import ByteAutomaton, identify_many, languages_of, load_identifier
+from features.text import language_identification
+from features.text.language_identification import ByteAutomaton, identify_many, languages_of, load_identifier
 
 IDENTIFIERS = ["py3langid", "langid"]
 TEXTS = [
@@ -112,7 +112,7 @@ def test_a_text_has_the_same_bits_whatever_it_stands_with(identifier):
 
 def test_parts_of_a_batch_are_put_together(monkeypatch):
     whole = identify_many(TEXTS)
-    monkeypatch.setattr("features.text.languages.BATCH_BYTES", 100)
+    monkeypatch.setattr("features.text.language_identification.BATCH_BYTES", 100)
     assert np.array_equal(identify_many(TEXTS), whole)
 
 

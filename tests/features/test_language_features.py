@@ -10,7 +10,7 @@ from features import parse_features
 from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Memo
 from features.measures import language
 from features.measures.language import identify
-from features.text.languages import identify_many
+from features.text.language_identification import identify_many
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"
