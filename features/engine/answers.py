@@ -14,7 +14,7 @@ import pandas as pd
 
 from arena.data.folder import Arena
 from arena.data.schema import QUESTION_KEY, Passage
-from features.declare.feature import Value
+from features.declare.feature import Item, Value
 from features.declare.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
@@ -23,7 +23,6 @@ from features.declare.sample import (
     Question,
     Sample,
 )
-from features.models.model_folder import Item
 
 KEY_BYTES = 16
 

@@ -19,9 +19,8 @@ import arena
 import features
 from arena.data.errors import UsageError
 from arena.data.files import atomic_path
-from features.declare.feature import Feature
+from features.declare.feature import Feature, Item, Scores
 from features.engine.answers import Measured, Places, item_key
-from features.models.model_folder import Item, Scores
 
 SHORTEST_PAUSE_S = 5.0
 LARGEST_LOSS = 0.01

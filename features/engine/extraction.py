@@ -18,7 +18,7 @@ from features.engine.measuring import Progress, measure
 from features.engine.scoring import score
 from features.engine.workers import Backend
 from features.measures.registry import DEFAULT_FEATURES, distinct_features, parse_features
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 from features.text.sentences import require_sentences
 
 ORDER = ["language", "system", "query_id"]

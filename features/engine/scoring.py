@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from features.declare.feature import Feature, Value
+from features.declare.feature import Feature, Item, Scores, Value
 from features.declare.sample import Missing, Sample
 from features.engine.answers import Answers, Measured
 from features.engine.cache import ScoreCache
 from features.engine.measuring import Progress
 from features.engine.workers import Workers
 from features.models import ModelOptions, load_scorer
-from features.models.model_folder import PROCESSOR, Item, Scorer, Scores
+from features.models.scorer import PROCESSOR, Scorer
 
 SLAB = 4096
 """Answers whose texts are scored together, sorted by length."""

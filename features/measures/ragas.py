@@ -8,7 +8,7 @@ questions that are made of the answer.
 
 from __future__ import annotations
 
-from features.declare.feature import Feature, Reading, Value, choice, cutoff, model
+from features.declare.feature import Feature, Item, Reading, Scores, Value, choice, cutoff, model
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
@@ -18,7 +18,7 @@ from features.declare.sample import (
     passage_texts,
 )
 from features.measures.llm_rated import RATER, require_llm
-from features.models.model_folder import Item, Scores, require_model
+from features.models.model_folder import require_model
 from features.models.ragas import (
     EMBEDDER,
     INSUFFICIENT_INFORMATION,

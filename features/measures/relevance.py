@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from features.declare.feature import Feature, Reading, Value, choice, model
+from features.declare.feature import Feature, Item, Reading, Scores, Value, choice, model
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
@@ -19,7 +19,7 @@ from features.declare.sample import (
     passage_texts,
 )
 from features.models.embedder import cosines
-from features.models.model_folder import Item, Scores, require_model
+from features.models.model_folder import require_model
 
 RERANKER = "BAAI/bge-reranker-v2-m3"
 """The model of MIRAGE-Bench."""

@@ -92,7 +92,7 @@ def measure_features(
     from features.engine.extraction import extract, missing_counts
     from features.engine.workers import checked_backend
     from features.measures.registry import parse_features
-    from features.models.model_folder import ModelOptions
+    from features.models.scorer import ModelOptions
     from surrogate.cli.printing import progress_bar
 
     row_suffix(out)

@@ -15,7 +15,7 @@ from arena.judging.folder import FAILURES_FILE
 from features.declare.feature import Feature
 from features.engine.cache import code_digest
 from features.engine.extraction import extract
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 from surrogate.board.build import build_board
 from surrogate.board.folder import JUDGE_FILE, read_feature_table, write_board
 from surrogate.board.tables import read_board_tables

@@ -1,7 +1,9 @@
 import pytest
 
 from arena import UsageError
-from features.models.cross_encoder import PairWindows, clean, longest_input
+from features.models.cross_encoder import longest_input
+from features.models.pair_scorer import PairWindows
+from features.models.scorer import clean
 
 WORDS = [f"w{number}" for number in range(40)]
 BERT = ("[CLS] $A [SEP] $B:1 [SEP]:1", ("[CLS]", "[SEP]"))

@@ -36,7 +36,7 @@ from features.models.llm_scorer import (
     overlap_item,
     rating_prompt,
 )
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 
 OVERLAP_FINNISH = """\
 You are an AI assistant. You are given a question, the response of a RAG application, and a \

@@ -26,7 +26,6 @@ from features.measures.ragas import (
     RAGAS_FEATURES,
 )
 from features.models import ragas
-from features.models.model_folder import ModelOptions
 from features.models.ragas import (
     EMBEDDER,
     REASONS,
@@ -41,6 +40,7 @@ from features.models.ragas import (
     read_statements,
     read_whole,
 )
+from features.models.scorer import ModelOptions
 
 FAITHFULNESS = "ragas_faithfulness"
 CONTEXT = "ragas_context_relevance"
