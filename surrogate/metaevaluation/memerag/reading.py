@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import is_unstorable
-from arena.text.languages import LANGUAGE_CODE
 
 SUPPORTED = "Supported"
 NOT_SUPPORTED = "Not Supported"

@@ -5,7 +5,7 @@ import pytest
 from sentences import SENTENCES
 
 from arena import MissingDependencyError
-from arena.text.languages import MIRACL_LANGUAGES
+from arena.data.languages import MIRACL_LANGUAGES
 from features import parse_features
 from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Memo
 from features.measures import language
