@@ -150,13 +150,13 @@ def _py3langid() -> Identifier:
     def scores(ngrams: _Integers, counts: _Integers) -> _Floats:
         if not len(ngrams):
             return np.zeros_like(model.nb_pc)
-        damped: _Floats = np.log1p(counts.astype(np.float32))
-        return damped @ weights.take(ngrams, axis=0) + model.nb_pc
+        damped = np.log1p(counts.astype(np.float32))
+        return np.asarray(damped @ weights.take(ngrams, axis=0) + model.nb_pc)
 
     def probabilities(scores: _Floats, lengths: _Integers) -> _Floats:
         """Soften by the root of the length, as the library does."""
         softening = (1 / np.sqrt(np.maximum(lengths, 1))).astype(scores.dtype)
-        return _softmax(scores * softening[:, None]) @ same_label
+        return np.asarray(_softmax(scores * softening[:, None]) @ same_label)
 
     return Identifier(
         labels,
