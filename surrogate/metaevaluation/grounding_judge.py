@@ -22,9 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.errors import UsageError
-from features.measures.evidence import folded_words
 from features.measures.facts import numbers_in
-from features.text.tokens import words
+from features.text.tokens import folded_words, words
 from surrogate.metaevaluation.known_claims import KnownClaim, KnownClaims
 from surrogate.metaevaluation.memerag.judges import Claim, Verdict, character_runs
 from surrogate.metaevaluation.memerag.reading import NOT_SUPPORTED, SUPPORTED

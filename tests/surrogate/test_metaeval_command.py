@@ -180,7 +180,7 @@ def test_help_loads_nothing_heavy():
     code = (
         "import sys\nfrom surrogate.cli.app import main\nimport arena.metaevaluation.memerag\n"
         "try:\n    main(['metaeval', '--help'])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'torch', 'transformers', 'openai', 'sqlalchemy', 'jinja2', 'sklearn'}\n"
+        "heavy = {'torch', 'transformers', 'openai', 'jinja2', 'sklearn'}\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -468,7 +468,7 @@ class LlmJudge:
 
         Raises:
             UsageError: See ``arena.llm.complete``.
-            MissingDependencyError: If Jinja, the SDK or SQLAlchemy is not installed.
+            MissingDependencyError: If the extra ``llm`` is not installed.
         """
         prompt = MetricPrompt(metric)
         run = complete(

@@ -354,7 +354,7 @@ class LlmFaithfulnessJudge:
 
         Raises:
             UsageError: See ``arena.llm.complete``.
-            MissingDependencyError: If Jinja, the SDK or SQLAlchemy is not installed.
+            MissingDependencyError: If the extra ``llm`` is not installed.
         """
         prompt = FaithfulnessPrompt(self.prompt_name)
         asked = [prompt.ask(claim) for claim in claims]

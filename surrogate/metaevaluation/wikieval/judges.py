@@ -207,7 +207,7 @@ class GptScore(_LlmPairJudge):
 
         Raises:
             UsageError: See ``arena.llm.complete``.
-            MissingDependencyError: If Jinja, the SDK or SQLAlchemy is not installed.
+            MissingDependencyError: If the extra ``llm`` is not installed.
         """
         texts = [(pair, text) for pair in pairs for text in (pair.first, pair.second)]
         outcomes = self._ask([score_prompt(pair, text) for pair, text in texts], read_score)
@@ -236,7 +236,7 @@ class GptRanking(_LlmPairJudge):
 
         Raises:
             UsageError: See ``arena.llm.complete``.
-            MissingDependencyError: If Jinja, the SDK or SQLAlchemy is not installed.
+            MissingDependencyError: If the extra ``llm`` is not installed.
         """
         return [
             Preference(None, each.failure, each.failure not in NOT_ASKED)

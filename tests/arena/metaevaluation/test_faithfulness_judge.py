@@ -9,7 +9,6 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
-pytest.importorskip("sqlalchemy", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion, error, filtered, refused
 
