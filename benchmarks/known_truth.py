@@ -22,14 +22,19 @@ from threadpoolctl import threadpool_limits
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 
+from surrogate.validation.tasks import Trial  # noqa: E402
+
 from arena.simulation import Simulation, mix_systems, simulate  # noqa: E402
 from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import parse_features  # noqa: E402
+from surrogate.learning.cross_fitting import (
+    leave_systems_out,  # noqa: E402
+    train_and_rate,  # noqa: E402
+)
 from surrogate.learning.names import find_surrogate  # noqa: E402
 from surrogate.validation import TournamentSettings  # noqa: E402
-from surrogate.validation.protocols import leave_systems_out, whole_field  # noqa: E402
+from surrogate.validation.protocols import whole_field  # noqa: E402
 from surrogate.validation.study import LanguageArena, arrange  # noqa: E402
-from surrogate.validation.tasks import Trial, train_and_rate  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 

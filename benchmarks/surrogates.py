@@ -34,8 +34,8 @@ from arena.statistics.bootstrap import percentile_interval  # noqa: E402
 from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import Feature, extract, parse_features  # noqa: E402
 from surrogate.validation import TournamentSettings, Validation, validate  # noqa: E402
+from surrogate.validation.scores import MACRO, replicate_taus  # noqa: E402
 from surrogate.validation.study import arrange  # noqa: E402
-from surrogate.validation.validate import MACRO, replicate_taus  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 

@@ -29,10 +29,8 @@ from surrogate.board.examples import MOST_EXAMPLES, choose_examples
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language import (
-    LanguageData,
     LanguageFits,
     fit_languages,
-    importances,
     language_data,
     language_neighbours,
     synthetic_ratings,
@@ -40,7 +38,9 @@ from surrogate.board.language import (
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
 from surrogate.board.summary import BoardSummary, RatingInterval
 from surrogate.board.tiers import tiers_table, win_matrix
+from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogates import Recipe, SurrogateJudge
+from surrogate.validation.importances import importances
 
 
 def overall_board(board: pd.DataFrame) -> pd.DataFrame:

@@ -12,13 +12,7 @@ from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.intervals import UnseenRatings, rating_intervals
-from surrogate.board.language import (
-    LanguageData,
-    LanguageFits,
-    arena_agreement,
-    holdout_r2,
-    unseen_agreement,
-)
+from surrogate.board.language import LanguageFits, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.summary import (
     BoardSummary,
     LanguageSummary,
@@ -26,6 +20,7 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogates import SurrogateJudge
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"

@@ -26,7 +26,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from arena.data.errors import UsageError
-from surrogate.board.ratings import Board
+from surrogate.board.board import Board
 from surrogate.ranking.advice import answer_ratings, predicted_win_rates
 
 Floats = npt.NDArray[np.float64]

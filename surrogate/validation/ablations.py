@@ -24,15 +24,16 @@ from surrogate.validation.scores import named_scores, replicate_taus, score_outc
 from surrogate.validation.study import Study, checked_repeats, study_data
 
 
-def _declared(module: object) -> tuple[Feature, ...]:
-    return tuple(item for item in vars(module).values() if isinstance(item, Feature))
+def _declared(module: object, but: Sequence[Feature] = ()) -> tuple[Feature, ...]:
+    found = (item for item in vars(module).values() if isinstance(item, Feature))
+    return tuple(item for item in found if item not in but)
 
 
 FAMILIES: dict[str, tuple[Feature, ...]] = {
     "language": _declared(language),
     "citations": _declared(citations),
-    "overlap": _declared(overlap),
-    "length": _declared(fluency),
+    "overlap": _declared(overlap, GROUNDING_FEATURES),
+    "length": _declared(fluency, FLUENCY_FEATURES),
     "grounding": tuple(GROUNDING_FEATURES),
     "fluency": tuple(FLUENCY_FEATURES),
     "support": tuple(SUPPORT_FEATURES),

@@ -10,8 +10,8 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.version import __version__
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
 

@@ -10,7 +10,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.holdout import fit_tournament
 from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks

@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Outcome, Progress, leave_systems_out
 from surrogate.learning.languages import TournamentSettings

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
+from surrogate.learning.surrogates import Recipe, train_language_judge
 
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.simulation import simulate
@@ -19,9 +20,8 @@ from surrogate.board.intervals import (
 )
 from surrogate.board.summary import NOT_ON_THE_BOARD
 from surrogate.learning.regressors import find_learner
-from surrogate.learning.surrogates import Recipe, train_language_judge
 from surrogate.learning.tensor import feature_tensor
-from surrogate.learning.training import Field
+from surrogate.metaevaluation.memerag.rating_files import Field
 
 RIDGE = Recipe("ridge")
 

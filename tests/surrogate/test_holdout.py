@@ -4,20 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import r2_score
+from surrogate.learning.surrogates import Recipe, train_language_judge
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.board.holdout import (
-    FOLDS,
-    check_holdout,
-    choose_holdout,
-    fit_tournaments,
-    rate_unseen,
-)
+from surrogate.board.holdout import check_holdout, choose_holdout, fit_tournaments, rate_unseen
 from surrogate.board.language import fit_language, language_data
+from surrogate.learning.cross_fitting import FOLDS
 from surrogate.learning.regressors import find_learner
-from surrogate.learning.surrogates import Recipe, train_language_judge
 from surrogate.learning.tensor import FeatureTensor
 
 SYSTEMS = tuple(f"system-{index:02}" for index in range(12))
