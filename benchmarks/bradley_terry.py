@@ -1,7 +1,7 @@
 """Bradley-Terry fits and bootstraps against choix, evalica and arena-rank, on one thread.
 
 Every peer gets aggregated counts in its own form, prepared beforehand; only its fits are timed.
-Ours is timed with everything, the draws of the bootstrap included. Coefficients are centred and
+Ours is timed with everything, the draws of the bootstrap included. Coefficients are centerd and
 compared on the same counts, to each peer's own tolerance. See benchmarks/README.md.
 
 Run:  python benchmarks/bradley_terry.py [--sizes small,medium,large,scaling] [--repeats 5]

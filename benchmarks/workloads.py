@@ -90,6 +90,6 @@ def repeated(function: Callable[[], Result], times: int) -> tuple[Result, float]
     return result, statistics.median(seconds)
 
 
-def centred(coefficients: npt.ArrayLike) -> Floats:
+def centerd(coefficients: npt.ArrayLike) -> Floats:
     values = np.atleast_2d(np.asarray(coefficients, dtype=np.float64))
     return np.asarray(values - values.mean(axis=1, keepdims=True))

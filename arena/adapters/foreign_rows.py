@@ -79,7 +79,7 @@ class Adapted:
 
 
 def checked_records(rows: Rows, record: type[RecordT]) -> Checked[RecordT]:
-    """Check every row against a record whose fields say in their description how to mend them.
+    """Check every row against a record whose fields say in their description how to fix them.
 
     Columns the record does not declare are not looked at.
     """
@@ -120,11 +120,11 @@ def ignored_columns(rows: Rows, known: list[str]) -> tuple[Skip, ...]:
 def _row_problems(
     error: ValidationError, rows: Rows, position: int, record: type[BaseModel]
 ) -> list[Problem]:
-    def mend(place: str) -> str:
+    def hint(place: str) -> str:
         field = place.partition(".")[0]
         return f"give {field} as {record.model_fields[field].description}"
 
-    return validation_problems(error, rows.source, int(rows.lines.iloc[position]), mend)
+    return validation_problems(error, rows.source, int(rows.lines.iloc[position]), hint)
 
 
 def load_rows(dataset: str, config: str, split: str) -> Rows:

@@ -21,10 +21,10 @@ from arena.adapters.foreign_rows import (
 from arena.adapters.mirage_outputs import AdaptedOutputs, adapt_outputs, adapt_prompts
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import Arena, checked_arena
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import CSV_SUFFIXES, Rows, read_rows
 from arena.data.schema import JUDGMENTS as OUR_JUDGMENTS
 from arena.data.schema import ArenaInfo, check_table
-from arena.text.languages import LANGUAGE_CODE
 
 VERDICTS = MappingProxyType({"A": "a", "B": "b", "Tie": "tie"})
 """Published verdict to our winner; anything else is a failed judgment."""
@@ -88,7 +88,7 @@ def unknown_models(judgments: Rows, systems: list[str], outputs: str) -> list[Pr
         outputs: What to call the outputs in the message.
     """
     table = judgments.table
-    mend = "add its outputs or correct the name"
+    hint = "add its outputs or correct the name"
     return [
         Problem(
             judgments.source,
@@ -96,7 +96,7 @@ def unknown_models(judgments: Rows, systems: list[str], outputs: str) -> list[Pr
             published,
             table.at[row, ours],
             f"has no output in {outputs}",
-            mend,
+            hint,
         )
         for published, ours in [("model_A", "system_a"), ("model_B", "system_b")]
         if ours in table.columns

@@ -127,8 +127,8 @@ def _row_scores(cell: object, name: str, source: str, line: int) -> _RowScores:
     if cell is None:
         return _RowScores({}, [])
     if not isinstance(cell, dict):
-        mend = "write one object {model: score} a row"
-        problem = Problem(source, line, name, cell, "is not an object", mend)
+        hint = "write one object {model: score} a row"
+        problem = Problem(source, line, name, cell, "is not an object", hint)
         return _RowScores({}, [problem])
     scores = {}
     problems = []
@@ -136,9 +136,9 @@ def _row_scores(cell: object, name: str, source: str, line: int) -> _RowScores:
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float):
-            mend = "write a number, or null if there is none"
+            hint = "write a number, or null if there is none"
             field = f"{name}.{model}"
-            problems.append(Problem(source, line, field, value, "is not a number", mend))
+            problems.append(Problem(source, line, field, value, "is not a number", hint))
         elif math.isfinite(value):
             scores[model] = _Score(float(value), None)
         else:
@@ -151,9 +151,9 @@ def _unanswered(
 ) -> list[Problem]:
     models = {item.model for item in row.outputs}
     fault = "is the score of a model that has no output here"
-    mend = "add its output or take the score away"
+    hint = "add its output or take the score away"
     return [
-        Problem(source, line, f"{name}.{model}", score.value, fault, mend)
+        Problem(source, line, f"{name}.{model}", score.value, fault, hint)
         for model, score in scores.items()
         if model not in models
     ]
@@ -322,11 +322,11 @@ def _id_problems(row: PromptRow, texts: dict[str, str], source: str, line: int) 
     for field, ids in [("positive_ids", row.positive_ids), ("negative_ids", row.negative_ids)]:
         for passage_id in ids:
             if passage_id in seen:
-                fault, mend = "is listed twice", "list each passage once, positive or negative"
-                problems.append(Problem(source, line, field, passage_id, fault, mend))
+                fault, hint = "is listed twice", "list each passage once, positive or negative"
+                problems.append(Problem(source, line, field, passage_id, fault, hint))
             elif passage_id not in texts:
-                fault, mend = "has no text in the prompt", "add the passage or unlist its id"
-                problems.append(Problem(source, line, field, passage_id, fault, mend))
+                fault, hint = "has no text in the prompt", "add the passage or unlist its id"
+                problems.append(Problem(source, line, field, passage_id, fault, hint))
             seen.add(passage_id)
     return problems
 

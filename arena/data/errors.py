@@ -1,4 +1,4 @@
-"""Errors for bad input: each problem names its file, line, field, value and mend."""
+"""Errors for bad input: each problem names its file, line, field, value and hint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHOWN_PROBLEMS = 20
 SHOWN_VALUE_CHARACTERS = 80
 
 HALF_SURROGATE = "holds half a surrogate pair, which no file can store"
-HALF_SURROGATE_MEND = "replace it by U+FFFD"
+HALF_SURROGATE_HINT = "replace it by U+FFFD"
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Problem:
         field: Column or key at fault; None for the whole line.
         value: The offending value as found.
         fault: What is wrong, as a clause.
-        mend: What to do about it, as an instruction.
+        hint: What to do about it, as an instruction.
     """
 
     source: str
@@ -30,12 +30,12 @@ class Problem:
     field: str | None
     value: object
     fault: str
-    mend: str
+    hint: str
 
     def __str__(self) -> str:
         place = self.source if self.line is None else f"{self.source}:{self.line}"
         field = "" if self.field is None else f" {self.field} = {_shown(self.value)}:"
-        text = f"{place}:{field} {self.fault}; {self.mend}"
+        text = f"{place}:{field} {self.fault}; {self.hint}"
         return text.encode(errors="backslashreplace").decode()
 
 

@@ -243,8 +243,8 @@ def _with_columns(rows: Rows, schema: pa.DataFrameSchema) -> Rows:
 
 def _read_queries(path: Path) -> Rows:
     if path.name.endswith(CSV_SUFFIXES):
-        mend = "write them as queries.jsonl or queries.parquet"
-        raise UsageError(f"{path}: queries hold passages, which CSV cannot; {mend}")
+        hint = "write them as queries.jsonl or queries.parquet"
+        raise UsageError(f"{path}: queries hold passages, which CSV cannot; {hint}")
     return read_rows(path)
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_MEND, DataError, Problem, UsageError
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
 from arena.data.files import atomic_path, lenient_text, open_text
 
 TEXT_SUFFIXES = (".jsonl", ".csv")
@@ -59,11 +59,11 @@ class Rows:
 
 
 class _BadRowError(Exception):
-    """A row that is no record; holds the fault and the mend."""
+    """A row that is no record; holds the fault and the hint."""
 
-    def __init__(self, fault: str, mend: str) -> None:
+    def __init__(self, fault: str, hint: str) -> None:
         self.fault = fault
-        self.mend = mend
+        self.hint = hint
 
 
 def row_suffix(path: Path) -> str:
@@ -108,8 +108,8 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         fault = f"cannot be read ({error})"
-        mend = "write the file anew; it is damaged"
-        raise DataError([Problem(source, None, None, None, fault, mend)]) from error
+        hint = "write the file anew; it is damaged"
+        raise DataError([Problem(source, None, None, None, fault, hint)]) from error
 
 
 def _read_parquet(path: Path, source: str) -> Rows:
@@ -159,8 +159,8 @@ def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Probl
             cells = next(reader, None)
         except csv.Error as error:
             fault = f"is not CSV ({error}); nothing after it was read"
-            mend = "put cells that hold quotes in quotes, and double the quotes inside"
-            yield line, Problem(source, line, None, None, fault, mend)
+            hint = "put cells that hold quotes in quotes, and double the quotes inside"
+            yield line, Problem(source, line, None, None, fault, hint)
             return
         if cells is None:
             return
@@ -169,7 +169,7 @@ def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Probl
         try:
             _check_encoding("".join(cells))
         except _BadRowError as bad:
-            yield line, Problem(source, line, None, None, bad.fault, bad.mend)
+            yield line, Problem(source, line, None, None, bad.fault, bad.hint)
         else:
             yield line, cells
 
@@ -205,7 +205,7 @@ def _read_jsonl(path: Path, source: str) -> Rows:
                 records.append(_json_record(line.rstrip()))
                 lines.append(number)
             except _BadRowError as bad:
-                problems.append(Problem(source, number, None, None, bad.fault, bad.mend))
+                problems.append(Problem(source, number, None, None, bad.fault, bad.hint))
     return _rows(_object_table(records), lines, source, problems)
 
 
@@ -287,7 +287,7 @@ def write_rows(table: pd.DataFrame, path: Path) -> None:
         except UnicodeEncodeError as error:
             fault = f"a text {HALF_SURROGATE}"
             raise DataError(
-                [Problem(path.name, None, None, None, fault, HALF_SURROGATE_MEND)]
+                [Problem(path.name, None, None, None, fault, HALF_SURROGATE_HINT)]
             ) from error
 
 

@@ -18,9 +18,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_MEND, Problem
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
-from arena.text.languages import LANGUAGE_CODE
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
@@ -77,7 +77,7 @@ class ArenaInfo(BaseModel):
 
 
 def validation_problems(
-    error: ValidationError, source: str, line: int | None, mend: Callable[[str], str]
+    error: ValidationError, source: str, line: int | None, hint: Callable[[str], str]
 ) -> list[Problem]:
     """Tell what pydantic found wrong with a record as problems.
 
@@ -85,21 +85,21 @@ def validation_problems(
         error: What it found.
         source: File the record is in.
         line: Line of the record, or None for the whole file.
-        mend: Says for a place in the record (``passages.0.text``) how to mend it.
+        hint: Says for a place in the record (``passages.0.text``) how to fix it.
     """
     problems = []
     for item in error.errors():
         place = ".".join(str(part) for part in item["loc"])
-        value, fault, advice = item["input"], item["msg"], mend(place)
+        value, fault, advice = item["input"], item["msg"], hint(place)
         if item["type"] == "missing":
             value, fault = None, "is missing"
         elif item["type"] == "string_unicode":
-            fault, advice = HALF_SURROGATE, HALF_SURROGATE_MEND
+            fault, advice = HALF_SURROGATE, HALF_SURROGATE_HINT
         problems.append(Problem(source, line, place or None, value, fault, advice))
     return problems
 
 
-MEND = " -> "
+HINT = " -> "
 WINNERS = ("a", "b", "tie")
 QUESTION_KEY = ["language", "query_id"]
 ANSWER_KEY = ["language", "query_id", "system"]
@@ -107,7 +107,7 @@ ANSWER_KEY = ["language", "query_id", "system"]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LANGUAGE_CODE = re.compile(LANGUAGE_CODE)
 _REPLACEMENT = "\ufffd"
-_MISSING_MENDS = {"winner": "leave failed judgments out"}
+_MISSING_HINTS = {"winner": "leave failed judgments out"}
 _PASSAGES = TypeAdapter(list[Passage])
 
 
@@ -152,8 +152,8 @@ def _has_sound_passages(values: pd.Series) -> pd.Series:
     return values.map(lambda passages: passages_fault(passages) is None)
 
 
-def _check(function: Callable[[pd.Series], pd.Series], fault: str, mend: str) -> pa.Check:
-    return pa.Check(function, error=f"{fault}{MEND}{mend}")
+def _check(function: Callable[[pd.Series], pd.Series], fault: str, hint: str) -> pa.Check:
+    return pa.Check(function, error=f"{fault}{HINT}{hint}")
 
 
 _TEXT = _check(_is_text, "is not a string", "write it as a JSON string")
@@ -163,7 +163,7 @@ _LANGUAGE = _check(
 )
 _WINNER = pa.Check.isin(
     WINNERS,
-    error=f"is not a winner{MEND}write 'a', 'b' or 'tie', and leave failed judgments out",
+    error=f"is not a winner{HINT}write 'a', 'b' or 'tie', and leave failed judgments out",
 )
 _SOUND_PASSAGES = _check(
     _has_sound_passages,
@@ -259,7 +259,7 @@ def is_unstorable(value: object) -> bool:
 def _unstorable_problems(table: pd.DataFrame, source: str, lines: pd.Series) -> list[Problem]:
     return [
         Problem(
-            source, int(lines.loc[row]), str(column), value, HALF_SURROGATE, HALF_SURROGATE_MEND
+            source, int(lines.loc[row]), str(column), value, HALF_SURROGATE, HALF_SURROGATE_HINT
         )
         for column in table.columns
         for row, value in table.loc[table[column].map(is_unstorable).astype(bool), column].items()
@@ -280,12 +280,12 @@ def _problems(
 
 def _problem(check: str, column: str, value: object, source: str, line: int) -> Problem:
     if check == "not_nullable":
-        mend = _MISSING_MENDS.get(column, "give it a value")
-        return Problem(source, int(line), column, None, "is missing", mend)
-    fault, _, mend = check.partition(MEND)
+        hint = _MISSING_HINTS.get(column, "give it a value")
+        return Problem(source, int(line), column, None, "is missing", hint)
+    fault, _, hint = check.partition(HINT)
     if column == "passages":
         fault = passages_fault(value) or fault
-    return Problem(source, int(line), column, value, fault, mend)
+    return Problem(source, int(line), column, value, fault, hint)
 
 
 INFO_FILE = "arena.json"

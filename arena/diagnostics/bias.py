@@ -40,10 +40,10 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
     observed = share(successes, number)
     safe = np.where(number > 0, number, np.nan)
     spread = NORMAL_QUANTILE**2 / safe
-    centre = (observed + spread / 2) / (1 + spread)
+    center = (observed + spread / 2) / (1 + spread)
     variance = observed * (1 - observed) * spread + spread**2 / 4
     half = np.sqrt(variance) / (1 + spread)
-    return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
+    return np.clip(center - half, 0.0, 1.0), np.clip(center + half, 0.0, 1.0)
 
 
 def with_share(
@@ -154,7 +154,7 @@ def _lean(flipped: int, to_a: int) -> str:
     low, high = wilson_interval([to_a], [flipped])
     lean = leaning(float(low[0]), float(high[0]))
     side = {"up": "side A", "down": "side B"}.get(lean, "no side beyond chance")
-    return f"; flips favour {side} ({to_a:,} go to A, {flipped - to_a:,} to B)"
+    return f"; flips favor {side} ({to_a:,} go to A, {flipped - to_a:,} to B)"
 
 
 MOSTLY = 0.5
@@ -163,9 +163,9 @@ SURELY = 3.0
 
 VERDICTS: MappingProxyType[Leaning, str] = MappingProxyType(
     {
-        "up": "side A is favoured",
-        "down": "side B is favoured",
-        "none": "no side is favoured beyond chance",
+        "up": "side A is favored",
+        "down": "side B is favored",
+        "none": "no side is favored beyond chance",
         "unknown": "nothing is decided",
     }
 )
@@ -215,7 +215,7 @@ def _fixed_sides(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def position_findings(position: pd.DataFrame) -> Iterator[Finding]:
-    """Say of every judge whether it favours a side."""
+    """Say of every judge whether it favors a side."""
     for row in position.itertuples():
         subject = subject_of(row.language, row.judge)
         if not row.decided:

@@ -133,7 +133,7 @@ def select_context(
 ) -> SelectedContext:
     """Give each question the k best passages by BM25, one that is relevant among them.
 
-    If none of the k best is labelled relevant, the last of them makes room for the best of the
+    If none of the k best is labeled relevant, the last of them makes room for the best of the
     question's own passages that is. What a question gets does not depend on the other questions:
     its own passages are ranked among themselves.
 
@@ -159,7 +159,7 @@ def select_context(
     for language, query, own in rows:
         ranked = _Ranking(own).best(query, len(own))
         found = ranked[:k] if corpora is None else corpora.of(language).best(query, k)
-        best = _labelled(found, own)
+        best = _labeled(found, own)
         relevant = next(filter(_is_relevant, ranked), None)
         without_relevant += relevant is None
         if relevant is not None and not any(map(_is_relevant, best)):
@@ -170,7 +170,7 @@ def select_context(
     return SelectedContext(table, replaced, without_relevant)
 
 
-def _labelled(passages: Sequence[Passage], own: Sequence[Passage]) -> list[Passage]:
+def _labeled(passages: Sequence[Passage], own: Sequence[Passage]) -> list[Passage]:
     """Replace passages that are a question's own by these."""
     known = {passage["passage_id"]: passage for passage in own}
     return [known.get(passage["passage_id"], passage) for passage in passages]

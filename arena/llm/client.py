@@ -125,7 +125,7 @@ class Asker:
             The answer or the last fault, and the number of calls; None if stopped before the first.
 
         Raises:
-            UsageError: If no call can succeed before the user has mended something.
+            UsageError: If no call can succeed before the user has fixed something.
         """
         tries = 0
         last: Fault | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_MEND, UsageError
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError
 
 OPENAI_URL = "https://api.openai.com/v1"
 MOST_CONNECTIONS = 1000
@@ -225,7 +225,7 @@ def request_for(prompt: Prompt, settings: ModelSettings) -> Request:
         content = canonical_json(asked)
         return Request(digest(content), content, prompt.version)
     except UnicodeEncodeError as error:
-        raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_MEND}") from error
+        raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
     except (TypeError, ValueError) as error:
         raise UsageError(f"the model's settings are no JSON ({error}); use plain values") from error
 

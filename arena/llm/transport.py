@@ -281,7 +281,7 @@ class Fault:
         detail: What the server or the network said, without keys.
         again: Whether to try again in this run.
         asked_wait_s: How long the server asks to wait, if it does.
-        advice: What the user must mend, where no call can succeed before; else None.
+        advice: What the user must fix, where no call can succeed before; else None.
         answered: Whether a server answered at all.
     """
 
@@ -357,7 +357,7 @@ def _connection_fault(error: Exception, api_key: str) -> Fault:
     if not unreachable and any(isinstance(cause, TimeoutError) for cause in causes):
         return Fault(replies.TIMEOUT, "no answer in time", again=True, answered=False)
     detail = _shown(str(causes[-1]) or type(causes[-1]).__name__, api_key)
-    advice = "nothing answers there; start the server, or mend base_url" if unreachable else None
+    advice = "nothing answers there; start the server, or correct base_url" if unreachable else None
     return Fault(replies.CONNECTION, detail, again=True, advice=advice, answered=False)
 
 

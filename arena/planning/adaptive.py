@@ -142,7 +142,7 @@ class AdaptivePairing:
     def ratings(self) -> pd.DataFrame:
         """Rate the systems as the judgments of all items would, what is not judged foretold.
 
-        Strengths of single answers are learnt from the judgments (``arena.planning.
+        Strengths of single answers are learned from the judgments (``arena.planning.
         answer_strengths``), outcomes of the other items expected from them, and Bradley-Terry
         coefficients fitted to both. Chosen items alone would not do: they show every system
         mostly against its equals.

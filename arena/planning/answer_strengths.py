@@ -1,4 +1,4 @@
-"""Strengths of single answers, learnt from some of the battles between them.
+"""Strengths of single answers, learned from some of the battles between them.
 
 A Bradley-Terry model in two levels: the answer of system s to question q has the strength
 u_qs = theta_s + e_qs, with e_qs normal of variance v and theta_s normal of variance 1 / ridge;

@@ -206,9 +206,9 @@ def usefulness(
     """
     to_points = pairs.laplacian(information * ahead)
     follow = (to_points @ posterior.pull).sum(axis=0) @ posterior.between
-    learnt = to_points @ posterior.within + follow @ posterior.pull.swapaxes(-2, -1)
-    learnt += dispersion[:, None, None] * np.eye(pairs.n_systems)
-    gain = pairs.spreads(learnt.swapaxes(-2, -1) @ target @ learnt)
+    learned = to_points @ posterior.within + follow @ posterior.pull.swapaxes(-2, -1)
+    learned += dispersion[:, None, None] * np.eye(pairs.n_systems)
+    gain = pairs.spreads(learned.swapaxes(-2, -1) @ target @ learned)
     unsure = np.maximum(pairs.spreads(posterior.of_questions()), 0.0)
     shrink = dispersion[:, None] + information * unsure
     trusted = information / (information + LOPSIDED)

@@ -94,8 +94,8 @@ def read_battle_codes(
     names = pq.read_schema(path).names
     absent = [name for name in _NEEDED if name not in names]
     if absent:
-        fault, mend = "this column is missing", "add it"
-        raise DataError([Problem(path.name, None, name, None, fault, mend) for name in absent])
+        fault, hint = "this column is missing", "add it"
+        raise DataError([Problem(path.name, None, name, None, fault, hint) for name in absent])
     wanted = [name for name in (*_NEEDED, *_CHOICES, "query_id") if name in names]
     encoded = [name for name in (*_NEEDED, *_CHOICES) if name in names]
     table = pq.read_table(path, columns=wanted, read_dictionary=encoded)
@@ -112,14 +112,14 @@ def read_battle_codes(
     codes = _codes(side_a, names_a, side_b, names_b, winner, question)
     same = np.flatnonzero(codes.side_a == codes.side_b)
     if same.size:
-        fault, mend = "is judged against itself", "remove this judgment"
+        fault, hint = "is judged against itself", "remove this judgment"
         raise DataError(
             [
                 Problem(
                     path.name, int(row) + 1, "system_b", codes.systems[codes.side_b[row]], *text
                 )
                 for row in same
-                for text in [(fault, mend)]
+                for text in [(fault, hint)]
             ]
         )
     return codes
@@ -206,10 +206,10 @@ def _winners(table: pa.Table, source: str) -> npt.NDArray[np.intp]:
     bad = np.flatnonzero(winner < 0)
     if bad.size:
         fault = "is not a winner"
-        mend = "write 'a', 'b' or 'tie', and leave failed judgments out"
+        hint = "write 'a', 'b' or 'tie', and leave failed judgments out"
         raise DataError(
             [
-                Problem(source, int(row) + 1, "winner", labels[codes[row]], fault, mend)
+                Problem(source, int(row) + 1, "winner", labels[codes[row]], fault, hint)
                 for row in bad
             ]
         )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from arena.data.errors import UsageError
 from arena.rating.likelihoods import Cells, Counts, Davidson, Halved, Likelihood, RaoKupper
 from arena.rating.outcomes import Outcomes
-from arena.rating.solver import TOLERANCE, BradleyTerryFit, Centre, Problem, centre_at, solve
+from arena.rating.solver import TOLERANCE, BradleyTerryFit, Center, Problem, center_at, solve
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -31,7 +31,7 @@ def fit_bradley_terry(
     ridge: float = DEFAULT_RIDGE,
     tolerance: float = TOLERANCE,
     covariates: npt.ArrayLike | None = None,
-    centre: Centre | None = None,
+    center: Center | None = None,
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients to R replicates of aggregated counts.
 
@@ -46,7 +46,7 @@ def fit_bradley_terry(
             with every other both ways.
         tolerance: Largest last step, in log-odds.
         covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
-        centre: What the replicates lie around, where known; its covariates are taken.
+        center: What the replicates lie around, where known; its covariates are taken.
 
     Returns:
         The fit; systems without a battle get 0 (with ``ridge`` > 0).
@@ -57,14 +57,14 @@ def fit_bradley_terry(
     """
     won = np.atleast_2d(np.asarray(points, dtype=np.float64))
     met = np.atleast_2d(np.asarray(counts, dtype=np.float64))
-    cells = make_cells(first, second, n_systems, covariates) if centre is None else centre.cells
+    cells = make_cells(first, second, n_systems, covariates) if center is None else center.cells
     if won.shape != met.shape or won.shape[1] != len(first):
         raise UsageError("points and counts must be (replicates, cells) for the same cells")
     if not (np.isfinite(won).all() and np.isfinite(met).all()):
         raise UsageError("points and counts must be finite numbers")
     if (won < 0).any() or (won > met).any():
         raise UsageError("points must lie between 0 and the number of battles of the cell")
-    return solve(Problem(Halved(won, met), cells, _checked_ridge(ridge)), tolerance, centre)
+    return solve(Problem(Halved(won, met), cells, _checked_ridge(ridge)), tolerance, center)
 
 
 def fit_with_ties(
@@ -76,7 +76,7 @@ def fit_with_ties(
     ridge: float = DEFAULT_RIDGE,
     tolerance: float = TOLERANCE,
     covariates: npt.ArrayLike | None = None,
-    centre: Centre | None = None,
+    center: Center | None = None,
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients and a tie parameter to R replicates of counts.
 
@@ -89,7 +89,7 @@ def fit_with_ties(
         ridge: Precision of the Gaussian prior on coefficients and tau, at least 0.
         tolerance: Largest last step, in log-odds.
         covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
-        centre: What the replicates lie around, where known; its covariates are taken.
+        center: What the replicates lie around, where known; its covariates are taken.
 
     Raises:
         UsageError: For arrays of the wrong shape, negative counts, or an unknown model.
@@ -103,9 +103,9 @@ def fit_with_ties(
             raise UsageError("counts must be (replicates, cells) for the same cells")
         if not np.isfinite(part).all() or (part < 0).any():
             raise UsageError("counts must be finite and at least 0")
-    cells = make_cells(first, second, n_systems, covariates) if centre is None else centre.cells
+    cells = make_cells(first, second, n_systems, covariates) if center is None else center.cells
     problem = Problem(models[model](counts), cells, _checked_ridge(ridge))
-    return solve(problem, tolerance, centre)
+    return solve(problem, tolerance, center)
 
 
 def make_cells(
@@ -161,14 +161,14 @@ class RatingModel:
         return f"ties:{self.ties}|position:{side}|ridge:{self.ridge:g}"
 
     def fit(
-        self, outcomes: Outcomes, counts: Counts, centre: Centre | None = None
+        self, outcomes: Outcomes, counts: Counts, center: Center | None = None
     ) -> BradleyTerryFit:
         """Fit R replicates of the outcomes' counts.
 
         Args:
             outcomes: Which systems meet in which cell; by side where ``position`` is set.
             counts: Wins, losses and ties, each of shape (R, M).
-            centre: Of the data the counts were resampled from.
+            center: Of the data the counts were resampled from.
 
         Raises:
             ConvergenceError: If a replicate has no maximum (with ``ridge`` 0).
@@ -178,10 +178,10 @@ class RatingModel:
         sides = self._covariates(outcomes)
         if self.ties in ("davidson", "rao-kupper"):
             return fit_with_ties(
-                counts, *cells, self.ties, self.ridge, covariates=sides, centre=centre
+                counts, *cells, self.ties, self.ridge, covariates=sides, center=center
             )
         points, met = self.points(counts)
-        return fit_bradley_terry(points, met, *cells, self.ridge, covariates=sides, centre=centre)
+        return fit_bradley_terry(points, met, *cells, self.ridge, covariates=sides, center=center)
 
     def points(self, counts: Counts) -> tuple[Floats, Floats]:
         """Return points of the first system and battles that count, each of shape (R, M)."""
@@ -190,9 +190,9 @@ class RatingModel:
         half = 0.5 * counts.ties
         return counts.wins + half, counts.wins + counts.losses + counts.ties
 
-    def centre(self, outcomes: Outcomes, parameters: Floats) -> Centre:
-        """Return the centre of the outcomes' resamples; their fit's parameters have shape (K,)."""
-        return centre_at(self.problem(outcomes), parameters[None])
+    def center(self, outcomes: Outcomes, parameters: Floats) -> Center:
+        """Return the center of the outcomes' resamples; their fit's parameters have shape (K,)."""
+        return center_at(self.problem(outcomes), parameters[None])
 
     def problem(self, outcomes: Outcomes) -> Problem:
         """Return the likelihood of all battles, for its derivatives."""

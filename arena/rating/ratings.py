@@ -30,7 +30,7 @@ Booleans = npt.NDArray[np.bool_]
 INTERVALS = ("bootstrap", "bca", "sandwich")
 SCALES = ("logit", "elo")
 ELO_UNIT = 400 / np.log(10)
-ELO_CENTRE = 1000.0
+ELO_CENTER = 1000.0
 DEFAULT_ROUNDS = 1000
 
 MOST_COMPARED = 1_500
@@ -87,8 +87,8 @@ def rate(
         interval: ``bootstrap`` over questions (percentile), ``bca`` (bias-corrected and
             accelerated), or ``sandwich`` (clustered by question).
         rounds: Bootstrap replicates.
-        scale: ``logit`` (log-odds, centred on 0) or ``elo`` (400 points a factor of ten in odds,
-            centred on 1000).
+        scale: ``logit`` (log-odds, centerd on 0) or ``elo`` (400 points a factor of ten in odds,
+            centerd on 1000).
         seed: Seed of the resamples.
         controls: Style of each battle's answers, to rate systems at equal style; see
             ``arena.controls``.
@@ -207,14 +207,14 @@ def _controls_table(
 def _table(
     codes: BattleCodes, connected: BattleCodes, found: Uncertainty, scale: str
 ) -> pd.DataFrame:
-    unit, centre = (ELO_UNIT, ELO_CENTRE) if scale == "elo" else (1.0, 0.0)
+    unit, center = (ELO_UNIT, ELO_CENTER) if scale == "elo" else (1.0, 0.0)
     best, worst, tier = _told_apart(found)
     rated = pd.DataFrame(
         {
             "system": connected.systems,
-            "rating": centre + unit * found.coefficients,
-            "low": centre + unit * found.low,
-            "high": centre + unit * found.high,
+            "rating": center + unit * found.coefficients,
+            "low": center + unit * found.low,
+            "high": center + unit * found.high,
             "rank": pd.Series(found.coefficients).rank(ascending=False, method="min"),
             "rank_low": best,
             "rank_high": worst,

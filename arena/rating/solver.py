@@ -29,8 +29,8 @@ ACCURACY = 1e-8
 MOST_STEPS = 2_000
 
 
-def factorise(cells: Cells, found: Derivatives, ridge: float) -> Solver:
-    """Factorise the penalised information of one replicate.
+def factorize(cells: Cells, found: Derivatives, ridge: float) -> Solver:
+    """Factorize the penalised information of one replicate.
 
     Without a prior, coefficients are defined up to a constant; the one of mean 0 is taken.
 
@@ -98,8 +98,8 @@ def _sparse(cells: Cells, found: Derivatives, ridge: float) -> Solver:
     matrix = (cells.sparse_information(found.odds_information[0]) + precision).tocsc()
     if matrix.nnz <= TREE_LIKE * cells.n_systems:
         factor = splu(matrix)
-        return lambda right: _centred(factor.solve(np.ascontiguousarray(right.T)).T)
-    return lambda right: _centred(np.array([_conjugate_gradients(matrix, row) for row in right]))
+        return lambda right: _centerd(factor.solve(np.ascontiguousarray(right.T)).T)
+    return lambda right: _centerd(np.array([_conjugate_gradients(matrix, row) for row in right]))
 
 
 def _conjugate_gradients(matrix: csc_array, right: Floats) -> Floats:
@@ -110,7 +110,7 @@ def _conjugate_gradients(matrix: csc_array, right: Floats) -> Floats:
     return np.asarray(solution)
 
 
-def _centred(solution: Floats) -> Floats:
+def _centerd(solution: Floats) -> Floats:
     return np.asarray(solution - solution.mean(axis=1, keepdims=True))
 
 
@@ -125,7 +125,7 @@ SMALLEST_STEP_CHECKED = 1e-6
 LARGEST_EXPONENT = 300.0
 """Coefficients up to this size have strengths exp(theta) within the range of floats."""
 EVEN = 0.01
-"""Draws a first guess towards even odds."""
+"""Draws a first guess toward even odds."""
 PIECE_ENTRIES = 1_000_000
 """Counts (replicates x cells) fitted at a time, so that they stay in the cache."""
 SAFE_STEP = 0.5
@@ -152,7 +152,7 @@ class BradleyTerryFit:
 
     Attributes:
         parameters: Coefficients, effects and tau, shape (R, K).
-        coefficients: Log-odds, centred on 0, shape (R, S).
+        coefficients: Log-odds, centerd on 0, shape (R, S).
         effects: Coefficients of the covariates (the position effect, say), shape (R, C).
         tie_parameter: exp(tau), Davidson's nu or Rao and Kupper's eta, shape (R,), or None.
         ridge: Precision of the Gaussian prior.
@@ -252,17 +252,17 @@ class Problem:
         return np.asarray(loss + 0.5 * self.ridge * penalty)
 
     def solver(self, parameters: Floats) -> Solver:
-        """Factorise the expected information of one replicate.
+        """Factorize the expected information of one replicate.
 
         Args:
             parameters: Shape (1, size).
         """
         found = self.likelihood.derivatives(*self.parts(parameters))
-        return factorise(self.cells, found, self.ridge)
+        return factorize(self.cells, found, self.ridge)
 
 
 @dataclass(frozen=True)
-class Centre:
+class Center:
     """A fit that replicates lie around, and the solver of its information.
 
     Attributes:
@@ -276,45 +276,45 @@ class Centre:
     cells: Cells
 
 
-def centre_at(problem: Problem, parameters: Floats) -> Centre:
-    """Return the centre of replicates of a problem.
+def center_at(problem: Problem, parameters: Floats) -> Center:
+    """Return the center of replicates of a problem.
 
     Args:
         problem: Of one replicate, all battles.
         parameters: Its fit, shape (1, size).
     """
-    return Centre(parameters, problem.solver(parameters), problem.cells)
+    return Center(parameters, problem.solver(parameters), problem.cells)
 
 
 def solve(
-    problem: Problem, tolerance: float = TOLERANCE, centre: Centre | None = None
+    problem: Problem, tolerance: float = TOLERANCE, center: Center | None = None
 ) -> BradleyTerryFit:
     """Fit all replicates of a problem.
 
     Args:
         problem: Replicates.
         tolerance: Largest last step, in log-odds.
-        centre: What the replicates lie around; by default the fit of their mean.
+        center: What the replicates lie around; by default the fit of their mean.
 
     Raises:
         ConvergenceError: If a replicate has no maximum or did not converge.
     """
-    if centre is None:
+    if center is None:
         pooled = Problem(problem.likelihood.pooled(), problem.cells, problem.ridge)
         parameters = _newton(pooled, pooled.start(), tolerance)
         if problem.replicates == 1:
             return _fit(problem, parameters, tolerance, 0, 0)
-        centre = centre_at(pooled, parameters)
+        center = center_at(pooled, parameters)
     size = max(1, PIECE_ENTRIES // max(len(problem.cells.first), 1))
     fits, most, by_newton = [], 0, 0
     for start in range(0, problem.replicates, size):
         piece = problem
         if size < problem.replicates:
             piece = problem.take(np.arange(start, min(start + size, problem.replicates)))
-        parameters, steps, open_rows = _chord(piece, centre.solver, centre.parameters, tolerance)
+        parameters, steps, open_rows = _chord(piece, center.solver, center.parameters, tolerance)
         for row in open_rows:
             alone = piece.take(np.array([row]))
-            parameters[row] = _newton(alone, centre.parameters, tolerance)[0]
+            parameters[row] = _newton(alone, center.parameters, tolerance)[0]
         fits.append(parameters)
         most, by_newton = max(most, steps), by_newton + int(open_rows.size)
     return _fit(problem, np.concatenate(fits), tolerance, most, by_newton)
@@ -338,11 +338,11 @@ def _fit(
 
 
 def _chord(
-    problem: Problem, solver: Solver, centre: Floats, tolerance: float
+    problem: Problem, solver: Solver, center: Floats, tolerance: float
 ) -> tuple[Floats, int, Integers]:
     """Iterate all replicates with one information matrix; return also the rows left open."""
-    move = solver(problem.gradient(centre))
-    parameters = centre - move
+    move = solver(problem.gradient(center))
+    parameters = center - move
     size = np.abs(move).max(axis=1)
     error = size
     steps = 1
@@ -369,7 +369,7 @@ def _newton(problem: Problem, start: Floats, tolerance: float) -> Floats:
     """Take damped Newton steps of one replicate until it converges.
 
     Without a tie parameter the expected information is the Hessian, convergence is quadratic, and
-    a factorised matrix serves for further steps while these shrink fast.
+    a factorized matrix serves for further steps while these shrink fast.
     """
     has_tie = problem.likelihood.has_tie_parameter
     parameters, solver, last = start, None, np.inf

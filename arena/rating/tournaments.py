@@ -34,7 +34,7 @@ class Tournaments:
     Attributes:
         battles: Win counts per question.
         draws: How often each tournament drew each question, shape (T, Q).
-        coefficients: Bradley-Terry coefficients (log-odds, centred on 0), shape (T, S); NaN
+        coefficients: Bradley-Terry coefficients (log-odds, centerd on 0), shape (T, S); NaN
             where a tournament holds no battle that connects the system with the others.
         questions_per_tournament: Questions drawn, with replacement, for each tournament.
         ridge: Precision of the prior in the Bradley-Terry fits.
@@ -159,7 +159,7 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> Floats:
     fit = fit_bradley_terry(
         points, counts, battles.first, battles.second, len(battles.systems), ridge
     )
-    return _centred(np.where(_connected(battles, counts), fit.coefficients, np.nan))
+    return _centerd(np.where(_connected(battles, counts), fit.coefficients, np.nan))
 
 
 def _draw_questions(
@@ -179,10 +179,10 @@ def _connected(battles: Battles, counts: Floats) -> npt.NDArray[np.bool_]:
     return connected
 
 
-def _centred(coefficients: Floats) -> Floats:
-    """Centre each tournament's coefficients, without the digits that differ between machines."""
-    centred = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
-    return np.asarray(np.round(centred, DECIMALS))
+def _centerd(coefficients: Floats) -> Floats:
+    """Center each tournament's coefficients, without the digits that differ between machines."""
+    centerd = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
+    return np.asarray(np.round(centerd, DECIMALS))
 
 
 def _notes(battles: Battles) -> dict[str, str]:

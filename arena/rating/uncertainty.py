@@ -60,8 +60,8 @@ def bootstrap(
         bca: Correct bias and acceleration (Efron, 1987) instead of plain percentiles; the
             acceleration is that of the questions' influences.
     """
-    centre = model.centre(outcomes, parameters)
-    fits = [model.fit(outcomes, counts, centre) for counts in outcomes.resampled(rounds, random)]
+    center = model.center(outcomes, parameters)
+    fits = [model.fit(outcomes, counts, center) for counts in outcomes.resampled(rounds, random)]
     replicates = np.concatenate([fit.coefficients for fit in fits])
     errors = np.concatenate([fit.effects for fit in fits]).std(axis=0, ddof=1)
     coefficients = parameters[: len(outcomes.systems)]

@@ -28,7 +28,7 @@ class Agreement:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% percentile interval of the replicates, centred on tau and cut at -1 and 1.
+        """The 95% percentile interval of the replicates, centerd on tau and cut at -1 and 1.
 
         Each replicate holds the noise of one tournament, which the mean over tournaments does
         not, so replicates lie lower than tau; the interval takes their spread, not their place.

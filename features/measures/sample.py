@@ -94,7 +94,7 @@ class Question:
 
     @cached_property
     def relevant_ids(self) -> frozenset[str] | Missing:
-        """Ids of the passages labelled relevant, or why there are none."""
+        """Ids of the passages labeled relevant, or why there are none."""
         if not self.passages:
             return NO_PASSAGES
         if all(passage.relevance is None for passage in self.passages):

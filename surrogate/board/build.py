@@ -37,7 +37,7 @@ from surrogate.board.language import (
     language_neighbours,
     synthetic_ratings,
 )
-from surrogate.board.summarise import language_diagnoses, language_intervals, summarise
+from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
 from surrogate.board.summary import BoardSummary, RatingInterval
 from surrogate.board.tiers import tiers_table, win_matrix
 from surrogate.learning.surrogates import Recipe, SurrogateJudge
@@ -255,7 +255,7 @@ def _summary(
     intervals: Mapping[str, RatingInterval],
     diagnoses: Mapping[str, Diagnosis],
 ) -> BoardSummary:
-    return summarise(
+    return summarize(
         parts.arena,
         parts.judged,
         parts.table,

@@ -193,7 +193,7 @@ def unseen_agreement(data: LanguageData, unseen: Floats) -> float:
 
 
 def holdout_r2(fits: Sequence[TournamentFits]) -> HoldoutR2:
-    """Summarise R² on the held-out systems over tournaments."""
+    """Summarize R² on the held-out systems over tournaments."""
     if not fits:
         return HoldoutR2(reason=NO_HOLDOUT)
     values = np.concatenate([fit.r2 for fit in fits])

@@ -1,7 +1,7 @@
 """Where systems lie in a surrogate's feature space: neighbours, and systems outside the field.
 
 A system is the means of its features over its answers, those that the surrogate uses. They are
-standardised by the training systems; a feature that is the same for all of these has no scale, and
+standardized by the training systems; a feature that is the same for all of these has no scale, and
 the surrogate cannot look at it either, so it is left out. The distance of two systems is the root
 mean square of their differences over the features both have.
 """
@@ -82,7 +82,7 @@ class SystemSpace:
         """Tell whether a system lies outside the field the surrogate was trained on.
 
         It does if it is more than ``MARGIN`` times as far from the nearest training system as
-        any of these is from the nearest of the others (each standardised without itself), or if
+        any of these is from the nearest of the others (each standardized without itself), or if
         it has no value of a feature that all of them have. A surrogate of trees cannot rate it
         better than its best, nor worse than its worst, training system.
 
@@ -139,7 +139,7 @@ def _name(item: tuple[str, Floats]) -> str:
 
 
 def _distances(one: Floats, others: Floats, field: Floats) -> Floats:
-    """Root mean square of standardised differences, shape (N,); NaN without a shared feature."""
+    """Root mean square of standardized differences, shape (N,); NaN without a shared feature."""
     scale = _scale(field)
     usable = np.isfinite(scale)
     here, there = one[usable], others[:, usable]
@@ -174,8 +174,8 @@ def _scale(field: Floats) -> Floats:
     counts = held.sum(axis=0)
     missing = np.full(field.shape[1], np.nan)
     totals = np.where(held, field, 0.0).sum(axis=0)
-    centre = np.divide(totals, counts, out=missing.copy(), where=counts > 0)
-    squares = np.square(np.where(held, field - centre, 0.0)).sum(axis=0)
+    center = np.divide(totals, counts, out=missing.copy(), where=counts > 0)
+    squares = np.square(np.where(held, field - center, 0.0)).sum(axis=0)
     scale = np.sqrt(np.divide(squares, counts, out=missing.copy(), where=counts > 0))
-    varies = scale > SMALLEST_SPREAD * np.maximum(np.abs(centre), SMALLEST_SPREAD)
+    varies = scale > SMALLEST_SPREAD * np.maximum(np.abs(center), SMALLEST_SPREAD)
     return np.where(varies, scale, np.nan)

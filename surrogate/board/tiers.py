@@ -43,9 +43,9 @@ def tiers_table(tournaments: Tournaments, language: str) -> pd.DataFrame:
         note = TOO_MANY
     found = pd.DataFrame(index=pd.Index(names), columns=TIER_COLUMNS[2:5], dtype="Int64")
     if not note:
-        centre = tournaments.mean_coefficients[rated]
-        low, high = rank_intervals(centre, complete)
-        tier = tiers(centre, complete)
+        center = tournaments.mean_coefficients[rated]
+        low, high = rank_intervals(center, complete)
+        tier = tiers(center, complete)
         for name, values in zip(found.columns, (tier, low, high), strict=True):
             found[name] = pd.array(values, dtype="Int64")
     for name in found.columns:

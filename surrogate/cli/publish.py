@@ -164,7 +164,7 @@ def export(
     ] = None,
     license_name: Annotated[
         str | None,
-        typer.Option("--license", help="For cards: licence of what is published, as cc-by-4.0."),
+        typer.Option("--license", help="For cards: license of what is published, as cc-by-4.0."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write; standard output by default.")

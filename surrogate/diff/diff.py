@@ -100,7 +100,7 @@ _HOLM = (
     "tested at 5%, Holm-corrected over the systems of a language; with many languages, look at "
     "the rows of all languages together first"
 )
-_RECENTRED = (
+_RECENTERD = (
     "{language}: the boards do not rate the same systems ({kind}); changes are relative to the "
     "mean of those on both, and their errors approximate"
 )
@@ -213,8 +213,8 @@ def _notes(
     for language in sorted(old.languages ^ new.languages):
         yield f"{language} is on the {'old' if language in old.languages else 'new'} board only"
     for (kind, language), table in parts.items():
-        if table["recentred"].any():
-            yield _RECENTRED.format(language=language, kind=kind)
+        if table["recenterd"].any():
+            yield _RECENTERD.format(language=language, kind=kind)
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -45,7 +45,7 @@ def interval_width(tournaments: int) -> float:
         tournaments: Draws T.
 
     Returns:
-        In standard deviations: below, and with T towards, 2 x 1.96.
+        In standard deviations: below, and with T toward, 2 x 1.96.
     """
     place = _TAIL * (tournaments - 1)  # where numpy's percentile falls among the ordered draws
     below = int(place)
@@ -258,17 +258,17 @@ def language_diff(old: ComparedBoard, new: ComparedBoard, kind: str, language: s
 
     Returns:
         ``DIFF_COLUMNS``, with ``freedom`` of the standard errors and whether the ratings were
-        ``recentred`` on the systems of both boards; by rank on the new board, those gone last.
+        ``recenterd`` on the systems of both boards; by rank on the new board, those gone last.
     """
     before, after = (_of_language(board, kind, language) for board in (old, new))
     table = before.merge(after, on="system", how="outer", suffixes=("_old", "_new"))
     table = table.assign(language=language, kind=kind)
     rated = (table["rating_old"].notna() & table["rating_new"].notna()).to_numpy()
     same = before.dropna(subset="rating")["system"].isin(after.dropna(subset="rating")["system"])
-    recentred = not (same.all() and rated.sum() == after["rating"].notna().sum())
-    table["recentred"] = recentred and bool(rated.any())
+    recenterd = not (same.all() and rated.sum() == after["rating"].notna().sum())
+    table["recenterd"] = recenterd and bool(rated.any())
     table["rank_change"] = rank_change(table["rank_old"], table["rank_new"], rated)
-    table["rating_change"] = _changes(table, rated, recentred)
+    table["rating_change"] = _changes(table, rated, recenterd)
     errors = [_errors(board, table, kind, language, side) for board, side in _sides(old, new)]
     error, freedom = difference_errors(*errors)
     table["standard_error"], table["freedom"] = error, freedom
@@ -312,10 +312,10 @@ def _sides(
     return (old, "old"), (new, "new")
 
 
-def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recentred: bool) -> Floats:
+def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recenterd: bool) -> Floats:
     """Changes of the ratings; where the boards rate other systems, relative to the common mean."""
     change = (table["rating_new"] - table["rating_old"]).to_numpy(float)
-    if recentred and rated.any():
+    if recenterd and rated.any():
         change = change - change[rated].mean()
     return np.asarray(np.where(rated, change, np.nan))
 

@@ -129,10 +129,10 @@ class StackedSurrogate:
     def fit(self, fields: Sequence[Field], random_state: int) -> FittedSurrogate:
         """Weigh the candidates, then train them; see ``Surrogate.fit``."""
         columns = [
-            _centred(fields, out_of_fold_ratings(candidate, fields, random_state))
+            _centerd(fields, out_of_fold_ratings(candidate, fields, random_state))
             for candidate in self.candidates
         ]
-        targets = _centred(fields, {field.language: field.targets for field in fields})
+        targets = _centerd(fields, {field.language: field.targets for field in fields})
         weights = stacking_weights(np.column_stack(columns), targets)
         chosen = [place for place, weight in enumerate(weights) if weight > 0]
         fitted = tuple(self.candidates[place].fit(fields, random_state) for place in chosen)
@@ -161,7 +161,7 @@ def stacking_weights(ratings: Floats, targets: Floats) -> Floats:
     return np.asarray(found / total if total > 0 else np.full(size, 1 / size))
 
 
-def _centred(fields: Sequence[Field], ratings: Mapping[str, Floats]) -> Floats:
+def _centerd(fields: Sequence[Field], ratings: Mapping[str, Floats]) -> Floats:
     """Put the ratings of all languages in one column, each language's mean taken off."""
     return np.concatenate(
         [ratings[field.language] - _finite_mean(ratings[field.language]) for field in fields]

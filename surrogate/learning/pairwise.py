@@ -27,7 +27,7 @@ class Duels:
     """Battles as rows: differences of features, and who won.
 
     Attributes:
-        differences: First minus second answer's standardised features, shape (N, F); a feature
+        differences: First minus second answer's standardized features, shape (N, F); a feature
             that one of them lacks makes no difference.
         points: Share of the battles the first answer won, shape (N,).
         battles: Battles of each row, shape (N,).
@@ -48,7 +48,7 @@ class PairwiseSurrogate:
     Attributes:
         classifier: Number of battles and random state to an unfitted classifier of battles.
         view: Features as they are, as ranks within their question, or both.
-        pooled: One classifier for all languages; each language's features are standardised.
+        pooled: One classifier for all languages; each language's features are standardized.
     """
 
     classifier: Callable[[float, int], Any]
@@ -74,7 +74,7 @@ class PairwiseSurrogate:
         return replace(self, pooled=True)
 
     def _duels(self, field: Field) -> Duels:
-        values = _standardised(field.judged, field.answers, self.view)
+        values = _standardized(field.judged, field.answers, self.view)
         battles = field.tournaments.battles
         times = field.tournaments.draws.mean(axis=0)
         question, pair = np.nonzero((battles.counts > 0) & (times > 0)[:, None])
@@ -113,8 +113,8 @@ class _FittedPairwise:
     def predict(self, tensor: FeatureTensor, field: FeatureTensor) -> Floats:
         classifier = self.shared or self.classifiers[tensor.language]
         aligned = field.take(questions=tensor.questions)
-        values = _standardised(tensor, field, self.view)
-        others = _standardised(aligned, field, self.view)
+        values = _standardized(tensor, field, self.view)
+        others = _standardized(aligned, field, self.view)
         ratings = np.full(len(tensor.systems), np.nan)
         for row, system in enumerate(tensor.systems):
             rivals = np.array([name != system for name in aligned.systems])
@@ -126,11 +126,11 @@ class _FittedPairwise:
         return ratings
 
 
-def _standardised(tensor: FeatureTensor, field: FeatureTensor, view: View) -> Floats:
-    """Standardise by the field's answers; what is missing is as the mean, shape (S, Q, F)."""
+def _standardized(tensor: FeatureTensor, field: FeatureTensor, view: View) -> Floats:
+    """Standardize by the field's answers; what is missing is as the mean, shape (S, Q, F)."""
     compared = viewed(field, field, view).values
     scale: Scale = scale_of(compared.reshape(-1, compared.shape[2]))
-    return np.nan_to_num(scale.standardise(viewed(tensor, field, view).values))
+    return np.nan_to_num(scale.standardize(viewed(tensor, field, view).values))
 
 
 def _log_odds(classifier: Any, differences: Floats) -> Floats:  # noqa: ANN401

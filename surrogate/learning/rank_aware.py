@@ -18,7 +18,7 @@ from surrogate.learning.tensor import (
     View,
     mean_scale,
     scale_of,
-    standardised_within,
+    standardized_within,
     viewed,
 )
 from surrogate.learning.training import Field
@@ -61,7 +61,7 @@ class RankAwareSurrogate:
     Attributes:
         objective: Loss, by its name in xgboost.
         view: Features as they are, as ranks within their question, or both.
-        pooled: One model for all languages, features standardised within each.
+        pooled: One model for all languages, features standardized within each.
     """
 
     objective: Objective = "rank:ndcg"
@@ -93,7 +93,7 @@ class RankAwareSurrogate:
     def shown(self, tensor: FeatureTensor, field: FeatureTensor) -> FeatureTensor:
         """Return features as the model sees them."""
         seen = viewed(tensor, field, self.view)
-        return standardised_within(seen, viewed(field, field, self.view)) if self.pooled else seen
+        return standardized_within(seen, viewed(field, field, self.view)) if self.pooled else seen
 
     def _rows(self, field: Field) -> RankingRows:
         means = self.shown(field.judged, field.answers).means(field.tournaments.draws)
@@ -181,4 +181,4 @@ class _FittedRanker:
         )
         model = self.models.get(tensor.language) or next(iter(self.models.values()))
         found = scores(model, self.surrogate.shown(tensor, field))
-        return own.ratings.restore(own.scores.standardise(found))
+        return own.ratings.restore(own.scores.standardize(found))

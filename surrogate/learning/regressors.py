@@ -189,7 +189,7 @@ class RidgePerRow(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     means the same for one tournament and for many.
 
     Attributes:
-        penalty: Penalty on the squared weights of standardised features, above 0.
+        penalty: Penalty on the squared weights of standardized features, above 0.
     """
 
     def __init__(self, penalty: float = 0.5) -> None:
@@ -201,30 +201,30 @@ class RidgePerRow(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Solve the normal equations.
 
         Args:
-            features: Standardised and complete, shape (N, F).
+            features: Standardized and complete, shape (N, F).
             y: Targets, shape (N,).
             sample_weight: Weight of each row, shape (N,).
         """
         rows, targets, weights = rows_to_fit(self, features, y, sample_weight)
         share = weights / weights.sum()
-        centre = share @ rows
+        center = share @ rows
         self.target_mean_ = float(share @ targets)
-        deviations = rows - centre
+        deviations = rows - center
         moments = deviations.T @ (deviations * share[:, None])
         products = deviations.T @ (share * (targets - self.target_mean_))
         self.coef_ = np.linalg.solve(moments + self.penalty * np.eye(len(moments)), products)
-        self.centre_ = centre
+        self.center_ = center
         return self
 
     @property
     def intercept_(self) -> float:
         """Prediction of a row of zeros."""
-        return float(self.target_mean_ - self.centre_ @ self.coef_)
+        return float(self.target_mean_ - self.center_ @ self.coef_)
 
     def predict(self, features: npt.ArrayLike) -> Floats:
         """Predict, shape (N, F) to (N,)."""
         rows = rows_to_predict(self, features)
-        return np.asarray(self.target_mean_ + (rows - self.centre_) @ self.coef_)
+        return np.asarray(self.target_mean_ + (rows - self.center_) @ self.coef_)
 
 
 class SmallForest(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -322,7 +322,7 @@ def small_random_forest(random_state: int) -> Any:  # noqa: ANN401 - any regress
 
 
 def extra_trees(random_state: int) -> Any:  # noqa: ANN401 - any regressor
-    """Extremely randomised trees: thresholds are drawn, so predictions are smoother."""
+    """Extremely randomized trees: thresholds are drawn, so predictions are smoother."""
     return ExtraTreesRegressor(n_estimators=TREES, random_state=random_state, n_jobs=1)
 
 

@@ -27,7 +27,7 @@ from surrogate.learning.tensor import (
     feature_tensor,
     mean_scale,
     scale_of,
-    standardised_within,
+    standardized_within,
     viewed,
 )
 from surrogate.learning.training import Field, RowKind, TrainingRows, predict_systems, training_rows
@@ -80,9 +80,9 @@ class LinearForm:
         scales: What it is divided by then, above 0, shape (P,).
         low: Least value of a prepared feature that is taken as it is, shape (P,); may be -inf.
         high: Greatest such value, shape (P,); may be inf.
-        centre: Prepared features of which the rating is the intercept, shape (P,).
+        center: Prepared features of which the rating is the intercept, shape (P,).
         coefficients: What each prepared feature adds (log-odds), shape (P,).
-        intercept: Rating at the centre, shape ().
+        intercept: Rating at the center, shape ().
     """
 
     medians: Floats
@@ -91,7 +91,7 @@ class LinearForm:
     scales: Floats
     low: Floats
     high: Floats
-    centre: Floats
+    center: Floats
     coefficients: Floats
     intercept: Floats
 
@@ -105,7 +105,7 @@ class LinearForm:
 
     @property
     def shares(self) -> Floats:
-        """Sizes of the standardised features' coefficients as shares that sum to 1, shape (F,).
+        """Sizes of the standardized features' coefficients as shares that sum to 1, shape (F,).
 
         The coefficient of an indicator counts for its feature; all are 0 if no coefficient is not.
         """
@@ -118,7 +118,7 @@ class LinearForm:
         filled = np.where(missing, self.medians, rows)
         prepared = np.hstack([filled, missing[:, self.indicated].astype(np.float64)])
         prepared = (prepared - self.means) / self.scales
-        return np.asarray(np.clip(prepared, self.low, self.high) - self.centre)
+        return np.asarray(np.clip(prepared, self.low, self.high) - self.center)
 
     def _per_feature(self, parts: Floats) -> Floats:
         size = len(self.medians)
@@ -135,9 +135,9 @@ def linear_form(estimator: object) -> LinearForm | None:
         return None
     regressor = estimator.regressor_
     if isinstance(regressor, RidgePerRow):
-        centre, intercept = regressor.centre_, regressor.target_mean_
+        center, intercept = regressor.center_, regressor.target_mean_
     elif isinstance(regressor, LinearRegression | ElasticNet):
-        centre, intercept = np.zeros_like(regressor.coef_), regressor.intercept_
+        center, intercept = np.zeros_like(regressor.coef_), regressor.intercept_
     else:
         return None
     imputer, scaler = (step for _, step in estimator.preparation_.steps)
@@ -149,9 +149,9 @@ def linear_form(estimator: object) -> LinearForm | None:
         indicated=indicated,
         means=scaler.mean_,
         scales=scaler.scale_,
-        low=np.broadcast_to(low, centre.shape).copy(),
-        high=np.broadcast_to(high, centre.shape).copy(),
-        centre=centre,
+        low=np.broadcast_to(low, center.shape).copy(),
+        high=np.broadcast_to(high, center.shape).copy(),
+        center=center,
         coefficients=regressor.coef_,
         intercept=np.asarray(intercept, dtype=np.float64),
     )
@@ -198,7 +198,7 @@ def _is_array(value: object, dtype: type[np.generic], shape: tuple[int, ...]) ->
 
 
 def _is_sound(form: LinearForm) -> bool:
-    finite = (form.medians, form.means, form.scales, form.centre, form.coefficients, form.intercept)
+    finite = (form.medians, form.means, form.scales, form.center, form.coefficients, form.intercept)
     return bool(
         all(np.isfinite(values).all() for values in finite)
         and (form.scales > 0).all()
@@ -270,7 +270,7 @@ class LanguageJudge:
         """Share of each feature in the regressor's decisions.
 
         The mean decrease in impurity of an ensemble of trees; the size of a linear regressor's
-        coefficients, its features standardised. NaN where the learner has neither.
+        coefficients, its features standardized. NaN where the learner has neither.
         """
         linear = linear_form(self.estimator)
         unknown = np.full(len(self.features), np.nan)
@@ -397,7 +397,7 @@ class SystemSurrogate:
 class PooledSurrogate:
     """One regressor of coefficients for all languages.
 
-    Features and coefficients are standardised within each language, so that what differs between
+    Features and coefficients are standardized within each language, so that what differs between
     languages (how long answers are, how far systems lie apart) does not count.
 
     Attributes:
@@ -433,11 +433,11 @@ class PooledSurrogate:
         return self
 
     def _rows(self, field: Field, scale: Scale) -> TrainingRows:
-        shown = standardised_within(
+        shown = standardized_within(
             viewed(field.judged, field.answers, self.view),
             viewed(field.answers, field.answers, self.view),
         )
-        targets = scale.standardise(field.tournaments.coefficients)
+        targets = scale.standardize(field.tournaments.coefficients)
         return training_rows(shown, field.tournaments.draws, targets, self.recipe.rows)
 
 
@@ -492,7 +492,7 @@ class _FittedForAll:
     scales: Mapping[str, Scale]
 
     def predict(self, tensor: FeatureTensor, field: FeatureTensor) -> Floats:
-        shown = standardised_within(
+        shown = standardized_within(
             viewed(tensor, field, self.view), viewed(field, field, self.view)
         )
         names = [name for name, used in zip(shown.features, self.used, strict=True) if used]

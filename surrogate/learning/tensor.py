@@ -168,12 +168,12 @@ class Scale:
     mean: Floats
     deviation: Floats
 
-    def standardise(self, values: Floats) -> Floats:
+    def standardize(self, values: Floats) -> Floats:
         """Take the mean off and divide by the deviation."""
         return np.asarray((values - self.mean) / self.deviation)
 
     def restore(self, values: Floats) -> Floats:
-        """Undo ``standardise``."""
+        """Undo ``standardize``."""
         return np.asarray(values * self.deviation + self.mean)
 
 
@@ -190,8 +190,8 @@ def scale_of(values: Floats) -> Scale:
     return Scale(mean, np.where(deviation > SMALLEST_DEVIATION, deviation, 1.0))
 
 
-def standardised_within(tensor: FeatureTensor, field: FeatureTensor) -> FeatureTensor:
-    """Standardise features by the field's systems, in one language.
+def standardized_within(tensor: FeatureTensor, field: FeatureTensor) -> FeatureTensor:
+    """Standardize features by the field's systems, in one language.
 
     Args:
         tensor: Features of S systems.
@@ -199,7 +199,7 @@ def standardised_within(tensor: FeatureTensor, field: FeatureTensor) -> FeatureT
             means over questions.
     """
     scale = scale_of(field.means()[0])
-    return replace(tensor, values=scale.standardise(tensor.values))
+    return replace(tensor, values=scale.standardize(tensor.values))
 
 
 def mean_scale(scales: Sequence[Scale]) -> Scale:

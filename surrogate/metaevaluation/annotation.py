@@ -258,13 +258,13 @@ def read_sheet(path: Path | str) -> pd.DataFrame:
     wanted = [*SENTENCE_KEY, *QUESTIONS, "relevance"]
     absent = [name for name in wanted if name not in rows.table.columns]
     if absent and not rows.problems:
-        fault, mend = "this column is missing", "keep all columns of the sheet"
-        raise DataError([Problem(rows.source, None, name, None, fault, mend) for name in absent])
+        fault, hint = "this column is missing", "keep all columns of the sheet"
+        raise DataError([Problem(rows.source, None, name, None, fault, hint) for name in absent])
     problems = list(rows.problems)
-    labelled = [] if absent else _labelled(rows, problems)
+    labeled = [] if absent else _labeled(rows, problems)
     if problems:
         raise DataError(sorted(problems, key=lambda problem: problem.line or 0))
-    return pd.DataFrame(labelled, columns=LABEL_COLUMNS, dtype=object)
+    return pd.DataFrame(labeled, columns=LABEL_COLUMNS, dtype=object)
 
 
 def ratings_of_sheets(sheets: Sequence[pd.DataFrame], field: str = "factuality") -> Ratings:
@@ -297,8 +297,8 @@ def _numbered(passages: Sequence[str]) -> str:
     return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(passages, start=1))
 
 
-def _labelled(rows: Rows, problems: list[Problem]) -> list[dict[str, object]]:
-    labelled: list[dict[str, object]] = []
+def _labeled(rows: Rows, problems: list[Problem]) -> list[dict[str, object]]:
+    labeled: list[dict[str, object]] = []
     seen: dict[tuple[object, ...], int] = {}
     for line, record in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
         where = (rows.source, int(line))
@@ -309,8 +309,8 @@ def _labelled(rows: Rows, problems: list[Problem]) -> list[dict[str, object]]:
             problems.append(Problem(*where, "sentence_id", key[-1], fault, "keep one of them"))
             continue
         seen[key] = int(line)
-        labelled.append(_row(row, where, problems))
-    return labelled
+        labeled.append(_row(row, where, problems))
+    return labeled
 
 
 def _row(
@@ -338,8 +338,8 @@ def _factuality(
     answers = {name: _ANSWERS[said.casefold()] for name, said in given.items()}
     open_question = next_question(answers)
     if open_question is not None:
-        mend = f"answer: {open_question.text}"
-        problems.append(Problem(*where, open_question.name, None, "is not answered", mend))
+        hint = f"answer: {open_question.text}"
+        problems.append(Problem(*where, open_question.name, None, "is not answered", hint))
         return nothing
     label = annotate(answers)
     return {
@@ -353,6 +353,6 @@ def _relevance(given: object, where: tuple[str, int], problems: list[Problem]) -
         return None
     label = canonical_label("relevance", str(given))
     if label is None:
-        mend = f"use one of {', '.join(RELEVANCE)}"
-        problems.append(Problem(*where, "relevance", given, "is no label of this field", mend))
+        hint = f"use one of {', '.join(RELEVANCE)}"
+        problems.append(Problem(*where, "relevance", given, "is no label of this field", hint))
     return label

@@ -38,7 +38,7 @@ def print_agreement(
         + [_with_interval(report.coefficients[name]) for name in _COEFFICIENTS]
         for path, report in reports
     ]
-    level = "coarse" if coarse else "as labelled"
+    level = "coarse" if coarse else "as labeled"
     printing.print_table(f"Agreement on {field}, {level} (95% interval)", header, rows)
     labels = dict.fromkeys(label for _, report in reports for label in report.categories)
     print(f"Labels: {', '.join(labels)}")

@@ -19,7 +19,7 @@ FILE_NAME = "metaevaluation.json"
 
 _BALANCED_ACCURACY = "balanced_accuracy"
 _LLM = "llm:"
-_MEND = "see MetaEvaluation for what it should hold, or delete the file"
+_HINT = "see MetaEvaluation for what it should hold, or delete the file"
 
 
 class MetaEvaluation(BaseModel):
@@ -137,7 +137,7 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
     try:
         return tuple(_Content.model_validate_json(path.read_bytes()).metaevaluations)
     except ValidationError as error:
-        raise DataError(validation_problems(error, FILE_NAME, None, lambda _: _MEND)) from error
+        raise DataError(validation_problems(error, FILE_NAME, None, lambda _: _HINT)) from error
 
 
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:

@@ -180,5 +180,5 @@ def _ragas(model: str, options: PairJudgeOptions, progress: Progress | None) -> 
 def _label_matches(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
     return {
         str(criterion): (int((labels == 1).sum()), len(labels))
-        for criterion, labels in pairs.groupby("criterion", sort=False)["labelled"]
+        for criterion, labels in pairs.groupby("criterion", sort=False)["labeled"]
     }

@@ -1,6 +1,6 @@
-"""Colours for plots and pages, told apart with any colour vision.
+"""Colors for plots and pages, told apart with any color vision.
 
-The hues are those of Okabe and Ito, "Color Universal Design" (2008). Colour never stands alone:
+The hues are those of Okabe and Ito, "Color Universal Design" (2008). Color never stands alone:
 what it tells is also told by shape or by text.
 """
 
@@ -27,7 +27,7 @@ OKABE_ITO = (
     YELLOW,
     BLACK,
 )
-"""The eight colours, those that stand out on white first."""
+"""The eight colors, those that stand out on white first."""
 
 SYNTHETIC = BLUE
 """Ratings by the surrogate."""
@@ -35,7 +35,7 @@ ARENA = VERMILLION
 """Ratings from the judgments."""
 
 ON_DARK = MappingProxyType({BLUE: SKY_BLUE, VERMILLION: ORANGE, BLACK: "#FFFFFF"})
-"""What to use on a dark ground instead of the colours that are too dark for it."""
+"""What to use on a dark ground instead of the colors that are too dark for it."""
 
 SEQUENTIAL = (
     "#08306B",
@@ -48,12 +48,12 @@ SEQUENTIAL = (
     "#D2E4F1",
     "#EFF5FB",
 )
-"""Best to worst: one hue whose lightness rises step by step, so that it also reads in grey."""
+"""Best to worst: one hue whose lightness rises step by step, so that it also reads in gray."""
 
 
-def relative_luminance(colour: str) -> float:
+def relative_luminance(color: str) -> float:
     """Return the relative luminance of ``#RRGGBB``, 0 for black to 1 for white (WCAG 2.2)."""
-    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    channels = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = [
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
         for value in channels
@@ -62,11 +62,11 @@ def relative_luminance(colour: str) -> float:
 
 
 def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
+    """Return the contrast ratio of two colors, 1 to 21 (WCAG 2.2)."""
     darker, lighter = sorted([relative_luminance(first), relative_luminance(second)])
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def text_on(ground: str) -> str:
-    """Return black or white, whichever reads better on a colour; never below 4.5 to 1."""
+    """Return black or white, whichever reads better on a color; never below 4.5 to 1."""
     return max((BLACK, "#FFFFFF"), key=lambda ink: contrast(ink, ground))

@@ -1,6 +1,6 @@
 """What moved a surrogate's rating: how much each feature adds to it.
 
-A linear surrogate adds coefficient times standardised value. In a forest it is read off the trees:
+A linear surrogate adds coefficient times standardized value. In a forest it is read off the trees:
 on its way down a tree a system's expected rating changes at every split; the change is put down to
 the feature that is split on (Saabas, 2014), and averaged over the trees. The contributions are
 additive: the forest's mean at its roots plus all of them is the rating. Unlike Shapley values they

@@ -325,12 +325,12 @@ def _problem(item: ErrorDetails, source: str) -> Problem:
     if item["type"] == "extra_forbidden":
         return _unknown_key(place, item["input"], source)
     if item["type"] == CONFIDENTIAL:
-        fault, _, mend = item["msg"].partition("; ")
-        return Problem(source, None, path, HIDDEN, fault, mend)
+        fault, _, hint = item["msg"].partition("; ")
+        return Problem(source, None, path, HIDDEN, fault, hint)
     if item["type"] == "missing":
         return Problem(source, None, path, None, "is missing", "state it")
-    fault, _, mend = item["msg"].partition("; ")
-    return Problem(source, None, path, item["input"], _clause(fault), mend or _mend(item))
+    fault, _, hint = item["msg"].partition("; ")
+    return Problem(source, None, path, item["input"], _clause(fault), hint or _hint(item))
 
 
 def _unknown_key(place: list[str], value: object, source: str) -> Problem:
@@ -361,7 +361,7 @@ def _clause(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _mend(item: ErrorDetails) -> str:
+def _hint(item: ErrorDetails) -> str:
     context: dict[str, Any] = item.get("ctx", {})
     if item["type"] == "literal_error":
         return f"use one of {context['expected']}"

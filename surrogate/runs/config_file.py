@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     pass
 
 Fault = tuple[str, object, str, str]
-"""A key, its value, what is wrong with it, and the mend."""
+"""A key, its value, what is wrong with it, and the hint."""
 
 _FEATURES = "features"
 
@@ -40,9 +40,9 @@ def board_problems(boards: Sequence[ConfiguredBoard], path: Path) -> list[Proble
         path: The configuration file.
     """
     return [
-        Problem(path.name, None, f"{board.name}.{key}", value, fault, mend)
+        Problem(path.name, None, f"{board.name}.{key}", value, fault, hint)
         for board in boards
-        for key, value, fault, mend in _faults(board)
+        for key, value, fault, hint in _faults(board)
     ]
 
 
@@ -90,8 +90,8 @@ def _refused(key: str, value: object, find: Callable[[], object]) -> Iterator[Fa
     try:
         find()
     except UsageError as error:
-        fault, _, mend = str(error).partition("; ")
-        yield key, value, f"cannot be used: {fault}", mend or "name another one"
+        fault, _, hint = str(error).partition("; ")
+        yield key, value, f"cannot be used: {fault}", hint or "name another one"
 
 
 AXES = ("arenas", "judges", "feature_sets", "surrogates")
@@ -215,10 +215,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
-        fault, mend = f"is not UTF-8 ({error.reason})", "save it as UTF-8"
+        fault, hint = f"is not UTF-8 ({error.reason})", "save it as UTF-8"
     except tomllib.TOMLDecodeError as error:
-        fault, mend = f"is no TOML: {error}", "mend the file there"
-    raise DataError([Problem(path.name, None, None, None, fault, mend)])
+        fault, hint = f"is no TOML: {error}", "hint the file there"
+    raise DataError([Problem(path.name, None, None, None, fault, hint)])
 
 
 def _checked(raw: Raw, path: Path) -> Configuration:

@@ -102,9 +102,9 @@ def read_manifest(out: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        mend = "remove it, and everything is made anew (what was measured stays in the cache)"
+        hint = "remove it, and everything is made anew (what was measured stays in the cache)"
         raise DataError(
-            [Problem(MANIFEST_FILE, None, field, None, f"is damaged: {first['msg']}", mend)]
+            [Problem(MANIFEST_FILE, None, field, None, f"is damaged: {first['msg']}", hint)]
         ) from error
 
 

@@ -25,7 +25,7 @@ from surrogate.learning.surrogates import Surrogate
 from surrogate.validation.protocols import Outcome, leave_systems_out
 from surrogate.validation.study import Arranged, Study, TournamentSettings, arrange, checked_repeats
 from surrogate.validation.tasks import Progress
-from surrogate.validation.validate import MACRO, ValidationScores, replicate_taus, summarise
+from surrogate.validation.validate import MACRO, ValidationScores, replicate_taus, summarize
 
 
 def _declared(module: object) -> tuple[Feature, ...]:
@@ -206,5 +206,5 @@ def _outcomes(
 
 def _scores(outcomes: Sequence[Outcome], seed: int) -> Mapping[str, ValidationScores]:
     """Scores of each language and, with several of them, of their average."""
-    done = summarise(outcomes, "", "", seed, "")
+    done = summarize(outcomes, "", "", seed, "")
     return {**done.per_language, MACRO: done.scores} if len(outcomes) > 1 else done.per_language

@@ -28,7 +28,7 @@ from surrogate.validation.study import (
     checked_repeats,
 )
 from surrogate.validation.tasks import Progress
-from surrogate.validation.validate import MACRO, summarise
+from surrogate.validation.validate import MACRO, summarize
 
 AXES = ("systems", "questions", "judgments")
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -159,7 +159,7 @@ def _rows(
     outcomes = leave_systems_out(
         at_hand.arenas, surrogate, repeats, seed, n_jobs, progress, field_of
     )
-    done = summarise(outcomes, "", "", seed, "")
+    done = summarize(outcomes, "", "", seed, "")
     named = {**done.per_language, MACRO: done.scores} if len(outcomes) > 1 else done.per_language
     return [
         {

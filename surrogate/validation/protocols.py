@@ -90,7 +90,7 @@ def leave_systems_out(
         UsageError: With fewer than five systems.
     """
     folds = system_folds(arenas, repeats, seed)
-    learnt_from = whole_field if field_of is None else field_of
+    learned_from = whole_field if field_of is None else field_of
     groups = [list(arenas)] if surrogate.pooled else [[arena] for arena in arenas]
     tasks = [
         delayed(_rate_fold)(
@@ -98,7 +98,7 @@ def leave_systems_out(
             surrogate,
             fold,
             learner_state(seed, str(repeat), str(number)),
-            partial(learnt_from, repeat=repeat),
+            partial(learned_from, repeat=repeat),
         )
         for repeat, number, fold in folds
         for group in groups
@@ -262,7 +262,7 @@ def leave_language_out(
 ) -> list[Outcome]:
     """Rate the systems in each language by a surrogate trained on the other languages.
 
-    Features are standardised within each language, in the one left out by all its answers, of
+    Features are standardized within each language, in the one left out by all its answers, of
     which no judgment is known. Repeats differ by the learner's seed.
 
     Raises:

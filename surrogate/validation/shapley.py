@@ -51,7 +51,7 @@ def load_shap() -> Any:  # noqa: ANN401 - a module without types
         MissingDependencyError: If it is not installed.
     """
     with warnings.catch_warnings():
-        # Its colour maps, made on import, use what matplotlib is about to retire.
+        # Its color maps, made on import, use what matplotlib is about to retire.
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         try:
             import shap

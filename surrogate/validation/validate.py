@@ -125,7 +125,7 @@ MACRO = "macro"
 
 
 def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Return the bootstrap replicates behind the intervals of ``summarise``.
+    """Return the bootstrap replicates behind the intervals of ``summarize``.
 
     Replicates of two protocols' outcomes on the same systems and seed are of the same resamples,
     so that their differences are paired.
@@ -138,7 +138,7 @@ def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
     return {**taus, MACRO: finite_means(np.array(list(taus.values())))}
 
 
-def summarise(
+def summarize(
     outcomes: Sequence[Outcome], protocol: str, model: str, seed: int, signature: str
 ) -> Validation:
     """Score what a protocol predicted."""
@@ -400,7 +400,7 @@ def validate(
     arenas = language_arenas(judged, table, names, how)
     outcomes = run(arenas, *tested, surrogate, times, how.seed, n_jobs=n_jobs, progress=progress)
     signature = _signature(judged, names, protocol, model, times, how, test_arena, holdout)
-    return summarise(outcomes, protocol, model, how.seed, signature)
+    return summarize(outcomes, protocol, model, how.seed, signature)
 
 
 def _find_protocol(name: str) -> _Protocol:

@@ -90,8 +90,8 @@ def test_relabelling_mirroring_and_order_of_pairs_do_not_matter(n_systems, seed)
     fit = fit_bradley_terry(points, counts, first, second, n_systems).coefficients
 
     label = random.permutation(n_systems)
-    relabelled = fit_bradley_terry(points, counts, label[first], label[second], n_systems)
-    np.testing.assert_allclose(relabelled.coefficients[:, label], fit, atol=1e-8)
+    relabeled = fit_bradley_terry(points, counts, label[first], label[second], n_systems)
+    np.testing.assert_allclose(relabeled.coefficients[:, label], fit, atol=1e-8)
 
     mirrored = fit_bradley_terry(counts - points, counts, second, first, n_systems)
     np.testing.assert_allclose(mirrored.coefficients, fit, atol=1e-8)
@@ -105,7 +105,7 @@ def test_relabelling_mirroring_and_order_of_pairs_do_not_matter(n_systems, seed)
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(3, 8), st.integers(0, 10**6))
-def test_the_gradient_vanishes_and_coefficients_are_centred(n_systems, seed):
+def test_the_gradient_vanishes_and_coefficients_are_centerd(n_systems, seed):
     points, counts, first, second = simulated_points(n_systems, 5, 3, seed)
     theta = fit_bradley_terry(points, counts, first, second, n_systems, ridge=0.1).coefficients
     residual = counts * expit(theta[:, first] - theta[:, second]) - points

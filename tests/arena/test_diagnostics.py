@@ -141,7 +141,7 @@ def test_a_share_of_side_a_far_from_one_half_is_a_warning():
     found = diagnose_judgments(judgments(rows))
     position = found.position.iloc[0]
     assert position[["decided", "won_by_a", "share"]].tolist() == [100, 75, 0.75]
-    assert position["verdict"] == "side A is favoured"
+    assert position["verdict"] == "side A is favored"
     assert severities(found, "position") == {"warning"}
     assert not said(found, "fixed sides")
 
@@ -166,7 +166,7 @@ BOTH_ORDERS = [
 ]
 
 
-def test_flips_are_counted_with_the_side_they_favour():
+def test_flips_are_counted_with_the_side_they_favor():
     found = diagnose_judgments(judgments(BOTH_ORDERS)).contradictions.iloc[0]
     assert found[["items", "consistent", "flipped", "tie_vs_win"]].tolist() == [5, 2, 2, 1]
     assert found[["flipped_to_a", "flipped_to_b", "flip_rate"]].tolist() == [1, 1, 0.4]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from arena import read_arena
-from arena.data.judgment_file import read_judgments
+from arena.adapters.judgments import read_judgments
 from arena.diagnostics import diagnose, diagnose_judgments
 from arena.diagnostics.verdicts import ITEM, majorities, verdicts
 
@@ -42,7 +42,7 @@ def severity(found, check, subject):
 def test_crowd_rag_prefers_the_first_side_when_gpt_4o_judges_all_at_once(crowd_diagnosis):
     position = row(crowd_diagnosis.position, "gpt-4o-combined")
     assert position[["won_by_a", "decided"]].tolist() == [386, 693]
-    assert position["verdict"] == "side A is favoured"
+    assert position["verdict"] == "side A is favored"
     flips = row(crowd_diagnosis.contradictions, "gpt-4o-combined")
     assert flips[["items", "consistent", "flipped", "tie_vs_win"]].tolist() == [233, 184, 43, 6]
     assert flips[["flipped_to_a", "flipped_to_b"]].tolist() == [32, 11]

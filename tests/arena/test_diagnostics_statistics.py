@@ -74,10 +74,10 @@ def test_the_order_of_rows_changes_nothing(table, random):
 @given(judgment_tables(), st.permutations(SYSTEMS))
 def test_relabelling_systems_permutes_the_tables(table, names):
     names = dict(zip(SYSTEMS, names, strict=True))
-    relabelled = table.assign(
+    relabeled = table.assign(
         system_a=table["system_a"].map(names), system_b=table["system_b"].map(names)
     )
-    plain, other = diagnose_judgments(table), diagnose_judgments(relabelled)
+    plain, other = diagnose_judgments(table), diagnose_judgments(relabeled)
     for name in (*BY_GROUP, "agreement"):
         same(getattr(plain, name), getattr(other, name))
     numbers = ["group", "strong_group"]

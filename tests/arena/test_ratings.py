@@ -149,8 +149,8 @@ def test_relabelling_mirroring_duplicating_and_order_change_no_rating(seed, ties
     for changed in (mirrored, doubled, shuffled):
         np.testing.assert_allclose(by_system(rated(changed, **options)), plain, atol=1e-7)
     names = {"s0": "z", "s1": "s1", "s2": "a", "s3": "m"}
-    relabelled = table.replace({"system_a": names, "system_b": names})
-    ours = by_system(rated(relabelled, **options))
+    relabeled = table.replace({"system_a": names, "system_b": names})
+    ours = by_system(rated(relabeled, **options))
     np.testing.assert_allclose(ours[[names[name] for name in plain.index]], plain, atol=1e-7)
 
 

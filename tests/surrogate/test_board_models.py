@@ -11,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import write_rows
 from surrogate import Recipe, build_board, place_systems, write_board
 from surrogate.board.folder import PublishedBoard
-from surrogate.board.summarise import NO_IMPORTANCES
+from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.cli.board import board as board_command
 from surrogate.learning.saving import SAVED_LEARNERS
 from surrogate.ranking.rank import NO_DRIVERS

@@ -155,7 +155,7 @@ def test_wrong_options_end_with_a_message_and_status_2(
     assert message in capsys.readouterr().err
 
 
-def test_bad_data_name_file_line_field_value_and_mend(run, arena_folder, tmp_path, capsys):
+def test_bad_data_name_file_line_field_value_and_hint(run, arena_folder, tmp_path, capsys):
     folder = tmp_path / "arena"
     shutil.copytree(arena_folder, folder)
     (folder / "judgments.jsonl.gz").unlink()

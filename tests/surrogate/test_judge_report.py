@@ -22,7 +22,7 @@ from surrogate.board.judge_report import (
     read_judging_records,
     report_judge,
 )
-from surrogate.board.summarise import language_diagnoses
+from surrogate.board.summarize import language_diagnoses
 from surrogate.metaevaluation.results import MetaEvaluation, add_metaevaluations
 
 sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
@@ -70,7 +70,7 @@ def test_flips_and_sides_are_counted(small_arena, question):
     assert (flips.items, flips.flipped, flips.rate, flips.reason) == (2, 1, 0.5, None)
     position = report.position
     assert (position.first_wins, position.decided, position.share) == (3, 4, 0.75)
-    # Wilson by hand: centre (p + z²/2n) / (1 + z²/n), half sqrt(p q z²/n + z⁴/4n²) / (1 + z²/n)
+    # Wilson by hand: center (p + z²/2n) / (1 + z²/n), half sqrt(p q z²/n + z⁴/4n²) / (1 + z²/n)
     assert position.low == pytest.approx(0.3006, abs=1e-4)
     assert position.high == pytest.approx(0.9544, abs=1e-4)
 

@@ -16,7 +16,7 @@ from surrogate.metaevaluation.results import read_metaevaluations
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "arena" / "llm"), str(TESTS / "arena" / "metaevaluation")]
 
-from memerag_samples import answered, labelled, lines_of  # noqa: E402
+from memerag_samples import answered, labeled, lines_of  # noqa: E402
 
 YES, NO = "Supported", "Not Supported"
 
@@ -39,9 +39,9 @@ def folder(tmp_path):
     rows = [
         answered(
             f"q{number}",
-            labelled("Paris is in France.", YES, "Direct paraphrase"),
-            labelled("Bananas are yellow.", NO, "Adds new information", number=1),
-            labelled("Perhaps.", "Challenging to determine", number=2),
+            labeled("Paris is in France.", YES, "Direct paraphrase"),
+            labeled("Bananas are yellow.", NO, "Adds new information", number=1),
+            labeled("Perhaps.", "Challenging to determine", number=2),
         )
         for number in range(6)
     ]
@@ -54,10 +54,10 @@ def folder(tmp_path):
 def rated(tmp_path):
     """Three raters of four sentences, who disagree on one."""
     rows = [
-        answered("a", labelled("x", [YES, YES, YES]) | {"relevance": None}),
-        answered("b", labelled("x", [NO, NO, NO])),
-        answered("c", labelled("x", [NO, YES, NO])),
-        answered("d", labelled("x", [YES, YES, None])),
+        answered("a", labeled("x", [YES, YES, YES]) | {"relevance": None}),
+        answered("b", labeled("x", [NO, NO, NO])),
+        answered("c", labeled("x", [NO, YES, NO])),
+        answered("d", labeled("x", [YES, YES, None])),
     ]
     path = tmp_path / "en.jsonl"
     path.write_text(lines_of(*rows))
@@ -173,7 +173,7 @@ def test_sentences_that_were_not_asked_are_said(folder, tmp_path, server):
     asked += ["--base-url", server.url, "--store", tmp_path / "s.sqlite", "--concurrency", 1]
     printed = run(*asked).stdout
     assert "were not answered and are left out; run again" in printed
-    assert "No value: no sentence of en that was judged is labelled" in printed
+    assert "No value: no sentence of en that was judged is labeled" in printed
 
 
 def test_help_loads_nothing_heavy():

@@ -136,7 +136,7 @@ PROPER = "holds values that are no proper numbers"
 FOREIGN_ARRAYS = {
     "a short array": ({"coefficients": np.ones(P - 1)}, f"the coefficients {SHAPE}"),
     "a matrix": ({"means": np.ones((P, P))}, f"the means {SHAPE}"),
-    "whole numbers": ({"centre": np.ones(P, dtype=np.int64)}, f"the centre {SHAPE}"),
+    "whole numbers": ({"center": np.ones(P, dtype=np.int64)}, f"the center {SHAPE}"),
     "a list": ({"scales": [1.0] * P}, f"the scales {SHAPE}"),
     "objects": ({"low": np.array([None] * P, dtype=object)}, f"the low {SHAPE}"),
     "an estimator": ({"medians": SimpleImputer()}, f"the medians {SHAPE}"),

@@ -37,11 +37,11 @@ def test_systems_far_apart_are_told_apart_and_near_ones_are_not():
 def test_tiers_are_those_of_the_arena_floor_on_the_tournaments():
     tournaments = hold_tournaments(round_robin(STRENGTHS, seed=5), 50)
     table = tiers_table(tournaments, "en").set_index("system").loc[list(tournaments.systems)]
-    centre, draws = tournaments.mean_coefficients, tournaments.coefficients
-    low, high = rank_intervals(centre, draws)
+    center, draws = tournaments.mean_coefficients, tournaments.coefficients
+    low, high = rank_intervals(center, draws)
     np.testing.assert_array_equal(table["rank_low"], low)
     np.testing.assert_array_equal(table["rank_high"], high)
-    np.testing.assert_array_equal(table["tier"], tiers(centre, draws))
+    np.testing.assert_array_equal(table["tier"], tiers(center, draws))
 
 
 def test_too_few_tournaments_give_no_tiers_and_a_reason():

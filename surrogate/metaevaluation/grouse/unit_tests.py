@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_MEND, DataError, Problem, UsageError
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import read_rows
 from arena.data.schema import is_unstorable
-from arena.text.languages import LANGUAGE_CODE
 
 NULL = "None"
 
@@ -470,7 +470,7 @@ def as_record(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {str(name): value for name, value in fields.items() if value is not None}
 
 
-_MENDS = {
+_HINTS = {
     "missing": ("is missing", "add it"),
     "empty": ("is empty", "give it a text"),
     "too_short": ("is an empty list", "give one reference at least"),
@@ -498,7 +498,7 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
 
     Raises:
         UsageError: If there is no such file, or its format is unknown.
-        DataError: With every problem: file, line, field, value and mend.
+        DataError: With every problem: file, line, field, value and hint.
     """
     rows = read_rows(Path(path))
     problems = list(rows.problems)
@@ -519,7 +519,7 @@ def _checked(
     record: dict[str, Any], source: str, line: int, problems: list[Problem]
 ) -> WrittenTest | None:
     if is_unstorable(record):
-        problems.append(Problem(source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_MEND))
+        problems.append(Problem(source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT))
         return None
     try:
         return WrittenTest.model_validate(record)
@@ -532,8 +532,8 @@ def _problem(error: Mapping[str, Any], source: str, line: int) -> Problem:
     place = ".".join(str(part) for part in error["loc"])
     kind = str(error["type"])
     value = None if kind == "missing" else error["input"]
-    fault, mend = _MENDS.get(kind, (str(error["msg"]), _OTHERWISE))
-    return Problem(source, line, place, value, fault, mend)
+    fault, hint = _HINTS.get(kind, (str(error["msg"]), _OTHERWISE))
+    return Problem(source, line, place, value, fault, hint)
 
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:

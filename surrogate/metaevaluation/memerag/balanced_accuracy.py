@@ -102,7 +102,7 @@ def _language(
         label for label in (SUPPORTED, NOT_SUPPORTED) if label not in set(asked["factuality"])
     ]
     if absent:
-        reason = f"no sentence of {language} that was judged is labelled {absent[0]}"
+        reason = f"no sentence of {language} that was judged is labeled {absent[0]}"
         return _Language(np.nan, np.full(replicates, np.nan), reason)
     parts = _parts(asked, unit)
     times = _draws(language, len(parts), replicates, seed, unit)

@@ -171,7 +171,7 @@ def _row(
     }
     absent = [label for label in JUDGED if label not in set(joint["factuality_a"])]
     if absent:
-        return row | {"reason": f"no sentence both judged is labelled {absent[0]}"}
+        return row | {"reason": f"no sentence both judged is labeled {absent[0]}"}
     recall = joint.groupby("factuality_a")[["correct_a", "correct_b"]].mean().mean()
     return row | {
         "balanced_accuracy_a": float(recall["correct_a"]),
@@ -207,7 +207,7 @@ NOTICE = (
 
 _BY_JUDGE = ("judge", "prompt")
 _COLUMNS = tuple(name for name in VERDICT_COLUMNS if name not in _BY_JUDGE)
-_MEND = "write it anew with metaeval memerag --out"
+_HINT = "write it anew with metaeval memerag --out"
 
 
 class JudgeVerdicts(BaseModel):
@@ -305,14 +305,14 @@ def read_run(path: Path | str) -> MemeragRun:
     try:
         content = RunContent.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        raise DataError(validation_problems(error, path.name, None, _mend)) from error
+        raise DataError(validation_problems(error, path.name, None, _hint)) from error
     problems = [_unknown_label(path.name, judge) for judge in content.judges]
     found = [problem for problem in problems if problem is not None]
     if found:
         raise DataError(found)
     tables = [_table(judge) for judge in content.judges]
     if not tables:
-        raise DataError([Problem(path.name, None, "judges", [], "is an empty list", _MEND)])
+        raise DataError([Problem(path.name, None, "judges", [], "is an empty list", _HINT)])
     return MemeragRun(pd.concat(tables, ignore_index=True), path.name)
 
 
@@ -331,15 +331,15 @@ def _unknown_label(source: str, judge: JudgeVerdicts) -> Problem | None:
     unknown = sorted(set(judge.fine_grained_factuality) - {None, *FINE_GRAINED}, key=str)
     if not unknown:
         return None
-    mend = f"use one of {', '.join(FINE_GRAINED)}, or null"
+    hint = f"use one of {', '.join(FINE_GRAINED)}, or null"
     return Problem(
-        source, None, "fine_grained_factuality", unknown[0], "is no label of this field", mend
+        source, None, "fine_grained_factuality", unknown[0], "is no label of this field", hint
     )
 
 
-def _mend(place: str) -> str:
+def _hint(place: str) -> str:
     is_label = ".label." in place or ".factuality." in place
-    return f"use {' or '.join(JUDGED)}" if is_label else _MEND
+    return f"use {' or '.join(JUDGED)}" if is_label else _HINT
 
 
 DAGGER = "†"

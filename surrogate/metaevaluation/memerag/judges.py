@@ -159,7 +159,7 @@ def judged_sentences(sentences: pd.DataFrame, limit: int | None = None) -> pd.Da
         known = known.groupby("language", sort=False).head(limit)
     if known.empty:
         raise UsageError(
-            f"there is no sentence to judge; some must be labelled {' or '.join(JUDGED)}"
+            f"there is no sentence to judge; some must be labeled {' or '.join(JUDGED)}"
         )
     return known.reset_index(drop=True)
 

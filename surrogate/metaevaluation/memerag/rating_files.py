@@ -33,7 +33,7 @@ Field = Literal["factuality", "fine_grained_factuality", "relevance"]
 FIELDS: tuple[Field, ...] = get_args(Field)
 
 _FINE = "fine_grained_factuality"
-_MENDS = MappingProxyType({name: f"use one of {', '.join(LABELS[name])}" for name in FIELDS})
+_HINTS = MappingProxyType({name: f"use one of {', '.join(LABELS[name])}" for name in FIELDS})
 
 
 def read_ratings(path: Path | str, field: Field, coarse: bool = False) -> Ratings:
@@ -53,7 +53,7 @@ def read_ratings(path: Path | str, field: Field, coarse: bool = False) -> Rating
 
     Raises:
         UsageError: If there is no such file, or the field is none of the three.
-        DataError: With every problem: file, line, field, value and mend.
+        DataError: With every problem: file, line, field, value and hint.
     """
     if field not in FIELDS:
         raise UsageError(f"unknown field {field!r}; use one of {', '.join(FIELDS)}")
@@ -83,16 +83,16 @@ def _sentences(
     answer = record.get("answer")
     if not isinstance(answer, list):
         fault = "is missing" if answer is None else "is no list of sentences"
-        mend = "write [{sentence, factuality, …}, …]"
-        problems.append(Problem(source, line, "answer", answer, fault, mend))
+        hint = "write [{sentence, factuality, …}, …]"
+        problems.append(Problem(source, line, "answer", answer, fault, hint))
         return
     for number, sentence in enumerate(answer):
         if isinstance(sentence, dict):
             yield f"answer.{number}", sentence
         else:
-            mend = "write {sentence, factuality, …}"
+            hint = "write {sentence, factuality, …}"
             problems.append(
-                Problem(source, line, f"answer.{number}", sentence, "is no object", mend)
+                Problem(source, line, f"answer.{number}", sentence, "is no object", hint)
             )
 
 
@@ -137,7 +137,7 @@ def _coarse(
 ) -> list[str | None]:
     unknown = [label for label in labels if label not in (None, CHALLENGING, *LABELS[field])]
     for label in unknown:
-        problems.append(Problem(*where, label, "has no coarse label", _MENDS[field]))
+        problems.append(Problem(*where, label, "has no coarse label", _HINTS[field]))
     return [
         None if label is None or label in unknown else coarse_label(field, label)
         for label in labels

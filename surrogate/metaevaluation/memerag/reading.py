@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import is_unstorable
-from arena.text.languages import LANGUAGE_CODE
 
 SUPPORTED = "Supported"
 NOT_SUPPORTED = "Not Supported"
@@ -126,7 +126,7 @@ class ContextPassage(BaseModel):
     text: Text
 
 
-class LabelledSentence(BaseModel):
+class LabeledSentence(BaseModel):
     """A sentence of an answer with its human labels."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -139,7 +139,7 @@ class LabelledSentence(BaseModel):
     comments: str | None = None
 
 
-class LabelledAnswer(BaseModel):
+class LabeledAnswer(BaseModel):
     """One line: an answer to one question."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -147,7 +147,7 @@ class LabelledAnswer(BaseModel):
     query_id: Annotated[Text, BeforeValidator(_id)]
     query: Text
     context: list[ContextPassage] = Field(min_length=1)
-    answer: list[LabelledSentence] = Field(min_length=1)
+    answer: list[LabeledSentence] = Field(min_length=1)
 
 
 SENTENCE_KEY = ["language", "query_id", "sentence_id"]
@@ -160,7 +160,7 @@ COLUMNS = [
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _CODE = re.compile(LANGUAGE_CODE)
-_MENDS = {
+_HINTS = {
     "missing": ("is missing", "add it"),
     "empty": ("is empty", "give it a value"),
     "too_short": ("is an empty list", "give one at least; leave answers without sentences out"),
@@ -188,7 +188,7 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
 
     Raises:
         UsageError: If there is no such folder, or it lacks a language.
-        DataError: With every problem: file, line, field, value and mend.
+        DataError: With every problem: file, line, field, value and hint.
     """
     files = _files(Path(folder))
     wanted = list(languages) or sorted(files)
@@ -238,14 +238,14 @@ def _records(rows: Rows) -> Iterable[tuple[int, dict[str, Any]]]:
 
 def _checked(
     record: Mapping[str, Any], source: str, line: int, problems: list[Problem]
-) -> LabelledAnswer | None:
+) -> LabeledAnswer | None:
     if is_unstorable(dict(record)):
-        fault, mend = "holds half a surrogate pair, which no file can store", "replace it by U+FFFD"
-        problems.append(Problem(source, line, None, None, fault, mend))
+        fault, hint = "holds half a surrogate pair, which no file can store", "replace it by U+FFFD"
+        problems.append(Problem(source, line, None, None, fault, hint))
         return None
     given = {name: value for name, value in record.items() if value is not None}
     try:
-        return LabelledAnswer.model_validate(given)
+        return LabeledAnswer.model_validate(given)
     except ValidationError as error:
         problems += [_problem(dict(each), source, line) for each in error.errors()]
         return None
@@ -257,16 +257,16 @@ def _problem(error: Mapping[str, Any], source: str, line: int) -> Problem:
     value = None if kind == "missing" else error["input"]
     if kind == "label":
         field = str(error["loc"][-1])
-        mend = f"use one of {', '.join(LABELS[field])}"
-        return Problem(source, line, place, value, "is no label of this field", mend)
+        hint = f"use one of {', '.join(LABELS[field])}"
+        return Problem(source, line, place, value, "is no label of this field", hint)
     if value is None and kind != "missing":
         return Problem(source, line, place, None, "is missing", "give it a value")
-    fault, mend = _MENDS.get(kind, (str(error["msg"]), "see the format in the README of MEMERAG"))
-    return Problem(source, line, place, value, fault, mend)
+    fault, hint = _HINTS.get(kind, (str(error["msg"]), "see the format in the README of MEMERAG"))
+    return Problem(source, line, place, value, fault, hint)
 
 
 def _is_new(
-    answer: LabelledAnswer, seen: dict[str, int], source: str, line: int, problems: list[Problem]
+    answer: LabeledAnswer, seen: dict[str, int], source: str, line: int, problems: list[Problem]
 ) -> bool:
     first = seen.setdefault(answer.query_id, line)
     if first != line:
@@ -283,7 +283,7 @@ def _is_new(
     return first == line and len(set(ids)) == len(ids)
 
 
-def _sentences(answer: LabelledAnswer, language: str) -> list[dict[str, Any]]:
+def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
     passages = tuple(passage.text for passage in answer.context)
     whole = " ".join(sentence.sentence for sentence in answer.answer)
     return [

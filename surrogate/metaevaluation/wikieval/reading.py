@@ -30,7 +30,7 @@ from surrogate.metaevaluation.wikieval.pairs import (
 ALIKE = 95.0
 """Percent of characters that must agree for two texts to count as one."""
 
-_MEND = "take the files of one edition of WikiEval, or say that label 1 is the better (label)"
+_HINT = "take the files of one edition of WikiEval, or say that label 1 is the better (label)"
 
 
 def better_answers(
@@ -114,17 +114,17 @@ def _absent(
 
 
 def _problem(source: str, rows: pd.DataFrame, question: object, fault: str) -> Problem:
-    return Problem(source, int(rows["line"].iloc[0]), "question", question, fault, _MEND)
+    return Problem(source, int(rows["line"].iloc[0]), "question", question, fault, _HINT)
 
 
 Better = Literal["provenance", "label"]
 BETTER: tuple[Better, ...] = get_args(Better)
 
-PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse", "labelled"]
+PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse", "labeled"]
 """Columns of a table of pairs."""
 
 _LABELS = {"0": 0, "1": 1}
-_MENDS = {
+_HINTS = {
     "missing": ("is missing", "add the column"),
     "empty": ("is empty", "give it a value"),
     "label": ("is no label", "write 0 or 1"),
@@ -206,11 +206,11 @@ def read_wikieval(
 
     Returns:
         One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
-        from, None but for faithfulness; ``labelled`` is the label of the better text.
+        from, None but for faithfulness; ``labeled`` is the label of the better text.
 
     Raises:
         UsageError: If there is no such folder or file, or for an unknown criterion.
-        DataError: With every problem: file, line, column, value and mend.
+        DataError: With every problem: file, line, column, value and hint.
     """
     chosen = _chosen(criteria)
     if better not in BETTER:
@@ -275,8 +275,8 @@ def _read_file(path: Path, criterion: Criterion, problems: list[Problem]) -> pd.
 def _problem_reading(error: dict[str, Any], source: str, line: int) -> Problem:
     kind, column = str(error["type"]), str(error["loc"][0])
     value = None if kind == "missing" else error["input"]
-    fault, mend = _MENDS.get(kind, (str(error["msg"]), "write it as text"))
-    return Problem(source, line, column, value, fault, mend)
+    fault, hint = _HINTS.get(kind, (str(error["msg"]), "write it as text"))
+    return Problem(source, line, column, value, fault, hint)
 
 
 def _unpaired(table: pd.DataFrame, source: str) -> Iterable[Problem]:
@@ -288,8 +288,8 @@ def _unpaired(table: pd.DataFrame, source: str) -> Iterable[Problem]:
             fault = f"stands in {len(rows)} rows"
             yield Problem(source, line, "question", question, fault, "give it two rows")
         elif rows["label"].nunique() != 2:
-            value, mend = int(rows["label"].iloc[0]), "label one row 0 and one row 1"
-            yield Problem(source, line, "label", value, "is the label of both rows", mend)
+            value, hint = int(rows["label"].iloc[0]), "label one row 0 and one row 1"
+            yield Problem(source, line, "label", value, "is the label of both rows", hint)
         elif source == FILES[FAITHFULNESS] and rows["context"].nunique() != 1:
             fault, value = "differs from that of the question's other row", rows["context"].iloc[0]
             yield Problem(source, line, "context", value, fault, "give both rows one context")

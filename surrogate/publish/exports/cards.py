@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from arena.data.errors import UsageError
-from arena.text.languages import LANGUAGE_CODE
+from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.folder import JUDGE_FILE
 from surrogate.board.signature import reproduction, signature_fields
 from surrogate.board.summary import BoardSummary
@@ -38,13 +38,13 @@ BOARD_FILES: Mapping[str, str] = {
 
 
 def checked_license(license_name: str) -> str:
-    """Return the licence.
+    """Return the license.
 
     Raises:
         UsageError: If it is blank.
     """
     if not license_name.strip():
-        raise UsageError("name the licence of the answers and judgments with --license")
+        raise UsageError("name the license of the answers and judgments with --license")
     return license_name.strip()
 
 
@@ -165,11 +165,11 @@ def dataset_card(folder: Path | str, tables: BoardTables, license_name: str) -> 
     Args:
         folder: The board's folder, for the files it holds.
         tables: Its tables.
-        license_name: Licence of the answers and judgments, such as ``cc-by-4.0``; only who
+        license_name: License of the answers and judgments, such as ``cc-by-4.0``; only who
             publishes them knows it.
 
     Raises:
-        UsageError: If the licence is blank.
+        UsageError: If the license is blank.
     """
     files = present_files(folder)
     answers = _answers(tables)
@@ -267,10 +267,10 @@ def model_card(folder: Path | str, tables: BoardTables, license_name: str) -> st
     Args:
         folder: The board's folder.
         tables: Its tables.
-        license_name: Licence of the model, which depends on that of what it learned from.
+        license_name: License of the model, which depends on that of what it learned from.
 
     Raises:
-        UsageError: If the licence is blank or the folder holds no judge.
+        UsageError: If the license is blank or the folder holds no judge.
     """
     judge = Path(folder) / JUDGE_FILE
     if not judge.is_file():

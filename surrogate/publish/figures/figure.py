@@ -462,8 +462,8 @@ def read_study(
         content = json.loads(path.read_bytes())
         return typed(pd.DataFrame(content["table"])), str(content["signature"])
     except (KeyError, TypeError, ValueError) as error:
-        fault, mend = (
+        fault, hint = (
             f"is no {name} ({type(error).__name__}: {error})",
             f"write it anew with  {command}",
         )
-        raise DataError([Problem(path.name, None, None, None, fault, mend)]) from error
+        raise DataError([Problem(path.name, None, None, None, fault, hint)]) from error

@@ -61,17 +61,17 @@ class Family:
 
     Attributes:
         name: Its name.
-        colour: Colour of its points.
-        marker: Their shape, so that families of one colour stay apart.
+        color: Color of its points.
+        marker: Their shape, so that families of one color stay apart.
     """
 
     name: str
-    colour: str
+    color: str
     marker: str
 
 
 def feature_lollipops(tables: BoardTables) -> Figure:
-    """Draw every feature's mean a system, language by language, coloured by model family.
+    """Draw every feature's mean a system, language by language, colored by model family.
 
     Families are read off the systems' names; see ``arena.judging.model_families``.
 
@@ -116,9 +116,9 @@ def families_of(systems: Sequence[str]) -> dict[str, Family]:
     known = sorted(set(named.values()) - {OTHER})
     drawn = {OTHER: Family(OTHER, MUTED, MARKERS[0])}
     for place, name in enumerate(known):
-        turn, colour = divmod(place, len(OKABE_ITO))
-        marker = MARKERS[(colour + turn) % len(MARKERS)]
-        drawn[name] = Family(name, OKABE_ITO[colour], marker)
+        turn, color = divmod(place, len(OKABE_ITO))
+        marker = MARKERS[(color + turn) % len(MARKERS)]
+        drawn[name] = Family(name, OKABE_ITO[color], marker)
     order = [*known, OTHER]
     return {
         system: drawn[family]
@@ -142,7 +142,7 @@ def _draw(
             linestyle="none",
             marker=family.marker,
             markersize=_POINT_SIZE,
-            color=family.colour,
+            color=family.color,
             markeredgecolor="white",
             markeredgewidth=0.5,
             alpha=0.9,
@@ -167,7 +167,7 @@ def _title(name: str, inches: float) -> str:
 def _point(family: Family) -> Line2D:
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], linestyle="none", marker=family.marker, color=family.colour)
+    return Line2D([], [], linestyle="none", marker=family.marker, color=family.color)
 
 
 if TYPE_CHECKING:

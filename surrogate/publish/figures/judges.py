@@ -97,11 +97,11 @@ def _check(table: pd.DataFrame) -> None:
     for line, row in enumerate(table.to_dict(orient="records"), start=1):
         if not 0 <= row["passed"] <= row["tests"] or row["tests"] < 1:
             value = f"{row['passed']} of {row['tests']}"
-            fault, mend = "is impossible", "give 0 to tests passed, of 1 test or more"
-            problems.append(Problem("unit tests", line, "passed", value, fault, mend))
+            fault, hint = "is impossible", "give 0 to tests passed, of 1 test or more"
+            problems.append(Problem("unit tests", line, "passed", value, fault, hint))
         if repeated.iloc[line - 1]:
-            fault, mend = f"stands twice for {row['metric']!r}", "add the counts up"
-            problems.append(Problem("unit tests", line, "test_type", row["test_type"], fault, mend))
+            fault, hint = f"stands twice for {row['metric']!r}", "add the counts up"
+            problems.append(Problem("unit tests", line, "test_type", row["test_type"], fault, hint))
     if problems:
         raise DataError(problems)
 

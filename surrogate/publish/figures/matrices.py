@@ -1,4 +1,4 @@
-"""Matrices of coloured cells that also say their value."""
+"""Matrices of colored cells that also say their value."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Matrix:
     """What is drawn.
 
     Attributes:
-        shades: Place of each cell on the colour scale, 0 to 1, shape (rows, columns); NaN for none.
+        shades: Place of each cell on the color scale, 0 to 1, shape (rows, columns); NaN for none.
         texts: What each cell says, in the same shape.
         rows: Names of the rows.
         columns: Names of the columns.
@@ -75,13 +75,13 @@ def draw_matrix(
     Args:
         axes: Where to draw.
         matrix: What to draw.
-        scale: Colours from shade 0 to 1, between which others are mixed.
+        scale: Colors from shade 0 to 1, between which others are mixed.
         cell_inches: Height of a cell, which bounds the size of its text.
         upright_columns: Turn the names of columns by a quarter.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("scale", list(scale))
+    colors = LinearSegmentedColormap.from_list("scale", list(scale))
     rows, columns = matrix.shades.shape
     points = min(_POINTS, max(_LEAST_POINTS, cell_inches * _POINTS_PER_INCH * _SHARE_OF_CELL))
     many = rows * columns > _MOST_VECTOR_CELLS
@@ -90,7 +90,7 @@ def draw_matrix(
         np.arange(columns + 1) - 0.5,
         np.arange(rows + 1) - 0.5,
         np.ma.masked_invalid(matrix.shades),
-        cmap=colours,
+        cmap=colors,
         vmin=0,
         vmax=1,
         edgecolors="none" if many else "white",
@@ -100,7 +100,7 @@ def draw_matrix(
     axes.invert_yaxis()
     _name(axes, matrix, points, upright_columns)
     if rows * columns <= _MOST_TEXTS:
-        _write_cells(axes, matrix, colours, points)
+        _write_cells(axes, matrix, colors, points)
 
 
 def _name(axes: Axes, matrix: Matrix, points: float, upright: bool) -> None:
@@ -117,13 +117,13 @@ def _name(axes: Axes, matrix: Matrix, points: float, upright: bool) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _write_cells(axes: Axes, matrix: Matrix, colours: Colormap, points: float) -> None:
+def _write_cells(axes: Axes, matrix: Matrix, colors: Colormap, points: float) -> None:
     from matplotlib.colors import to_hex
 
     for row, texts in enumerate(matrix.texts):
         for column, text in enumerate(texts):
             shade = matrix.shades[row, column]
-            ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colours(float(shade)))
+            ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
             axes.text(
                 column,
                 row,

@@ -117,16 +117,16 @@ def _tiers(tables: BoardTables, board: pd.DataFrame, language: str) -> pd.DataFr
 def _draw(axes: Axes, board: pd.DataFrame) -> dict[str, Artist]:
     rows = np.arange(len(board))
     handles: dict[str, Artist] = {}
-    for name, colour, marker, shift, columns in (
+    for name, color, marker, shift, columns in (
         ("arena", ARENA, "s", -_OFFSET, ("arena_rating", "arena_low", "arena_high")),
         ("surrogate", SYNTHETIC, "o", _OFFSET, ("rating", "low", "high")),
     ):
         rating, low, high = (board[column].to_numpy(float) for column in columns)
         if np.isnan(rating).all():
             continue
-        axes.hlines(rows + shift, low, high, color=colour, linewidth=1.6, zorder=2)
+        axes.hlines(rows + shift, low, high, color=color, linewidth=1.6, zorder=2)
         (handles[name],) = axes.plot(
-            rating, rows + shift, marker, color=colour, markersize=4.5, linestyle="none"
+            rating, rows + shift, marker, color=color, markersize=4.5, linestyle="none"
         )
     axes.grid(axis="x")
     axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
@@ -243,7 +243,7 @@ def _title(summary: BoardSummary, language: str, systems: int) -> str:
 def _draw_tau_scatter(axes: Axes, part: pd.DataFrame) -> dict[str, Artist]:
     handles: dict[str, Artist] = {}
     axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, linestyle="--", zorder=1)
-    for label, split, colour, marker in _SPLITS:
+    for label, split, color, marker in _SPLITS:
         rows = part[part["split"] == split]
         if rows.empty:
             continue
@@ -251,7 +251,7 @@ def _draw_tau_scatter(axes: Axes, part: pd.DataFrame) -> dict[str, Artist]:
             rows["arena_rating"],
             rows["rating"],
             marker,
-            color=colour,
+            color=color,
             markersize=5,
             markeredgecolor="white",
             markeredgewidth=0.5,

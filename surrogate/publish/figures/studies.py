@@ -118,13 +118,13 @@ def _draw(axes: Axes, rows: pd.DataFrame, languages: Sequence[str]) -> dict[str,
     handles: dict[str, Artist] = {}
     for place, language in enumerate(languages):
         curve = rows[rows["language"] == language].sort_values("share")
-        turn, colour = divmod(place, len(OKABE_ITO))
+        turn, color = divmod(place, len(OKABE_ITO))
         (handles[drawable(language)],) = axes.plot(
             100 * curve["share"],
             curve["tau"],
-            color=OKABE_ITO[colour],
+            color=OKABE_ITO[color],
             linestyle=_STYLES[turn % len(_STYLES)],
-            marker=MARKERS[(colour + turn) % len(MARKERS)],
+            marker=MARKERS[(color + turn) % len(MARKERS)],
             markersize=4,
             linewidth=1.2,
         )
@@ -133,7 +133,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, languages: Sequence[str]) -> dict[str,
                 100 * curve["share"],
                 curve["low"],
                 curve["high"],
-                color=OKABE_ITO[colour],
+                color=OKABE_ITO[color],
                 alpha=0.15,
                 linewidth=0,
             )

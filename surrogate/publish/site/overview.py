@@ -235,7 +235,7 @@ class Cell:
 
     Attributes:
         rank: The rank; None where the system is unranked.
-        level: Step of the colour scale, 0 for the best.
+        level: Step of the color scale, 0 for the best.
     """
 
     rank: int | None
@@ -280,7 +280,7 @@ class Heatmap:
 
     Attributes:
         languages: Code to name.
-        levels: Steps of the colour scale.
+        levels: Steps of the color scale.
         tables: Heat maps: of the surrogate, and of the arena where it rates anything.
     """
 

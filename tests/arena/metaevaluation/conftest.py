@@ -1,10 +1,10 @@
-"""A few labelled answers made up for tests, and the real ones where they are."""
+"""A few labeled answers made up for tests, and the real ones where they are."""
 
 import os
 from pathlib import Path
 
 import pytest
-from memerag_samples import answered, labelled, lines_of
+from memerag_samples import answered, labeled, lines_of
 
 from surrogate.metaevaluation.memerag.reading import read_memerag
 
@@ -31,17 +31,17 @@ def small_folder(tmp_path):
     en = [
         answered(
             34,
-            labelled("Paris is in France.", "Supported", "Direct paraphrase"),
-            labelled("It is huge.", "Not Supported", "Adds new information", number=1),
+            labeled("Paris is in France.", "Supported", "Direct paraphrase"),
+            labeled("It is huge.", "Not Supported", "Adds new information", number=1),
         ),
-        answered("q2", labelled("Perhaps.", "Challenging to determine")),
+        answered("q2", labeled("Perhaps.", "Challenging to determine")),
     ]
     de = [
         answered(
             "q1",
-            labelled("Paris liegt in Frankreich.", "supported ", "Logical conclusion"),
-            labelled("Oslo ist groß & <schön>.", "Not Supported", "Contradiction", number=1),
-            labelled("Ja.", "Supported", "Other", "Unrelated to the question", number=2),
+            labeled("Paris liegt in Frankreich.", "supported ", "Logical conclusion"),
+            labeled("Oslo ist groß & <schön>.", "Not Supported", "Contradiction", number=1),
+            labeled("Ja.", "Supported", "Other", "Unrelated to the question", number=2),
         )
     ]
     (folder / "en.jsonl").write_text(lines_of(*en), encoding="utf-8")

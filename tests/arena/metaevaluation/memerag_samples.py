@@ -1,11 +1,11 @@
-"""Labelled answers and verdicts made up for tests."""
+"""Labeled answers and verdicts made up for tests."""
 
 import json
 
 import pandas as pd
 
 
-def labelled(sentence, factuality, fine=None, relevance="Directly answers the question", number=0):
+def labeled(sentence, factuality, fine=None, relevance="Directly answers the question", number=0):
     return {
         "sentence_id": number,
         "sentence": sentence,

@@ -86,7 +86,7 @@ def test_parquet_is_read_too(tmp_path):
         (written(input="\ud800"), r"half a surrogate"),
     ],
 )
-def test_faults_name_line_field_and_mend(tmp_path, line, message):
+def test_faults_name_line_field_and_hint(tmp_path, line, message):
     path = tmp_path / "tests.jsonl"
     text = lines_of(written()) + lines_of(line).replace("\ud800", "\\ud800")
     path.write_text(text, encoding="utf-8")

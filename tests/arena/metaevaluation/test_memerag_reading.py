@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from memerag_samples import answered, labelled, lines_of
+from memerag_samples import answered, labeled, lines_of
 
 from arena import DataError, UsageError
 from surrogate.metaevaluation.memerag.rating_files import label_distributions
@@ -137,8 +137,8 @@ def drop_first(name):
         ),
     ],
 )
-def test_every_fault_is_told_with_place_and_mend(tmp_path, change, message):
-    record = answered("q", labelled("Paris.", "Supported", "Other"))
+def test_every_fault_is_told_with_place_and_hint(tmp_path, change, message):
+    record = answered("q", labeled("Paris.", "Supported", "Other"))
     change(record)
     (tmp_path / "en.jsonl").write_text(lines_of(record))
     with pytest.raises(DataError, match=message):
@@ -146,8 +146,8 @@ def test_every_fault_is_told_with_place_and_mend(tmp_path, change, message):
 
 
 def test_problems_of_all_lines_and_files_come_together(tmp_path):
-    twice = labelled("a", "Supported"), labelled("b", "Supported")
-    good = answered("q", labelled("Paris.", "Supported"))
+    twice = labeled("a", "Supported"), labeled("b", "Supported")
+    good = answered("q", labeled("Paris.", "Supported"))
     (tmp_path / "en.jsonl").write_text("{broken\n" + lines_of(answered("r", *twice), good, good))
     (tmp_path / "de.jsonl").write_text("")
     with pytest.raises(DataError) as caught:
@@ -160,7 +160,7 @@ def test_problems_of_all_lines_and_files_come_together(tmp_path):
 
 
 def test_half_surrogates_are_refused(tmp_path):
-    record = json.dumps(answered("q", labelled("a\ud800", "Supported")))
+    record = json.dumps(answered("q", labeled("a\ud800", "Supported")))
     (tmp_path / "en.jsonl").write_text(record)
     with pytest.raises(DataError, match="half a surrogate pair"):
         read_memerag(tmp_path)

@@ -75,7 +75,7 @@ def test_without_one_of_the_labels_there_is_no_value_but_a_reason():
     found = score_judges(pd.concat([verdict_table(HITS), lone]))
     hindi = found[found["language"] == "hi"].iloc[0]
     assert math.isnan(hindi["balanced_accuracy"])
-    assert hindi["reason"] == "no sentence of hi that was judged is labelled Not Supported"
+    assert hindi["reason"] == "no sentence of hi that was judged is labeled Not Supported"
     assert math.isnan(macro(found)["balanced_accuracy"])
     assert macro(found)["reason"] == hindi["reason"]
     found = score_judges(lone.assign(was_asked=False))

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from memerag_samples import answered, labelled, lines_of, verdict_table
+from memerag_samples import answered, labeled, lines_of, verdict_table
 
 from arena import DataError, UsageError
 from arena.statistics.agreement import agreement_report
@@ -84,7 +84,7 @@ def test_runs_that_are_not_there_or_cannot_be_written(tmp_path):
 
 
 def rated(**fields):
-    return answered("q", labelled("a", YES) | fields)
+    return answered("q", labeled("a", YES) | fields)
 
 
 def test_ratings_of_one_label_or_several(tmp_path):

@@ -23,7 +23,7 @@ def test_the_better_text_is_told_by_where_it_comes_from(tmp_path, flipped):
     assert list(pairs["criterion"].drop_duplicates()) == list(CRITERIA)
     assert len(pairs) == 9
     for criterion in CRITERIA:
-        assert (by_criterion(pairs, criterion)["labelled"] == 1).sum() == 3 - len(flipped)
+        assert (by_criterion(pairs, criterion)["labeled"] == 1).sum() == 3 - len(flipped)
     for question, texts in QUESTIONS.items():
         row = by_criterion(pairs, "faithfulness").loc[question]
         assert (row["better"], row["worse"]) == (texts["answer"], texts["ungrounded"])
@@ -40,7 +40,7 @@ def test_the_better_text_is_told_by_where_it_comes_from(tmp_path, flipped):
 
 def test_the_better_text_is_told_by_the_label_where_asked(tmp_path):
     pairs = read_wikieval(write_wikieval(tmp_path, rows_of((0,))), better="label")
-    assert set(pairs["labelled"]) == {1}
+    assert set(pairs["labeled"]) == {1}
     question, texts = next(iter(QUESTIONS.items()))
     row = by_criterion(pairs, "faithfulness").loc[question]
     assert (row["better"], row["worse"]) == (texts["ungrounded"], texts["answer"])
@@ -50,7 +50,7 @@ def test_a_text_whose_encoding_suffered_is_known_again(tmp_path):
     files = rows_of()
     files["cr"] = [[row[0], row[1].replace("ł", "Å‚"), row[2]] for row in files["cr"]]
     pairs = read_wikieval(write_wikieval(tmp_path, files), ["context_relevance"])
-    assert set(pairs["labelled"]) == {1}
+    assert set(pairs["labeled"]) == {1}
     assert len(pairs) == 3
 
 
@@ -127,7 +127,7 @@ def test_the_real_files():
     pairs = read_wikieval(REAL)
     assert pairs["criterion"].value_counts().to_dict() == dict.fromkeys(CRITERIA, 25)
     # The recast shuffled the two texts: its label says which was shown first.
-    assert pairs.groupby("criterion")["labelled"].sum().to_dict() == {
+    assert pairs.groupby("criterion")["labeled"].sum().to_dict() == {
         "faithfulness": 14,
         "answer_relevance": 12,
         "context_relevance": 16,

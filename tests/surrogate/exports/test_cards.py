@@ -125,7 +125,7 @@ def test_hostile_names_stay_in_their_place(board_folder, hostile, card):
 
 
 @pytest.mark.parametrize("card", CARDS)
-def test_the_licence_is_asked_for(board_folder, tables, card):
+def test_the_license_is_asked_for(board_folder, tables, card):
     with pytest.raises(UsageError, match="--license"):
         card(board_folder, tables, "  ")
 

@@ -44,7 +44,7 @@ def test_parquet_needs_a_file(board_folder, run, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("card", ["dataset-card", "model-card"])
-def test_cards_need_a_licence(board_folder, run, capsys, card):
+def test_cards_need_a_license(board_folder, run, capsys, card):
     assert run("export", board_folder, "--format", card) == 2
     assert "--license" in capsys.readouterr().err
     assert run("export", board_folder, "--format", card, "--license", "mit") == 0

@@ -92,7 +92,7 @@ def test_the_heat_map_holds_the_ranks_of_arena_and_surrogate(tables):
             assert mean == (en + sw) / 2
 
 
-def test_unranked_systems_are_dashes_without_colour():
+def test_unranked_systems_are_dashes_without_color():
     ranks = pd.DataFrame({"en": [1.0, 2.0], "fi": [1.0, np.nan]}, index=["a", "b"])
     figure = draw_ranks([RankPanel("Arena", ranks)], Caption("t", "n = 2", "s"))
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
@@ -157,13 +157,13 @@ def test_lollipops_hold_the_means_by_family(tables):
     assert labels == ["Meta", "OpenAI", "Qwen", OTHER]
 
 
-def test_families_differ_in_colour_or_shape():
+def test_families_differ_in_color_or_shape():
     names = ["gpt-4", "claude-3", "gemini", "llama-2", "qwen", "mixtral", "command-r", "deepseek"]
     both = [*names, "phi-3", "grok-1", "glm-4", "yi-34b", "deepseek-distill-llama", "mine"]
     families = families_of(both)
     assert families["deepseek-distill-llama"].name == "DeepSeek + Meta"
     assert families["mine"].name == OTHER
-    looks = {(family.colour, family.marker) for family in families.values()}
+    looks = {(family.color, family.marker) for family in families.values()}
     assert len(looks) == len(both)
     assert len(set(MARKERS)) == len(MARKERS)
 

@@ -1,4 +1,4 @@
-"""Configurations are read strictly: what is wrong is named with its place, value and mend."""
+"""Configurations are read strictly: what is wrong is named with its place, value and hint."""
 
 import contextlib
 from pathlib import Path

@@ -215,7 +215,7 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     assert scores["protocol"] == "leave-systems-out"
 
 
-def test_a_damaged_manifest_is_refused_with_the_mend(configure, make):
+def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
     boards = configure(BOARD)
     boards.out.mkdir()
     (boards.out / "manifest.json").write_text('{"format": 1, "steps": {"a/board": 3}}')

@@ -12,7 +12,7 @@ from surrogate.learning.names import find_surrogate
 from surrogate.learning.tensor import FeatureTensor
 from surrogate.learning.training import Field
 from surrogate.validation.protocols import leave_systems_out
-from surrogate.validation.validate import summarise
+from surrogate.validation.validate import summarize
 
 COLUMNS = 150
 KEPT = 3
@@ -67,7 +67,7 @@ class _Selected:
 
 
 def tau_unseen(arenas, surrogate, repeats=2):
-    return summarise(leave_systems_out(arenas, surrogate, repeats, 0), "", "", 0, "").scores.tau
+    return summarize(leave_systems_out(arenas, surrogate, repeats, 0), "", "", 0, "").scores.tau
 
 
 def mean_tau(noisy_arenas, surrogate, repeats=2):

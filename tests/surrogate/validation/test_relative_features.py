@@ -9,7 +9,7 @@ from surrogate.learning.tensor import (
     mean_scale,
     question_ranks,
     scale_of,
-    standardised_within,
+    standardized_within,
     viewed,
 )
 
@@ -49,12 +49,12 @@ def test_views_hold_raw_features_ranks_or_both():
         viewed(FIELD, FIELD, "all")
 
 
-def test_features_are_standardised_by_the_means_of_the_fields_systems():
+def test_features_are_standardized_by_the_means_of_the_fields_systems():
     field = tensor([[0.0, 2.0], [3.0, 5.0]], "ab")
-    shown = standardised_within(tensor([[4.0, 1.0]], "x"), field)
+    shown = standardized_within(tensor([[4.0, 1.0]], "x"), field)
     np.testing.assert_allclose(shown.values[0, :, 0], [1.0, -1.0])
     scale = scale_of(np.array([1.0, np.nan, 3.0]))
-    assert scale.restore(scale.standardise(np.array(7.0))) == pytest.approx(7.0)
+    assert scale.restore(scale.standardize(np.array(7.0))) == pytest.approx(7.0)
     constant = scale_of(np.array([2.0, 2.0]))
     assert constant.deviation == 1.0
     assert mean_scale([scale, constant]).mean == pytest.approx(2.0)

@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score
 
 from surrogate.validation.protocols import Outcome
 from surrogate.validation.scores import mean_scores, resampled_taus, score
-from surrogate.validation.validate import summarise
+from surrogate.validation.validate import summarize
 
 TRUTH = np.array([1.0, 2.0, 3.0, 4.0])
 
@@ -52,13 +52,13 @@ def test_what_is_not_defined_is_null_with_a_reason_and_left_out_of_the_average()
     systems = ("a", "b", "c", "d")
     nothing = Outcome("sw", systems, np.full((1, 4), np.nan), TRUTH[None], reasons=("why",))
     perfect = Outcome("en", systems, TRUTH[None], TRUTH[None])
-    done = summarise([perfect, nothing], "leave-systems-out", "ridge", 0, "signature")
+    done = summarize([perfect, nothing], "leave-systems-out", "ridge", 0, "signature")
     content = done.as_json()
     assert content["tau"] == pytest.approx(1.0)
     assert content["per_language"]["sw"]["tau"] is None
     assert content["per_language"]["sw"]["tau_low"] is None
     assert content["per_language"]["sw"]["reason"] == "why"
     assert content["per_language"]["en"]["reason"] is None
-    empty = summarise([nothing], "leave-systems-out", "ridge", 0, "signature").as_json()
+    empty = summarize([nothing], "leave-systems-out", "ridge", 0, "signature").as_json()
     assert empty["tau"] is None
     assert empty["reason"] == "no language has a defined score"

@@ -16,7 +16,7 @@ from surrogate.learning.ensembles import (
 )
 from surrogate.learning.names import find_surrogate
 from surrogate.validation.protocols import leave_systems_out
-from surrogate.validation.validate import summarise
+from surrogate.validation.validate import summarize
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_out_of_fold_ratings_are_of_surrogates_that_did_not_see_the_system(field
 def test_a_stack_ranks_unseen_systems(simulated, table, arenas_of):
     quick = StackedSurrogate(tuple(find_surrogate(name) for name in ("ridge", "relative-ridge")))
     outcomes = leave_systems_out(arenas_of(simulated.arena, table), quick, 1, 0)
-    assert summarise(outcomes, "", "", 0, "").scores.tau > 0.5
+    assert summarize(outcomes, "", "", 0, "").scores.tau > 0.5
 
 
 def test_the_stack_that_can_be_asked_for_has_the_candidates_of_the_selection():

@@ -1,4 +1,4 @@
-"""Judgments without an arena around them: from an arena folder, a file or a table."""
+"""Judgments from any file: our own columns, or LMArena's battles."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pandas as pd
 from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import read_arena, rows_of
+from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import JUDGMENTS, check_table, self_judgments
-from arena.text.languages import UNDETERMINED
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""
@@ -105,8 +105,8 @@ def _judgments_of_battles(path: Path) -> pd.DataFrame:
     undecided = int(battles.skipped.loc[battles.skipped["item"] == "battle", "count"].sum())
     if undecided:
         fault = f"is missing in {undecided} battles"
-        mend = "leave failed judgments out"
-        raise DataError([Problem(path.name, None, "winner", None, fault, mend)])
+        hint = "leave failed judgments out"
+        raise DataError([Problem(path.name, None, "winner", None, fault, hint)])
     return battles.arena.judgments[_COLUMNS]
 
 

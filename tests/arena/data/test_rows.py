@@ -300,10 +300,10 @@ def test_line_numbers_of_csv_are_those_where_rows_begin(tmp_path: Path):
     rows = read_rows(write_text(tmp_path / "t.csv", text))
     assert list(rows.table["x"]) == ["1", "2", "3", "5"]
     assert list(rows.lines) == [3, 6, 9, 11]
-    mend = "quote cells that hold commas or line breaks"
+    hint = "quote cells that hold commas or line breaks"
     assert faults(rows) == [
-        f"t.csv:10: has more or fewer cells than the header; {mend}",
-        f"t.csv:12: has more or fewer cells than the header; {mend}",
+        f"t.csv:10: has more or fewer cells than the header; {hint}",
+        f"t.csv:12: has more or fewer cells than the header; {hint}",
     ]
 
 

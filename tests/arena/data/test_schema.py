@@ -179,15 +179,15 @@ def test_long_values_are_cut_in_messages():
 
 
 def test_messages_can_be_printed():
-    assert str(Problem("f", 1, "\ud800", None, "is odd", "mend it")).encode().isascii()
+    assert str(Problem("f", 1, "\ud800", None, "is odd", "fix it")).encode().isascii()
 
 
 def test_many_problems_are_counted():
-    problems = [Problem("f", line, None, None, "is odd", "mend it") for line in range(1, 31)]
+    problems = [Problem("f", line, None, None, "is odd", "fix it") for line in range(1, 31)]
     error = DataError(problems)
     lines = str(error).split("\n")
     assert lines[0] == "30 problems in the input:"
-    assert lines[1] == "  f:1: is odd; mend it"
+    assert lines[1] == "  f:1: is odd; fix it"
     assert lines[-1] == "  … and 10 more"
     assert len(lines) == 22
     assert error.problems == tuple(problems)

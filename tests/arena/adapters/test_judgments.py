@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from arena import write_arena
+from arena.adapters.judgments import checked_judgments, read_judgments
 from arena.data.errors import DataError, UsageError
-from arena.data.judgment_file import checked_judgments, read_judgments
 from arena.data.rows import write_rows
 from arena.simulation import simulate
 
@@ -54,7 +54,7 @@ def test_numbers_become_question_ids_and_an_empty_judge_a_name():
     assert set(read["judge"]) == {"judge"}
 
 
-def test_faults_name_file_line_field_value_and_mend(tmp_path):
+def test_faults_name_file_line_field_value_and_hint(tmp_path):
     path = tmp_path / "judgments.csv"
     path.write_text("system_a,system_b,winner\nx,y,A\nx,y,\n,y,a\n")
     with pytest.raises(DataError) as caught:

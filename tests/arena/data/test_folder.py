@@ -12,7 +12,7 @@ from arena import DataError, UsageError, read_answers, read_arena, write_arena
 from arena.data.folder import ARENA_SUFFIXES, Arena
 from arena.data.rows import write_rows
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "arenas"
+DATA = Path(__file__).parents[4] / "shared" / "data" / "arenas"
 
 INFO = {
     "name": "small",
@@ -208,8 +208,8 @@ def test_absent_files(folder: Path, tmp_path: Path):
 )
 def test_malformed_arena_json(text: str, expected: list[str], folder: Path):
     (folder / "arena.json").write_text(text)
-    mend = "see the README for what arena.json holds"
-    assert faults(folder) == [f"{fault}; {mend}" for fault in expected]
+    hint = "see the README for what arena.json holds"
+    assert faults(folder) == [f"{fault}; {hint}" for fault in expected]
 
 
 def test_unknown_reference_system(folder: Path):

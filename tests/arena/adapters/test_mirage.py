@@ -307,7 +307,7 @@ def test_every_bad_output_is_reported(tmp_path: Path):
     files = write(tmp_path / "en", outputs=outputs)
     source = "en/outputs.jsonl"
     number = "is not a number; write a number, or null if there is none"
-    mend = "give outputs as a list of {model, output}"
+    hint = "give outputs as a list of {model, output}"
     assert faults({"en": files}) == [
         f"{source}:1: answer_bleu.m1 = '12': {number}",
         f"{source}:1: answer_bleu.m2 = True: {number}",
@@ -315,9 +315,9 @@ def test_every_bad_output_is_reported(tmp_path: Path):
         "add its output or take the score away",
         f"{source}:2: query_id = None: Input should be a valid string; give query_id as a string",
         f"{source}:3: answer_bleu = [1]: is not an object; write one object {{model: score}} a row",
-        f"{source}:4: outputs.0.model = '': String should have at least 1 character; {mend}",
-        f"{source}:4: outputs.0.output = 3: Input should be a valid string; {mend}",
-        f"{source}:4: outputs.1.model = None: is missing; {mend}",
+        f"{source}:4: outputs.0.model = '': String should have at least 1 character; {hint}",
+        f"{source}:4: outputs.0.output = 3: Input should be a valid string; {hint}",
+        f"{source}:4: outputs.1.model = None: is missing; {hint}",
     ]
 
 

@@ -32,7 +32,7 @@ NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
-def summarise(
+def summarize(
     arena: Arena,
     judged: Arena,
     table: pd.DataFrame,
