@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

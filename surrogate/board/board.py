@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -81,6 +81,7 @@ class Board:
         for name, table in tables.TABLES.items():
             object.__setattr__(self, name, table.typed(getattr(self, name)))
         object.__setattr__(self, "examples", tables.typed_examples(self.examples))
+        object.__setattr__(self, "features", tables.typed_features(self.features))
 
     @cached_property
     def surrogate(self) -> SurrogateJudge:
@@ -140,10 +141,14 @@ class Board:
         """
         summary = self.summary
         if self.folder is None or summary.arena_folder is None:
-            raise UsageError(f"the board does not say where arena {summary.arena!r} is; name it")
+            raise UsageError(
+                f"the board does not say where arena {summary.arena!r} is; name its folder (--arena)"
+            )
         path = self.folder / summary.arena_folder
         if not path.is_dir():
-            raise UsageError(f"arena {summary.arena!r} is no longer at {path}; name its folder")
+            raise UsageError(
+                f"arena {summary.arena!r} is no longer at {path}; name its folder (--arena)"
+            )
         return path
 
     def save(self, folder: Path | str, arena: Path | str | None = None) -> None:
@@ -200,10 +205,6 @@ class Board:
             folder=folder,
         )
 
-    def with_tables(self, changed: Mapping[str, pd.DataFrame]) -> Board:
-        """Return the board with some of its tables replaced."""
-        return replace(self, **changed)  # type: ignore[arg-type]
-
     def _repr_html_(self) -> str:
         """Show the ranks and how far they can be trusted in a notebook."""
         macro, summary = self.summary.macro, self.summary
@@ -251,4 +252,6 @@ def _others(folder: Path) -> list[Path]:
             f"{folder} is not empty and holds no board; name a new folder, for a board's is "
             "replaced whole"
         )
-    return [path for path in present if path.name not in (*tables.BOARD_FILES, tables.MANIFEST_FILE)]
+    return [
+        path for path in present if path.name not in (*tables.BOARD_FILES, tables.MANIFEST_FILE)
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -73,35 +73,37 @@ class BoardSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     judge: str | None = Field(
-        None, description="Judge whose judgments to learn from, where there are several."
+        default=None, description="Judge whose judgments to learn from, where there are several."
     )
     features: Names = Field(
-        ("default",),
+        default=("default",),
         description="Features to measure on every answer, such as citation_recall@10,bleu; or "
         "groups of them: default, deterministic, paper, all.",
     )
     surrogate: str = Field(
-        "random-forest", description="Surrogate that predicts a system's rating from its answers."
+        default="random-forest",
+        description="Surrogate that predicts a system's rating from its answers.",
     )
     rows: Literal["system", "question"] = Field(
-        "system", description="One training row a system, or one a question."
+        default="system", description="One training row a system, or one a question."
     )
-    tournaments: Positive = Field(200, description="Bootstrapped tournaments a language.")
+    tournaments: Positive = Field(default=200, description="Bootstrapped tournaments a language.")
     questions: Positive = Field(
-        100, description="Questions drawn with replacement a tournament, at most those judged."
+        default=100,
+        description="Questions drawn with replacement a tournament, at most those judged.",
     )
     ties: Literal["half", "drop"] = Field(
-        "half", description="How ties count: half a win each, or drop."
+        default="half", description="How ties count: half a win each, or drop."
     )
     ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        0.1, description="Precision of the prior on the arena's coefficients; 0 for none."
+        default=0.1, description="Precision of the prior on the arena's coefficients; 0 for none."
     )
     holdout: Names | None = Field(
-        None,
+        default=None,
         description="Systems to keep out of training, or none; two drawn by the seed if not given.",
     )
-    seed: Count = Field(0, description="Seed of everything random.")
-    examples: Count = Field(12, description="Answers to show of each system at most.")
+    seed: Count = Field(default=0, description="Seed of everything random.")
+    examples: Count = Field(default=12, description="Answers to show of each system at most.")
 
 
 class BoardRecord(BoardSettings):
@@ -112,9 +114,11 @@ class BoardRecord(BoardSettings):
     """
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
-    metaevaluation: tuple[str, ...] = Field((), description="How well the judge agrees with people.")
-    holdout: Names = Field((), description="Systems kept out of training.")
-    version: str = Field(__version__, description="Version of surrogate-arena.")
+    metaevaluation: tuple[str, ...] = Field(
+        default=(), description="How well the judge agrees with people."
+    )
+    holdout: Names = Field(default=(), description="Systems kept out of training.")
+    version: str = Field(default=__version__, description="Version of surrogate-arena.")
 
     def __str__(self) -> str:
         fields = (f"{name}:{text}" for name, text, _ in self.fields())
@@ -163,3 +167,27 @@ class BoardRecord(BoardSettings):
             raise UsageError(
                 f"no signature of a board: {'.'.join(map(str, fault['loc']))}: {fault['msg']}"
             ) from error
+
+
+def chosen_settings(settings: BoardSettings | None, options: Mapping[str, object]) -> BoardSettings:
+    """Return settings with some options in their place.
+
+    Raises:
+        UsageError: For an unknown option, or a value that cannot be used.
+    """
+    values = {} if settings is None else settings.model_dump(exclude_unset=True)
+    try:
+        return BoardSettings.model_validate(values | {**options})
+    except ValidationError as error:
+        raise UsageError("; ".join(option_faults(error))) from error
+
+
+def option_faults(error: ValidationError) -> Iterator[str]:
+    """Say what is wrong with each option, such as ``ties = 'x': input should be …``."""
+    for fault in error.errors():
+        name = ".".join(map(str, fault["loc"]))
+        message = fault["msg"]
+        if fault["type"] == "extra_forbidden":
+            yield f"there is no option {name}"
+        else:
+            yield f"{name} = {fault['input']!r}: {message[:1].lower()}{message[1:]}"

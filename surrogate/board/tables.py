@@ -254,9 +254,16 @@ def read_feature_table(path: Path | str) -> pd.DataFrame:
     if not names:
         raise UsageError(f"{path.name} has no feature column")
     try:
-        return table.astype(dict.fromkeys(names, "float64"))
+        return typed_features(table)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{path.name} has a feature that is not a number ({error})") from error
+
+
+def typed_features(table: pd.DataFrame) -> pd.DataFrame:
+    """Bring a feature table to its types: features are numbers, all else is text or missing."""
+    names = feature_columns(table)
+    others = dict.fromkeys([name for name in table if name not in names], "object")
+    return table.reset_index(drop=True).astype({**others, **dict.fromkeys(names, "float64")})
 
 
 Content = TypeVar("Content", bound=BaseModel)
