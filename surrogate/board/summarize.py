@@ -12,7 +12,14 @@ from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.intervals import UnseenRatings, rating_intervals
-from surrogate.board.language import LanguageFits, arena_agreement, holdout_r2, unseen_agreement
+from surrogate.board.language import (
+    LanguageData,
+    LanguageFits,
+    arena_agreement,
+    holdout_r2,
+    unseen_agreement,
+)
+from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,
     LanguageSummary,
@@ -20,8 +27,6 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
-from surrogate.learning.languages import LanguageData
-from surrogate.learning.surrogates import SurrogateJudge
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
@@ -36,7 +41,7 @@ def summarize(
     ratings: Sequence[pd.DataFrame],
     intervals: Mapping[str, RatingInterval],
     diagnoses: Mapping[str, Diagnosis],
-    surrogate: SurrogateJudge,
+    settings: BoardRecord,
 ) -> BoardSummary:
     """Sum up a board.
 
@@ -49,7 +54,7 @@ def summarize(
         ratings: Synthetic ratings, one a judged language.
         intervals: How wide a rating's interval is, by judged language.
         diagnoses: What is wrong with the judgments, by judged language.
-        surrogate: The surrogate judge.
+        settings: What reproduces the board.
     """
     agreements = [arena_agreement(item, rated) for item, rated in zip(data, ratings, strict=True)]
     missing = missing_counts(table)
@@ -71,9 +76,7 @@ def summarize(
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
-        judge=judged.judges[0],
-        features=surrogate.features,
-        signature=surrogate.signature,
+        settings=settings,
         macro=_macro(agreements, list(languages.values())),
         languages=dict(sorted(languages.items())),
     )

@@ -8,7 +8,7 @@ import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
-from surrogate import build_board, write_board
+from surrogate import build_board
 from surrogate.runs import steps as versions_module
 from surrogate.runs.config import chosen_features
 from surrogate.runs.run import check, regenerate, steps_of
@@ -35,7 +35,7 @@ def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     arena = read_arena(place / "arena")
     features = chosen_features(made.boards[0])
     built = build_board(arena, features=features, tournaments=2, holdout=[])
-    write_board(built, tmp_path / "alone")
+    built.save(tmp_path / "alone")
     folder = made.out / "a" / "board"
     for path in (tmp_path / "alone").glob("*.csv"):
         assert (folder / path.name).read_bytes() == path.read_bytes(), path.name
