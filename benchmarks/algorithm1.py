@@ -37,12 +37,12 @@ from threadpoolctl import threadpool_limits
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 sys.path.append(str(Path(__file__).parent))
 
+from surrogate.learning.surrogates import Recipe  # noqa: E402
 from tournaments import QUESTIONS, SYSTEMS, simulated_judgments  # noqa: E402
 
 from arena.rating.tournaments import Tournaments, bootstrap_tournaments  # noqa: E402
 from surrogate.board.holdout import fit_tournaments  # noqa: E402
 from surrogate.learning.regressors import TREES  # noqa: E402
-from surrogate.learning.surrogates import Recipe  # noqa: E402
 from surrogate.learning.tensor import FeatureTensor  # noqa: E402
 
 Floats = npt.NDArray[np.float64]

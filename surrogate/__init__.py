@@ -12,34 +12,35 @@ if TYPE_CHECKING:
     from surrogate.board.board import Board
     from surrogate.board.build import build_board
     from surrogate.board.settings import BoardSettings
-    from surrogate.learning.saving import load_judge, save_judge
-    from surrogate.learning.surrogates import Recipe, SurrogateJudge
-    from surrogate.ranking.rank import Placement, place_systems, rank_systems
+    from surrogate.learning.names import find_surrogate
+    from surrogate.learning.saving import load_surrogate, save_surrogate
+    from surrogate.learning.surrogate import Surrogate
+    from surrogate.ranking.rank import RankedSystems, place_systems, rank_systems
 
 _HOMES = {
     "Board": "board.board",
     "BoardSettings": "board.settings",
-    "Placement": "ranking.rank",
-    "Recipe": "learning.surrogates",
-    "SurrogateJudge": "learning.surrogates",
+    "RankedSystems": "ranking.rank",
+    "Surrogate": "learning.surrogate",
     "build_board": "board.build",
-    "load_judge": "learning.saving",
+    "find_surrogate": "learning.names",
+    "load_surrogate": "learning.saving",
     "place_systems": "ranking.rank",
     "rank_systems": "ranking.rank",
-    "save_judge": "learning.saving",
+    "save_surrogate": "learning.saving",
 }
 
 __all__ = [
     "Board",
     "BoardSettings",
-    "Placement",
-    "Recipe",
-    "SurrogateJudge",
+    "RankedSystems",
+    "Surrogate",
     "build_board",
-    "load_judge",
+    "find_surrogate",
+    "load_surrogate",
     "place_systems",
     "rank_systems",
-    "save_judge",
+    "save_surrogate",
 ]
 
 

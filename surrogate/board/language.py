@@ -16,8 +16,8 @@ from arena.data.seeds import generator, seed_sequence
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
-from surrogate.board.neighbours import NEIGHBOUR_COLUMNS, neighbours_table, system_space
-from surrogate.board.summary import NOT_ON_THE_BOARD, HoldoutR2, RatingInterval
+from surrogate.board.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
+from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
 from surrogate.learning.cross_fitting import Progress, leave_systems_out, run_tasks
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import Surrogate
@@ -148,7 +148,7 @@ def synthetic_ratings(
     fit: LanguageFit,
     rated: pd.DataFrame,
     systems: Sequence[str],
-    interval: RatingInterval = NOT_ON_THE_BOARD,
+    interval: RatingInterval = NO_RATINGS,
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language on all questions.
 
@@ -255,17 +255,17 @@ def importances_table(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
     return table.sort_values("importance", ascending=False, kind="stable", na_position="last")
 
 
-def language_neighbours(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
+def language_neighbors(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
     """Name the systems nearest to each in the surrogate's feature space; none without it.
 
     Returns:
-        As ``neighbours_table``.
+        As ``neighbors_table``.
     """
     if fit.failure:
-        return pd.DataFrame(columns=NEIGHBOUR_COLUMNS)
+        return pd.DataFrame(columns=NEIGHBOR_COLUMNS)
     left_out = surrogate.left_out_[fit.language]
     used = [name for name in surrogate.features_ if name not in left_out]
     space = system_space(
         feature_tensor(fit.data.X, fit.language, used), used, surrogate.systems_[fit.language]
     )
-    return neighbours_table(space, fit.language)
+    return neighbors_table(space, fit.language)

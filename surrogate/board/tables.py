@@ -148,7 +148,7 @@ WIN_MATRIX = BoardTable(
 )
 NEIGHBORS = BoardTable(
     "neighbors.csv",
-    {"language": "text", "system": "text", "neighbour": "text", "distance": "number"},
+    {"language": "text", "system": "text", "neighbor": "text", "distance": "number"},
 )
 
 TABLES: Mapping[str, BoardTable] = {

@@ -103,7 +103,7 @@ class Advice:
     """What to judge next.
 
     Attributes:
-        neighbors: Columns ``language, system, rank, neighbour, side, win_rate, judgments,
+        neighbors: Columns ``language, system, rank, neighbor, side, win_rate, judgments,
             reason``: the systems next ``above`` and ``below`` a new system on the board, the share
             of points it is predicted to win against each, and how many judgments of that pair
             would tell them apart at the level; missing with the reason where none would. It
@@ -159,7 +159,7 @@ def advise(
     if not settled:
         raise UsageError("no new system has a rating in a language of the board")
     return Advice(
-        pd.DataFrame([row for place in settled for row in _neighbour_rows(place, level, power)]),
+        pd.DataFrame([row for place in settled for row in _neighbor_rows(place, level, power)]),
         pd.concat(
             [_question_rows(place, judged, questions, seed) for place in settled],
             ignore_index=True,
@@ -206,7 +206,7 @@ class _Place:
         ]
 
 
-def _neighbour_rows(place: _Place, level: float, power: float) -> list[dict[str, object]]:
+def _neighbor_rows(place: _Place, level: float, power: float) -> list[dict[str, object]]:
     others, rating = place.others, place.rating
     rows = []
     for name, side in place.neighbors:
@@ -217,7 +217,7 @@ def _neighbour_rows(place: _Place, level: float, power: float) -> list[dict[str,
                 "language": place.language,
                 "system": place.system,
                 "rank": 1 + int((others > rating).sum()),
-                "neighbour": name,
+                "neighbor": name,
                 "side": side,
                 "win_rate": win_rate,
                 "judgments": needed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from surrogate.board.neighbours import system_space
+from surrogate.board.neighbors import system_space
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
@@ -23,7 +23,7 @@ class Explanation:
     Attributes:
         attributions: Entries ``feature, contribution`` (log-odds), largest first, without
             features that did nothing; empty where the surrogate has none.
-        neighbors: Entries ``neighbour, distance``, nearest first; see ``SystemSpace``.
+        neighbors: Entries ``neighbor, distance``, nearest first; see ``SystemSpace``.
         outside_training: None where the system is like those the surrogate was trained on, else
             the features in which it is not; see ``SystemSpace.outside``.
     """
@@ -98,4 +98,4 @@ def _placed(
     answered = set(np.array(one.questions)[one.answered[0]])
     same = board.take(questions=[name for name in board.questions if name in answered])
     space = system_space(same, same.features, trained)
-    return space.neighbours(means), space.outside(means)
+    return space.neighbors(means), space.outside(means)

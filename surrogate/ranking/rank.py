@@ -16,7 +16,7 @@ from features.measures.registry import parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.language import BOARD_COLUMNS
-from surrogate.board.summary import NOT_ON_THE_BOARD, POOLED, RatingInterval
+from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.ranking.explanations import Explanation, explain_systems
 
@@ -175,7 +175,7 @@ def _row(
 
 def _interval(board: Board, language: str) -> RatingInterval:
     summary = board.summary.languages.get(language)
-    return summary.interval if summary else NOT_ON_THE_BOARD
+    return summary.interval if summary else NO_RATINGS
 
 
 def _place(ratings: pd.Series, rating: float) -> int | None:

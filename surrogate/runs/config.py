@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from arena.data.errors import Problem, UsageError
 from arena.judging.prompt import VerdictForm
 from arena.llm.settings import OPENAI_URL
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.settings import BoardSettings, Count, Names, Positive
 from surrogate.learning.names import DEFAULT_SURROGATE

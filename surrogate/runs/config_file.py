@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from arena.data.errors import DataError, Problem, UsageError
-from surrogate.learning.names import find_surrogate
-from surrogate.learning.saving import check_savable
+from surrogate.learning.names import checked_surrogate
 from surrogate.runs.config import (
     BoardOptions,
     Configuration,
@@ -78,11 +77,11 @@ def _feature_faults(board: ConfiguredBoard) -> Iterator[Fault]:
 
 def _surrogate_faults(board: ConfiguredBoard) -> Iterator[Fault]:
     surrogate = board.options.surrogate
-    yield from _refused("surrogate", surrogate, lambda: check_savable(surrogate))
+    yield from _refused("surrogate", surrogate, lambda: checked_surrogate(surrogate))
     validation = board.options.after.validation
     if validation is not None:
         model = validation.model
-        yield from _refused("after.validation.model", model, lambda: find_surrogate(model))
+        yield from _refused("after.validation.model", model, lambda: checked_surrogate(model))
 
 
 def _refused(key: str, value: object, find: Callable[[], object]) -> Iterator[Fault]:

@@ -56,7 +56,7 @@ def test_new_systems_are_ranked_with_interval_and_reasons(
     for row in new:
         assert row["low"] < row["rating"] < row["high"]
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-        assert row["neighbours"][0] == {"neighbour": system, "distance": 0.0}
+        assert row["neighbors"][0] == {"neighbor": system, "distance": 0.0}
         assert row["drivers"]
         assert {entry["feature"] for entry in row["drivers"]} <= set(FEATURES.split(","))
     assert run("rank", answers, "--judge", folder, "--arena", arena_folder) == 0

@@ -82,7 +82,7 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     for row in printed["new"]:
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
         assert row["low"] < row["rating"] < row["high"]
-        assert len(row["neighbours"]) == 3
+        assert len(row["neighbors"]) == 3
         assert row["drivers"][0].keys() == {"feature", "contribution"}
         assert row["outside_field"] is None
     assert printed["notes"] == []

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
+from surrogate.learning.surrogates import LanguageJudge, Recipe, train_language_judge
 
 from surrogate.learning.regressors import find_learner
 from surrogate.learning.saving import SAVED_LEARNERS
-from surrogate.learning.surrogates import LanguageJudge, Recipe, train_language_judge
 from surrogate.learning.tensor import FeatureTensor
 from surrogate.ranking.explanations import has_drivers, rating_drivers
 

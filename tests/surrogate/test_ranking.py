@@ -94,12 +94,12 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
         assert row.rank_low <= row.rank <= row.rank_high
 
 
-def test_a_copys_nearest_neighbour_is_the_system_it_copies(published, small_arena):
+def test_a_copys_nearest_neighbor_is_the_system_it_copies(published, small_arena):
     for system in small_arena.info.systems[:3]:
         placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
-        for neighbours in placed.explanations["neighbours"]:
-            assert len(neighbours) == 3
-            assert neighbours[0] == {"neighbour": system, "distance": 0.0}
+        for neighbors in placed.explanations["neighbors"]:
+            assert len(neighbors) == 3
+            assert neighbors[0] == {"neighbor": system, "distance": 0.0}
 
 
 def test_drivers_add_up_to_what_a_rating_is_above_the_base(published, small_arena):

@@ -10,12 +10,6 @@ import skops.io
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
-from threadpoolctl import threadpool_limits
-
-from arena.data.errors import UsageError
-from surrogate import SurrogateJudge, load_judge, save_judge
-from surrogate.learning.regressors import LEARNERS, find_learner
-from surrogate.learning.saving import SAVED_LEARNERS, check_savable, stored, trusted
 from surrogate.learning.surrogates import (
     LanguageJudge,
     Recipe,
@@ -23,6 +17,12 @@ from surrogate.learning.surrogates import (
     linear_form,
     train_language_judge,
 )
+from threadpoolctl import threadpool_limits
+
+from arena.data.errors import UsageError
+from surrogate import SurrogateJudge, load_judge, save_judge
+from surrogate.learning.regressors import LEARNERS, find_learner
+from surrogate.learning.saving import SAVED_LEARNERS, check_savable, stored, trusted
 from surrogate.learning.tensor import FeatureTensor
 
 LINEAR = ("linear", "ridge", "elastic-net")

@@ -162,15 +162,15 @@ def _population(published, seed):
     return outcomes, predictions
 
 
-def test_advice_names_the_neighbours_and_the_open_questions(published, own, judged):
+def test_advice_names_the_neighbors_and_the_open_questions(published, own, judged):
     advice = advise(published, own, judged=judged, questions=5)
     ratings = published.ratings.set_index("system")["rating"]
     above, below = (
-        advice.neighbours[advice.neighbours["side"] == side].iloc[0] for side in ("above", "below")
+        advice.neighbors[advice.neighbors["side"] == side].iloc[0] for side in ("above", "below")
     )
-    assert ratings[above["neighbour"]] > ratings[below["neighbour"]]
+    assert ratings[above["neighbor"]] > ratings[below["neighbor"]]
     assert above["win_rate"] < 0.5 <= below["win_rate"]
-    assert above["rank"] == 1 + (ratings >= ratings[above["neighbour"]]).sum()
+    assert above["rank"] == 1 + (ratings >= ratings[above["neighbor"]]).sum()
     assert above["judgments"] > 0
     assert not set(advice.questions["query_id"]) & set(judged["query_id"])
     named = advice.questions.set_index("order")["uncertainty"]
@@ -198,11 +198,11 @@ def test_the_command_prints_tables_or_strict_json(folder, whole, judged, run, ca
     command = ("advise", folder / "new.jsonl", "--judge", folder / "board", "--questions", 3)
     assert run(*command, "--judgments", folder / "judged.jsonl", "--json") == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert {row["side"] for row in printed["neighbours"]} == {"above", "below"}
+    assert {row["side"] for row in printed["neighbors"]} == {"above", "below"}
     assert printed["estimates"][0]["questions"] == 10
     assert run(*command) == 0
     shown = capsys.readouterr().out
-    assert "Judgments that tell a system from its neighbours at 95% (power 80%)" in shown
+    assert "Judgments that tell a system from its neighbors at 95% (power 80%)" in shown
     assert "Win rate against" not in shown
     assert run(*command, "--judgments", folder / "judged.jsonl") == 0
     assert "Win rate against" in capsys.readouterr().out

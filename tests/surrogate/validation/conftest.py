@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from arena.simulation import simulate
-from surrogate.validation import TournamentSettings
 from surrogate.learning.languages import language_data
+from surrogate.validation import TournamentSettings
 
 SETTINGS = TournamentSettings(tournaments=6)
 

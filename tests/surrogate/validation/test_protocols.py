@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
+from surrogate.learning.cross_fitting import folds_of, leave_systems_out, train_and_rate
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.validation import PROTOCOLS, validate
-from surrogate.learning.cross_fitting import folds_of, leave_systems_out, train_and_rate
 
 QUICK = "ridge"
 OTHERS = ("relative-ridge", "pairwise-logistic")

@@ -119,9 +119,9 @@ def test_a_permuted_feature_is_anothers_answer_by_answer(simulated, table, data_
     plain = rows[rows["system"].isin(held)]
     pd.testing.assert_frame_equal(
         plain.sort_values(["system", "query_id"])[["close", "nothing"]].reset_index(drop=True),
-        data.rows(held).sort_values(["system", "query_id"])[["close", "nothing"]].reset_index(
-            drop=True
-        ),
+        data.rows(held)
+        .sort_values(["system", "query_id"])[["close", "nothing"]]
+        .reset_index(drop=True),
     )
     assert rows["system"].nunique() == 2 * (1 + 2 * 2)
     turned = rows[rows["system"] == f"{held[0]}\x1f1"].set_index("query_id")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from surrogate.learning.ensembles import SelectedSurrogate
 
 from arena.data.errors import UsageError
-from surrogate.learning.ensembles import SelectedSurrogate
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.pairwise import PairwiseSurrogate, boosting, logistic
 
