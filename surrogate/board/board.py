@@ -142,7 +142,7 @@ class Board:
         summary = self.summary
         if self.folder is None or summary.arena_folder is None:
             raise UsageError(
-                f"the board does not say where arena {summary.arena!r} is; name its folder (--arena)"
+                f"the board does not say where arena {summary.arena!r} is; name it (--arena)"
             )
         path = self.folder / summary.arena_folder
         if not path.is_dir():

@@ -21,15 +21,19 @@ from surrogate.board.examples import choose_examples
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language import (
+    LanguageFit,
     fit_languages,
-    language_data,
+    importances_table,
     language_neighbors,
     synthetic_ratings,
 )
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
 from surrogate.board.tiers import tiers_table, win_matrix
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.cross_fitting import Progress
+from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import Surrogate
 
 
 def overall_board(board: pd.DataFrame) -> pd.DataFrame:

@@ -252,8 +252,8 @@ def _print_validation(validated: Validation, as_json: bool) -> None:
         for name, item in [*languages, ("macro", validated.scores)]
     ]
     printing.print_table(
-        f"Agreement of {validated.surrogate} with the arena: {validated.protocol} (Kendall tau, 95% "
-        "interval over systems)",
+        f"Agreement of {validated.surrogate} with the arena: {validated.protocol} (Kendall tau, "
+        "95% interval over systems)",
         header,
         rows,
     )

@@ -73,7 +73,7 @@ def features_step(board: ConfiguredBoard) -> Step:
         lambda place: _measure(board, chosen, place),
         files=lambda: _arena_files(board, ARENA_CONTENT) | _model_files(chosen),
         options={"features": [_portable(item) for item in chosen]},
-        versions=versions_of(libraries) | {"feature code": code_digest()},
+        versions=versions_of(libraries) | {"feature code": code_digest(chosen)},
     )
 
 
