@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 
 from arena.data.errors import UsageError
+from surrogate.learning.gaussian_process import GaussianProcessSurrogate
 from surrogate.learning.pairwise import PairwiseSurrogate
 from surrogate.learning.rank_aware import RankAwareSurrogate
 from surrogate.learning.regression import RegressionSurrogate
@@ -24,6 +25,7 @@ _SURROGATES: MappingProxyType[str, Callable[..., FeatureSurrogate]] = MappingPro
         "relative-ridge": partial(RegressionSurrogate, regressor="ridge", view="rank"),
         "pairwise-logistic": PairwiseSurrogate,
         "rank-pairwise": RankAwareSurrogate,
+        "gaussian-process": GaussianProcessSurrogate,
     }
 )
 

@@ -1,0 +1,387 @@
+"""The surrogate that learns from answers and features: systems that answer alike are rated alike.
+
+A rating is a mean of its language, functions of the system's features (linear and smooth), a
+function of how it writes, and a residual, in one Gaussian process over all systems and languages.
+How it writes is the mean of its answers' vectors (a kernel in the spirit of the data kernel
+perspective space, Helm et al., 2024, arXiv 2410.01106); features and texts count in each language
+and averaged over languages, so that what is learned of a system in one is used in the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator
+from features.engine.extraction import feature_columns
+from surrogate.learning.process import GaussianProcess, fit_process
+from surrogate.learning.profiles import (
+    ANSWER,
+    CONSENSUS,
+    SystemProfiles,
+    learn_profiles,
+)
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, KEYS, NO_VALUE, TOO_FEW, Arrays
+from surrogate.learning.training import (
+    DEFAULT_ROWS,
+    KnownRatings,
+    RowKind,
+    TrainingRatings,
+    training_ratings,
+)
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+MOST_QUESTIONS = 200
+"""Questions of a language that are learned from at most, so that a board stays small."""
+SMALLEST_DIAGONAL = 1e-12
+NO_DIFFERENCE = "the same for all training systems"
+TEXTS = "texts"
+TOGETHER = "features together"
+
+
+@dataclass(frozen=True)
+class _Items:
+    """N systems in languages, as kernels see them; U systems in all.
+
+    Attributes:
+        keys: Language and system of each.
+        system: Place of each one's system among the U, shape (N,).
+        features: Features of the system in the language, shape (N, F).
+        texts: Texts likewise, shape (N, D).
+        mean_features: Mean of a system's features over its languages, shape (U, F).
+        texts_by_language: Language to the texts of the U systems, shape (U, D); zeros without.
+    """
+
+    keys: tuple[tuple[str, str], ...]
+    system: Integers
+    features: Floats
+    texts: Floats
+    mean_features: Floats
+    texts_by_language: Mapping[str, Floats]
+
+    @property
+    def languages(self) -> npt.NDArray[Any]:
+        """Language of each item, shape (N,)."""
+        return np.array([language for language, _ in self.keys], dtype=object)
+
+
+def _items(profiles: Mapping[str, SystemProfiles]) -> _Items:
+    """Put the systems of several languages together."""
+    keys = tuple((language, name) for language, own in profiles.items() for name in own.systems)
+    names = sorted({name for _, name in keys})
+    place = {name: index for index, name in enumerate(names)}
+    system = np.array([place[name] for _, name in keys], dtype=np.intp)
+    features = np.concatenate([own.features for own in profiles.values()])
+    times = np.bincount(system, minlength=len(names))
+    totals = np.zeros((len(names), features.shape[1]))
+    np.add.at(totals, system, features)
+    texts = {}
+    for language, own in profiles.items():
+        texts[language] = np.zeros((len(names), own.texts.shape[1]))
+        texts[language][[place[name] for name in own.systems]] = own.texts
+    return _Items(
+        keys,
+        system,
+        features,
+        np.concatenate([own.texts for own in profiles.values()]),
+        totals / times[:, None],
+        texts,
+    )
+
+
+@dataclass(eq=False, repr=False)
+class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
+    """A Gaussian process over systems and languages.
+
+    It learns from features, and from the answers themselves where the table has a column
+    ``answer``. It has no training rows of tournaments: their spread gives the noise of ratings.
+
+    Attributes:
+        name: Name it is found by.
+        rows: Not used; a system has one row.
+        pooled: Always: languages are learned from together.
+        seed: Seed of which questions are kept, where a language has more than 200.
+        n_jobs: Not used.
+    """
+
+    name: str = "gaussian-process"
+    rows: RowKind = DEFAULT_ROWS
+    pooled: bool = True
+    seed: int = 0
+    n_jobs: int = 1
+
+    @property
+    def signature(self) -> str:
+        """The settings as part of a board's signature."""
+        return f"surrogate:{self.name}"
+
+    def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
+        """Learn from all languages together; see ``Surrogate.fit``."""
+        self.restore(X, ratings, {})
+        if self.process_ is None:
+            reasons = "; ".join(dict.fromkeys(self.failures_.values()))
+            raise UsageError(reasons or "no system has both answers and a rating to learn from")
+        return self
+
+    def restore(
+        self,
+        X: pd.DataFrame,
+        ratings: KnownRatings,
+        arrays: Mapping[str, Arrays],
+        n_jobs: int = 1,  # noqa: ARG002 - languages are learned from together
+    ) -> Self:
+        """Learn again, but for the texts that the arrays hold; see ``Surrogate.restore``."""
+        known = training_ratings(ratings)
+        names = [name for name in feature_columns(X) if name != ANSWER]
+        self.features_ = tuple(X[names].select_dtypes("number").columns)
+        rows = _some_questions(X, known, self.seed)
+        self.ratings_, self.failures_, self.profiles_ = {}, {}, {}
+        for language, rated in known.items():
+            own = rows[rows["language"] == language]
+            systems = _rated_systems(own, rated)
+            if len(systems) < FEWEST_SYSTEMS:
+                self.failures_[language] = TOO_FEW.format(
+                    f"{language}: ", len(systems), len(self.features_), FEWEST_SYSTEMS
+                )
+                continue
+            self.ratings_[language] = rated.take(systems)
+            self.profiles_[language] = learn_profiles(
+                own[own["system"].isin(systems)],
+                language,
+                systems,
+                self.features_,
+                arrays.get(language),
+            )
+        trained = {(language, name) for language, names in self.systems_.items() for name in names}
+        kept = [key in trained for key in zip(rows["language"], rows["system"], strict=True)]
+        self.X_ = rows.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
+        self.process_ = self._condition() if self.profiles_ else None
+        return self
+
+    @property
+    def systems_(self) -> dict[str, tuple[str, ...]]:
+        """Language to the systems trained on."""
+        return {language: rated.systems for language, rated in self.ratings_.items()}
+
+    @property
+    def left_out_(self) -> dict[str, dict[str, str]]:
+        """Language to feature to why it could not be used."""
+        return {
+            language: {
+                name: NO_VALUE if np.isnan(profiles.center[place]) else NO_DIFFERENCE
+                for place, name in enumerate(profiles.names)
+                if not profiles.usable[place] and name != CONSENSUS
+            }
+            for language, profiles in self.profiles_.items()
+        }
+
+    def predict(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
+        items = self._items_of(X)
+        counts = X.groupby(["language", "system"]).size()
+        table = counts.rename("answers").reset_index()
+        table["rating"] = table["standard_error"] = np.nan
+        if items is not None and self.process_ is not None:
+            mean, error = self.process_.predict(
+                self._kernels(items, self.items_), self._own_kernels(items), self._groups(items)
+            )
+            place = pd.MultiIndex.from_frame(table[["language", "system"]]).get_indexer(items.keys)
+            table.loc[place, "rating"], table.loc[place, "standard_error"] = mean, error
+        columns = ["language", "system", "rating", "standard_error", "answers"]
+        return table[columns].sort_values(["language", "system"], ignore_index=True)
+
+    def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Rate answer by answer: the system's rating, moved by what features add to the answer."""
+        rated = self.predict(X).set_index(["language", "system"])["rating"]
+        parts = []
+        for language, rows in X.groupby("language"):
+            table = rows[KEYS].copy()
+            table["rating"] = pd.MultiIndex.from_frame(rows[["language", "system"]]).map(rated)
+            if str(language) in self.profiles_:
+                own, mean = self._slopes()
+                added = self.profiles_[str(language)].of_answers(rows) @ (own + mean)
+                added = pd.Series(added, index=rows.index)
+                table["rating"] += added - added.groupby(rows["system"]).transform("mean")
+            parts.append(table)
+        return pd.concat(parts).sort_values(KEYS, ignore_index=True)
+
+    def importances(self) -> pd.DataFrame:
+        """Share of each feature in the linear part; see ``Surrogate.importances``."""
+        own, mean = self._slopes()
+        sizes = np.abs(own + mean)[: len(self.features_)]
+        parts = []
+        for language, profiles in self.profiles_.items():
+            used = np.where(profiles.usable[: len(sizes)], sizes, np.nan)
+            total = np.nansum(used)
+            shares = used / total if total > 0 else used
+            columns = {"language": language, "feature": self.features_, "importance": shares}
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
+
+    def attributions(self, X: pd.DataFrame) -> pd.DataFrame | None:
+        """Say what each feature adds to a rating; see ``Surrogate.attributions``.
+
+        Of the linear part feature by feature; of the others as a whole, under their own names.
+        """
+        items = self._items_of(X)
+        if items is None or self.process_ is None:
+            return None
+        own, mean = self._slopes()
+        names = next(iter(self.profiles_.values())).names
+        linear = items.features * own + items.mean_features[items.system] * mean
+        kernels = self._kernels(items, self.items_)
+        other = {TOGETHER: (1,), TEXTS: range(3 if self._is_multilingual else 2, len(kernels))}
+        whole = [
+            sum(self.process_.weights[k] * kernels[k] @ self.process_.dual for k in places)
+            for places in other.values()
+        ]
+        contributions = np.column_stack([linear, *whole])
+        keys = pd.DataFrame(items.keys, columns=["language", "system"])
+        table = keys.join(pd.DataFrame(contributions, columns=[*names, *other]))
+        return table.melt(["language", "system"], var_name="feature", value_name="contribution")
+
+    def arrays(self) -> dict[str, Arrays]:
+        """The vectors of the training answers, in place of the answers."""
+        return {
+            language: profiles.arrays()
+            for language, profiles in self.profiles_.items()
+            if profiles.texts is not None
+        }
+
+    @property
+    def _is_multilingual(self) -> bool:
+        return len(self.profiles_) > 1
+
+    def _condition(self) -> GaussianProcess:
+        """Learn the weights of the kernels, and condition on the ratings."""
+        self.items_ = _items({name: own.training for name, own in self.profiles_.items()})
+        distances = _squared_distances(self.items_, self.items_)
+        apart = distances[np.triu_indices(len(distances), 1)]
+        self.bandwidth_ = max(float(np.median(apart)), SMALLEST_DIAGONAL)
+        self.scales_ = np.ones(5 if self._is_multilingual else 3)
+        diagonals = self._own_kernels(self.items_).mean(axis=1)
+        self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
+        ratings = np.concatenate([rated.means for rated in self.ratings_.values()])
+        noise = np.concatenate([_noise(rated) for rated in self.ratings_.values()])
+        kernels = self._kernels(self.items_, self.items_)
+        return fit_process(kernels, ratings, noise, self._groups(self.items_))
+
+    def _items_of(self, X: pd.DataFrame) -> _Items | None:
+        """Return the systems of a table as kernels see them; None where nothing can be rated."""
+        absent = [name for name in self.features_ if name not in X]
+        if absent:
+            raise UsageError(f"the feature table lacks {', '.join(absent)}; extract them first")
+        if X.empty:
+            raise UsageError("the feature table has no answer to rate")
+        rows = {str(language): own for language, own in X.groupby("language")}
+        profiles = {
+            language: self.profiles_[language].of(own)
+            for language, own in rows.items()
+            if language in self.profiles_
+        }
+        return _items(profiles) if profiles else None
+
+    def _kernels(self, one: _Items, other: _Items) -> Floats:
+        """Kernels of the items of one with those of the other, shape (K, M, N)."""
+        same = one.languages[:, None] == other.languages[None]
+        places = np.ix_(one.system, other.system)
+        mean_texts = np.zeros((len(one.mean_features), len(other.mean_features)))
+        for language, texts in other.texts_by_language.items():
+            if language in one.texts_by_language:
+                mean_texts += one.texts_by_language[language] @ texts.T / len(self.profiles_)
+        found = [
+            one.features @ other.features.T,
+            np.exp(-_squared_distances(one, other) / self.bandwidth_),
+            *(
+                [(one.mean_features @ other.mean_features.T)[places]]
+                if self._is_multilingual
+                else []
+            ),
+            one.texts @ other.texts.T * same,
+            *([mean_texts[places]] if self._is_multilingual else []),
+        ]
+        return np.asarray(np.stack(found) / self.scales_[:, None, None])
+
+    def _own_kernels(self, items: _Items) -> Floats:
+        """Kernels of each item with itself, shape (K, M)."""
+        mean_texts = sum(np.sum(t**2, axis=1) for t in items.texts_by_language.values())
+        found = [
+            np.sum(items.features**2, axis=1),
+            np.ones(len(items.keys)),
+            *(
+                [np.sum(items.mean_features**2, axis=1)[items.system]]
+                if self._is_multilingual
+                else []
+            ),
+            np.sum(items.texts**2, axis=1),
+            *([mean_texts[items.system] / len(self.profiles_)] if self._is_multilingual else []),
+        ]
+        return np.asarray(np.stack(found) / self.scales_[:, None])
+
+    def _groups(self, items: _Items) -> Floats:
+        """Which language each item is in, shape (N, L)."""
+        return np.asarray(np.equal.outer(items.languages, list(self.profiles_)).astype(np.float64))
+
+    def _slopes(self) -> tuple[Floats, Floats]:
+        """What a standard deviation of a feature adds: in the language, on average over them."""
+        if self.process_ is None:
+            return np.zeros(len(self.features_)), np.zeros(len(self.features_))
+        weights, dual = self.process_.weights / self.scales_, self.process_.dual
+        own = weights[0] * self.items_.features.T @ dual
+        if not self._is_multilingual:
+            return own, np.zeros_like(own)
+        return own, weights[2] * self.items_.mean_features[self.items_.system].T @ dual
+
+
+def _squared_distances(one: _Items, other: _Items) -> Floats:
+    return np.asarray(cdist(one.features, other.features, "sqeuclidean"))
+
+
+def _noise(rated: TrainingRatings) -> Floats:
+    """Sampling variance of each rating, by the spread over resamples of all judged questions."""
+    if rated.variance is not None:
+        return np.asarray(np.nan_to_num(rated.variance))
+    drawn = rated.draws.sum(axis=1).mean()
+    judged = max(len(rated.questions), 1)
+    if len(rated.coefficients) < 2:
+        return np.zeros(len(rated.systems))
+    spread = np.nan_to_num(np.nanvar(rated.coefficients, axis=0, ddof=1))
+    return np.asarray(spread * drawn / judged)
+
+
+def _rated_systems(rows: pd.DataFrame, rated: TrainingRatings) -> list[str]:
+    """Systems that have both answers and a rating."""
+    answering = set(rows["system"])
+    known = np.isfinite(rated.means)
+    return [
+        name for name, has in zip(rated.systems, known, strict=True) if has and name in answering
+    ]
+
+
+def _some_questions(
+    X: pd.DataFrame, ratings: Mapping[str, TrainingRatings], seed: int
+) -> pd.DataFrame:
+    """Keep 200 questions of a language at most, the judged ones first."""
+    kept = []
+    for language, rows in X.groupby("language", sort=True):
+        questions = sorted(rows["query_id"].unique())
+        if len(questions) > MOST_QUESTIONS:
+            rated = ratings.get(str(language))
+            judged = set(rated.questions) if rated is not None else set()
+            order = generator(seed, "questions learned from", str(language)).permutation(
+                len(questions)
+            )
+            first = sorted(order, key=lambda place: questions[place] not in judged)
+            questions = [questions[place] for place in first[:MOST_QUESTIONS]]
+        kept.append(rows[rows["query_id"].isin(set(questions))])
+    return pd.concat(kept, ignore_index=True) if kept else X

@@ -1,0 +1,180 @@
+"""The Gaussian process over answers and features, against plain loops and scikit-learn's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import approx_fprime
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
+
+from surrogate.learning.answer_texts import DIMENSIONS, NGRAMS, read_answer_texts
+from surrogate.learning.gaussian_process import MOST_QUESTIONS, GaussianProcessSurrogate
+from surrogate.learning.process import _negative_log_likelihood, fit_process
+from surrogate.learning.saving import load_surrogate, save_surrogate
+
+WORDS = [
+    "the",
+    "a",
+    "river",
+    "flows",
+    "under",
+    "old",
+    "bridges",
+    "while",
+    "markets",
+    "open",
+    "close",
+]
+
+
+def arena(systems=10, questions=8, languages=("en", "fi"), seed=0):
+    """Answers whose length and words follow a system's strength, and noisy ratings."""
+    random = np.random.default_rng(seed)
+    strengths = np.linspace(-1.5, 1.5, systems)
+    rows, ratings = [], []
+    for language in languages:
+        for place, strength in enumerate(strengths):
+            ratings.append(
+                {
+                    "language": language,
+                    "system": f"system-{place}",
+                    "rating": strength + random.normal(0, 0.1),
+                    "variance": 0.01,
+                }
+            )
+            for question in range(questions):
+                count = int(12 + 4 * strength + random.integers(0, 3))
+                words = random.choice(WORDS[: 5 + 2 * int(strength + 2)], count)
+                rows.append(
+                    {
+                        "language": language,
+                        "system": f"system-{place}",
+                        "query_id": f"q{question}",
+                        "answer": f"{question} " + " ".join(words),
+                        "length": float(count),
+                        "noise": random.normal(),
+                    }
+                )
+    return pd.DataFrame(rows), pd.DataFrame(ratings)
+
+
+def renamed(table, names):
+    return table.assign(system=table["system"].map(names))
+
+
+def test_the_closed_form_is_that_of_scikit_learn():
+    random = np.random.default_rng(1)
+    features, new = random.normal(size=(12, 3)), random.normal(size=(5, 3))
+    ratings = features @ [1.0, -0.5, 0.2] + random.normal(0, 0.1, 12) + 3.0
+    noise = random.uniform(0.01, 0.1, 12)
+    process = fit_process((features @ features.T)[None], ratings, noise, np.ones((12, 1)))
+    kernel = ConstantKernel(process.weights[0]) * DotProduct(sigma_0=1e-6)
+    other = GaussianProcessRegressor(kernel, alpha=noise + process.residual, optimizer=None)
+    other.fit(features, ratings - process.means[0])
+    mean, error = process.predict(
+        (new @ features.T)[None], np.sum(new**2, axis=1)[None], np.ones((5, 1))
+    )
+    expected, spread = other.predict(new, return_std=True)
+    np.testing.assert_allclose(mean, expected + process.means[0], atol=1e-6)
+    assert (error**2 >= spread**2 + process.residual - 1e-6).all()  # the mean is not known either
+
+
+def test_the_gradient_is_that_of_the_likelihood():
+    random = np.random.default_rng(2)
+    parts = np.stack([(a := random.normal(size=(9, 4))) @ a.T, np.eye(9)])
+    ratings, noise = random.normal(size=9), random.uniform(0.1, 0.3, 9)
+    groups = np.repeat(np.eye(3), 3, axis=0)
+
+    def value(logs):
+        return _negative_log_likelihood(np.exp(logs), parts, ratings, noise, groups)[0]
+
+    logs = np.array([-0.4, -1.2])
+    gradient = _negative_log_likelihood(np.exp(logs), parts, ratings, noise, groups)[1]
+    np.testing.assert_allclose(gradient, approx_fprime(logs, value, 1e-6), rtol=1e-4)
+
+
+def test_texts_are_what_a_plain_loop_over_the_library_gives():
+    texts = ["one two three", "one two four", "five", "one two three", "six seven", "five five"]
+    systems, questions = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
+    learned, consensus = read_answer_texts(texts, systems, questions, (3, 2))
+    vectorizer = HashingVectorizer(
+        analyzer="char_wb", ngram_range=NGRAMS, n_features=DIMENSIONS, norm=None
+    )
+    counts = vectorizer.transform(texts).toarray()
+    damped = np.sign(counts) * np.log1p(np.abs(counts))
+    weighted = damped * (np.log(7 / (1 + (counts != 0).sum(axis=0))) + 1)
+    unit = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
+    np.testing.assert_allclose(learned.profiles[1], (unit[1] + unit[4]) / 2, atol=1e-3)
+    expected = [
+        np.mean([unit[i] @ unit[j] for j in range(6) if questions[j] == questions[i] and j != i])
+        for i in range(6)
+    ]
+    np.testing.assert_allclose(consensus, expected, atol=1e-3)
+
+
+def test_the_order_of_rows_changes_nothing_and_a_renaming_only_names():
+    X, ratings = arena()
+    new = X[X["system"] == "system-4"].assign(system="new")
+    plain = GaussianProcessSurrogate().fit(X, ratings).predict(new)
+    shuffled = GaussianProcessSurrogate().fit(X.sample(frac=1, random_state=0), ratings[::-1])
+    pd.testing.assert_frame_equal(plain, shuffled.predict(new), atol=1e-6)
+    names = {f"system-{place}": f"z{9 - place}" for place in range(10)}
+    other = GaussianProcessSurrogate().fit(renamed(X, names), renamed(ratings, names))
+    pd.testing.assert_frame_equal(plain, other.predict(new), atol=1e-6)
+
+
+def test_a_new_system_equal_to_a_judged_one_gets_its_rating_within_noise():
+    X, ratings = arena(systems=14, questions=20)
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    known = ratings.set_index(["language", "system"])["rating"]
+    for name in ("system-2", "system-7", "system-12"):
+        copy = surrogate.predict(X[X["system"] == name].assign(system="copy"))
+        for row in copy.itertuples():
+            assert row.rating == pytest.approx(known[row.language, name], abs=0.35)
+
+
+def test_systems_that_were_not_seen_are_ranked_by_their_answers():
+    X, ratings = arena(systems=14, questions=20)
+    held = {"system-1", "system-6", "system-11"}
+    surrogate = GaussianProcessSurrogate().fit(
+        X[~X["system"].isin(held)], ratings[~ratings["system"].isin(held)]
+    )
+    rated = surrogate.predict(X[X["system"].isin(held)])
+    assert (rated["standard_error"] > 0).all()
+    for _, own in rated.groupby("language"):
+        best_last = own.set_index("system")["rating"].sort_values().index
+        assert list(best_last) == ["system-1", "system-6", "system-11"]
+
+
+def test_saved_and_loaded_it_rates_the_same(tmp_path):
+    X, ratings = arena()
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    new = X[X["system"] == "system-4"].assign(system="new", answer="markets close late again")
+    save_surrogate(surrogate, tmp_path / "surrogate.zip")
+    loaded = load_surrogate(tmp_path / "surrogate.zip")
+    pd.testing.assert_frame_equal(surrogate.predict(new), loaded.predict(new), atol=1e-9)
+
+
+def test_without_answers_it_learns_from_features_and_without_features_from_answers():
+    X, ratings = arena()
+    for own in (X.drop(columns="answer"), X.drop(columns=["length", "noise"])):
+        rated = GaussianProcessSurrogate().fit(own, ratings).predict(own)
+        assert rated["rating"].notna().all()
+
+
+def test_learns_from_some_questions_of_many_the_judged_ones_first():
+    X, ratings = arena(systems=4, questions=MOST_QUESTIONS + 5, languages=("en",))
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    assert surrogate.X_["query_id"].nunique() == MOST_QUESTIONS
+
+
+def test_attributions_and_the_mean_make_the_rating():
+    X, ratings = arena()
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    rated = surrogate.predict(X).set_index(["language", "system"])["rating"]
+    added = surrogate.attributions(X).groupby(["language", "system"])["contribution"].sum()
+    means = dict(zip(surrogate.profiles_, surrogate.process_.means, strict=True))
+    for language, system in rated.index:
+        total = means[language] + added[language, system]
+        assert rated[language, system] == pytest.approx(total, abs=1e-9)
