@@ -5,10 +5,10 @@ A sentence is supported if ``coverage - numbers * N - names * M`` reaches a thre
 * the coverage: the share of its runs of five characters that its best passage holds, rare runs
   first, so that any script is read alike and endings of words count little;
 * N: how many of its numbers no passage and no question holds;
-* M: the share of its capitalised words, but the first, that none of them holds.
+* M: the share of its capitalized words, but the first, that none of them holds.
 
-The settings are the same for all languages. They were found without a label of any benchmark; see
-``surrogate.metaevaluation.grounding_calibration``.
+The settings are the same for all languages. They were found without a label of any benchmark, on
+claims made from arenas (``benchmarks/grounding_calibration.py``).
 """
 
 from __future__ import annotations
@@ -18,18 +18,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from arena.data.errors import UsageError
 from features.measures.evidence import folded_words
 from features.measures.facts import numbers_in
 from features.text.tokens import words
-from surrogate.metaevaluation.known_claims import KnownClaim, KnownClaims
-from surrogate.metaevaluation.memerag.judges import Claim, Verdict, character_runs
-from surrogate.metaevaluation.memerag.reading import NOT_SUPPORTED, SUPPORTED
+from surrogate.metaevaluation.judges import RUN, Verdict, character_runs
+from surrogate.metaevaluation.memerag.judges import Claim, support
 
-RUN = 5
 MOST_NUMBERS = 3
 
 
@@ -103,9 +97,9 @@ class GroundingJudge:
 
     def judge(self, claims: Sequence[Claim]) -> list[Verdict]:
         """Judge claims, those of a language together."""
-        scores = (each.score(self.settings) for each in ground(claims))
+        scores = (grounding.score(self.settings) for grounding in ground(claims))
         threshold = self.settings.threshold
-        return [Verdict(SUPPORTED if each >= threshold else NOT_SUPPORTED) for each in scores]
+        return [support(score >= threshold) for score in scores]
 
 
 def ground(
@@ -187,90 +181,3 @@ def _missing_names(claim: Claim) -> float:
         return 0.0
     held = {word for text in (claim.question, *claim.passages) for word in folded_words(text)}
     return sum(name not in held for name in names) / len(names)
-
-
-FloatArray = npt.NDArray[np.float64]
-
-DIGITS = 2
-
-_CANDIDATES = np.linspace(0.05, 0.95, 181)
-_SMOOTHED_OVER = 9
-_INVERSE_PENALTY = 10.0
-
-
-def calibrate_grounding(
-    cited: Sequence[KnownClaims], built: Sequence[KnownClaims]
-) -> GroundingSettings:
-    """Find the settings of the grounding judge.
-
-    Args:
-        cited: As ``cited_claims`` makes them, an entry an arena.
-        built: As ``built_claims`` makes them, an entry an arena.
-
-    Returns:
-        Settings, rounded to two digits.
-
-    Raises:
-        UsageError: If either holds no supported or no unsupported claims, or coverage is no
-            larger where claims are supported.
-    """
-    numbers, names = _penalties(cited)
-    threshold = _threshold(built, GroundingSettings(numbers, names, 0.0))
-    return GroundingSettings(round(numbers, DIGITS), round(names, DIGITS), round(threshold, DIGITS))
-
-
-def balanced_weights(claims: Sequence[KnownClaim]) -> FloatArray:
-    """Return weights that sum to 1: a half for supported claims, a half for the others.
-
-    Kinds of unsupported claims share their half evenly.
-
-    Raises:
-        UsageError: If all claims are supported, or none is.
-    """
-    sizes = Counter(each.kind for each in claims if not each.is_supported)
-    supported = len(claims) - sum(sizes.values())
-    if not sizes or not supported:
-        raise UsageError("there must be supported and unsupported claims to calibrate with")
-    shares = [
-        0.5 / supported if each.is_supported else 0.5 / len(sizes) / sizes[each.kind]
-        for each in claims
-    ]
-    return np.array(shares, dtype=np.float64)
-
-
-def _penalties(sets: Sequence[KnownClaims]) -> tuple[float, float]:
-    """Fit a logistic regression; return what numbers and names weigh against the coverage."""
-    from sklearn.linear_model import LogisticRegression
-
-    claims, grounded = _grounded(sets)
-    weights = balanced_weights(claims) * len(claims)
-    rows = [(each.coverage, each.missing_numbers, each.missing_names) for each in grounded]
-    fitted = LogisticRegression(C=_INVERSE_PENALTY).fit(rows, _labels(claims), weights)
-    coverage, numbers, names = fitted.coef_[0]
-    if coverage <= 0:
-        raise UsageError("coverage does not tell supported from unsupported claims here")
-    return float(max(-numbers / coverage, 0)), float(max(-names / coverage, 0))
-
-
-def _threshold(sets: Sequence[KnownClaims], settings: GroundingSettings) -> float:
-    """Return the score that tells claims apart best, on a smoothed curve."""
-    claims, grounded = _grounded(sets)
-    weights, labels = balanced_weights(claims), _labels(claims)
-    scores = np.array([each.score(settings) for each in grounded])
-    right = [float(weights[(scores >= each) == labels].sum()) for each in _CANDIDATES]
-    smooth = np.convolve(right, np.full(_SMOOTHED_OVER, 1 / _SMOOTHED_OVER), mode="valid")
-    return float(_CANDIDATES[_SMOOTHED_OVER // 2 + int(np.argmax(smooth))])
-
-
-def _grounded(sets: Sequence[KnownClaims]) -> tuple[list[KnownClaim], list[Grounding]]:
-    claims = [claim for each in sets for claim in each.claims]
-    grounded = [
-        found
-        for each in sets
-        for found in ground([known.claim for known in each.claims], each.passages)
-    ]
-    return claims, grounded
-
-
-def _labels(claims: Sequence[KnownClaim]) -> npt.NDArray[np.bool_]:
-    return np.array([each.is_supported for each in claims], dtype=bool)
