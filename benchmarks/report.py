@@ -18,7 +18,7 @@ import pandas as pd
 
 sys.path.pop(0)  # features.py beside this file has the name of the package
 
-from arena.text.languages import MIRACL_LANGUAGES
+from arena.data.languages import MIRACL_LANGUAGES
 from surrogate.board.summary import BoardSummary
 from surrogate.publish.site.site import write_site
 

@@ -1,10 +1,10 @@
 """Other published schemas, read into our tables: MIRAGE-Bench, LMArena."""
 
-from arena.adapters.lmarena import Battles, read_battles
+from arena.adapters.lmarena import ForeignBattles, read_battles
 from arena.adapters.mirage import MirageBench, MirageFiles, load_mirage, read_mirage
 
 __all__ = [
-    "Battles",
+    "ForeignBattles",
     "MirageBench",
     "MirageFiles",
     "load_mirage",

@@ -18,9 +18,9 @@ import pandas as pd
 from arena.adapters.foreign_rows import Skip, ignored_columns, missing_columns, skipped_table
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import Arena, checked_arena, empty_rows, rows_of
+from arena.data.languages import LANGUAGE_CODE, UNDETERMINED, language_code
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import ANSWERS, ArenaInfo, is_unstorable
-from arena.text.languages import LANGUAGE_CODE, UNDETERMINED, language_code
 
 WINNERS = MappingProxyType({"model_a": "a", "model_b": "b", "tie": "tie"})
 """Winner of a battle to ours."""
@@ -40,7 +40,7 @@ _NOTE = "Battles only: questions are known by their id, there are no answers."
 
 
 @dataclass(frozen=True)
-class Battles:
+class ForeignBattles:
     """A battle table as an arena.
 
     Attributes:
@@ -60,7 +60,7 @@ def read_battles(
     language: str = UNDETERMINED,
     other_languages: str | None = None,
     both_bad: BothBad = "tie",
-) -> Battles:
+) -> ForeignBattles:
     """Read battles.
 
     A battle without a winner (null) is a failed judgment: left out and counted. Without a column
@@ -115,7 +115,7 @@ def read_battles(
     ]
     names = {**_PUBLISHED_FIELDS, "query_id": _question_column(rows) or "query_id"}
     try:
-        return Battles(_arena(kept, name), skipped_table(skips))
+        return ForeignBattles(_arena(kept, name), skipped_table(skips))
     except DataError as error:
         raise DataError([_renamed(problem, names) for problem in error.problems]) from None
 

@@ -21,10 +21,10 @@ from arena.adapters.foreign_rows import (
 from arena.adapters.mirage_outputs import AdaptedOutputs, adapt_outputs, adapt_prompts
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import Arena, checked_arena
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import CSV_SUFFIXES, Rows, read_rows
 from arena.data.schema import JUDGMENTS as OUR_JUDGMENTS
 from arena.data.schema import ArenaInfo, check_table
-from arena.text.languages import LANGUAGE_CODE
 
 VERDICTS = MappingProxyType({"A": "a", "B": "b", "Tie": "tie"})
 """Published verdict to our winner; anything else is a failed judgment."""

@@ -19,8 +19,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
-from arena.text.languages import LANGUAGE_CODE
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]

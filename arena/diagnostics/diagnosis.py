@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from arena.adapters.judgments import checked_judgments
 from arena.data.folder import Arena
-from arena.data.judgment_file import checked_judgments
 from arena.diagnostics.bias import (
     contradiction_findings,
     contradictions_table,

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.languages import MIRACL_LANGUAGES
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.pairs import QuestionKey, ShownPassage
@@ -18,7 +19,6 @@ from arena.llm.client import complete
 from arena.llm.replies import Completion, Outcome, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.usage import Usage
-from arena.text.languages import MIRACL_LANGUAGES
 from arena.text.prompts import packaged_prompt
 
 

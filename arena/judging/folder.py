@@ -19,12 +19,13 @@ from arena.data.folder import Arena, read_info
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_rows, row_suffix, write_rows
 from arena.data.schema import JUDGMENTS as JUDGMENT_SCHEMA
 from arena.data.schema import check_table
-from arena.judging.judge import Progress, judge_arena
+from arena.judging.judge import judge_arena
 from arena.judging.llm_judge import LlmJudge
 from arena.judging.pairs import ChosenPairs, PairKey, pair_keys
 from arena.judging.panel import Aggregate, Panel, hold_panel
 from arena.judging.summary import FAILURE_COLUMNS, Judged, JudgingSummary
-from arena.llm.usage import Price
+from arena.llm.ask import Progress
+from arena.llm.usage import Budget, Price
 
 JUDGMENTS_STEM = "judgments"
 
@@ -261,19 +262,18 @@ def judge_folder(
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     _check_distinct(judges)
-    folder, added, left = Path(folder), 0, max_calls
+    folder, added, budget = Path(folder), 0, Budget(max_calls)
     summaries, tables = [], [arena.judgments[_COLUMNS]]
     file, failures_file = folder, folder
     for judge in judges:
         judged = judge_arena(
-            arena, judge, pairs, store, max_calls=left, prices=prices, progress=progress
+            arena, judge, pairs, store, budget=budget, prices=prices, progress=progress
         )
         file, new = append_judgments(folder, judged.judgments)
         failures_file = note_failures(folder, judged)
         added += new
         summaries.append(judged.summary)
         tables.append(judged.judgments[_COLUMNS])
-        left = None if left is None else max(0, left - judged.summary.sent)
     names = [judge.judge for judge in judges]
     panel, warnings = _panel(pd.concat(tables, ignore_index=True), names, aggregate)
     if panel is not None:

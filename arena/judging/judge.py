@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -21,36 +20,29 @@ from arena.judging.summary import (
     Judged,
     summarize,
 )
-from arena.llm.client import complete
-from arena.llm.replies import UNPARSABLE, Outcome
+from arena.llm.ask import Llm, Progress, ask_table
+from arena.llm.replies import UNPARSABLE, Reply
 from arena.llm.settings import Prompt
-from arena.llm.usage import DryRun, Price, Usage, dry_run
+from arena.llm.usage import Budget, DryRun, Price, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-Progress = Callable[[str, int, int], None]
 Row = tuple[object, ...]
 
 
-class _Asked:
-    """Prompts for pairs, made as they are taken; what was noted on each waits for its reply."""
+class _Prompts:
+    """Makes the prompts of pairs, and notes what in their answers may steer the judge."""
 
-    def __init__(self, texts: ArenaTexts, judge: LlmJudge, keys: Iterable[PairKey]) -> None:
-        self._texts = texts
+    def __init__(self, arena: Arena, judge: LlmJudge) -> None:
+        self._texts = ArenaTexts(arena)
         self._prompt = judge.asked_by
-        self._keys = keys
-        self._waiting: deque[tuple[PairKey, tuple[str, ...]]] = deque()
+        self.flags: list[tuple[str, ...]] = []
 
-    def prompts(self) -> Iterator[Prompt]:
-        for key in self._keys:
-            asked = self._prompt.ask(self._texts.comparison(key))
-            self._waiting.append((key, asked.flags))
-            yield asked.prompt
-
-    def next_answered(self) -> tuple[PairKey, tuple[str, ...]]:
-        """Return the pair of the next reply, and its flags; replies come in the order asked."""
-        return self._waiting.popleft()
+    def of(self, pair: PairKey) -> Prompt:
+        asked = self._prompt.ask(self._texts.comparison(pair))
+        self.flags.append(asked.flags)
+        return asked.prompt
 
 
 def judge_arena(
@@ -59,7 +51,7 @@ def judge_arena(
     pairs: ChosenPairs,
     store: Store,
     *,
-    max_calls: int | None = None,
+    budget: Budget | None = None,
     prices: Mapping[str, Price] | None = None,
     progress: Progress | None = None,
 ) -> Judged:
@@ -74,7 +66,7 @@ def judge_arena(
         judge: Who judges.
         pairs: What to judge; see ``choose_pairs``.
         store: Where replies are and go; see ``arena.llm.open_store``.
-        max_calls: Most pairs to ask; the rest fails as ``over_budget``.
+        budget: Most pairs to ask; the rest fails as ``over_budget``. None asks all.
         prices: Price of each model, for the cost in the summary.
         progress: Called with the judge's name, the pairs done, and all.
 
@@ -85,31 +77,29 @@ def judge_arena(
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = pairs.without(set(pair_keys(there)))
     version = judge.asked_by.version
-    asked = _Asked(ArenaTexts(arena), judge, pair_keys(left.table))
-    run = complete(
-        asked.prompts(),
-        judge.asked_settings,
-        endpoint=judge.endpoint,
-        store=store,
-        parse=judge.read,
-        max_calls=max_calls,
-        progress=_progress_of(judge.judge, len(left.table), progress),
+    prompts = _Prompts(arena, judge)
+    llm = Llm(judge.asked_settings, judge.endpoint, store, budget or Budget())
+    asked = ask_table(
+        list(pair_keys(left.table)),
+        prompts.of,
+        judge.read,
+        llm,
+        stage=judge.judge,
+        progress=progress,
     )
     verdicts: list[Row] = [
         (query_id, language, a, b, "tie", judge.judge, None, None, None, IDENTICAL, version)
         for language, query_id, a, b in pair_keys(left.identical)
     ]
     failures: list[Row] = []
-    with run:
-        for outcome in run:
-            key, flags = asked.next_answered()
-            if outcome.value is None:
-                failures.append(_failure(key, judge.judge, outcome, flags, version))
-            else:
-                verdicts.append(_verdict(key, judge.judge, outcome.value, flags, version))
+    for (pair, reply), flags in zip(asked, prompts.flags, strict=True):
+        if reply.value is None:
+            failures.append(_failure(pair, judge.judge, reply, flags, version))
+        else:
+            verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
     judgments = _judgments(verdicts)
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    summary = summarize(judge, pairs, left, judgments, failed, there, run.usage, prices)
+    summary = summarize(judge, pairs, left, judgments, failed, there, asked.usage, prices)
     return Judged(judgments, failed, summary)
 
 
@@ -127,23 +117,14 @@ def dry_run_judge(
     """
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = pairs.without(set(pair_keys(there)))
-    asked = _Asked(ArenaTexts(arena), judge, pair_keys(left.table))
-    prompts = (prompt for prompt in asked.prompts() if asked.next_answered())
+    prompts = map(_Prompts(arena, judge).of, pair_keys(left.table))
     return dry_run(prompts, judge.asked_settings, store, prices)
 
 
-def _progress_of(name: str, total: int, progress: Progress | None) -> Callable[[Usage], None]:
-    def show(usage: Usage) -> None:
-        if progress is not None:
-            progress(name, usage.prompts, total)
-
-    return show
-
-
 def _verdict(
-    key: PairKey, judge: str, read: StoredVerdict, flags: tuple[str, ...], version: str
+    pair: PairKey, judge: str, read: StoredVerdict, flags: tuple[str, ...], version: str
 ) -> Row:
-    language, query_id, system_a, system_b = key
+    language, query_id, system_a, system_b = pair
     noted = FLAG_SEPARATOR.join([*flags, *read["flags"]])
     sides = (query_id, language, system_a, system_b)
     return (*sides, read["winner"], judge, *_probabilities(read), noted, version)
@@ -157,13 +138,13 @@ def _probabilities(read: StoredVerdict) -> tuple[float | None, ...]:
 
 
 def _failure(
-    key: PairKey, judge: str, outcome: Outcome[StoredVerdict], flags: tuple[str, ...], version: str
+    pair: PairKey, judge: str, reply: Reply[StoredVerdict], flags: tuple[str, ...], version: str
 ) -> Row:
-    language, query_id, system_a, system_b = key
-    reason = INVALID if outcome.failure == UNPARSABLE else outcome.failure
+    language, query_id, system_a, system_b = pair
+    reason = INVALID if reply.reason == UNPARSABLE else reply.reason
     noted = FLAG_SEPARATOR.join(flags)
     sides = (query_id, language, system_a, system_b)
-    return (*sides, judge, reason, outcome.detail, noted, version, outcome.key)
+    return (*sides, judge, reason, reply.detail, noted, version, reply.key)
 
 
 def _judgments(rows: list[Row]) -> pd.DataFrame:

@@ -208,6 +208,30 @@ class Outcome(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """What came of one row's prompt.
+
+    Attributes:
+        value: What was read from the model's answer; None if there is a reason.
+        reason: Why there is no value (``unparsable``, ``refusal``, ``timeout`` ...), or None.
+        detail: More about the reason, for people.
+        key: The prompt's key in the store.
+        from_store: Whether the answer was in the store: from before, or by another process.
+    """
+
+    value: T | None
+    reason: str | None
+    detail: str
+    key: str
+    from_store: bool
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the model has answered, if only unusably; else a later run asks again."""
+        return self.reason not in PASSING and self.reason != OVER_BUDGET
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedScore:
     """A score averaged over the candidates.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from arena.data.errors import UsageError
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
 
 MILLION = 1_000_000
@@ -52,6 +53,11 @@ class Usage:
     tokens_out: int = 0
     without_tokens: int = 0
 
+    @property
+    def sent(self) -> int:
+        """Prompts sent, each counted once."""
+        return self.calls - self.retries
+
     def cost(self, prices: Mapping[str, Price]) -> float | None:
         """Return the cost of this run's calls.
 
@@ -88,6 +94,30 @@ class Usage:
             reasons = ", ".join(f"{count} {name}" for name, count in sorted(self.failures.items()))
             parts.append(f"failed: {reasons}")
         return "; ".join(parts)
+
+
+@dataclass
+class Budget:
+    """Most prompts to send, shared by all that are asked with it.
+
+    Attributes:
+        max_calls: Most prompts to send, retries of a prompt not counted; None for any number.
+        usages: What was asked and used, an entry each time that rows are asked about.
+    """
+
+    max_calls: int | None = None
+    usages: list[Usage] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.max_calls is not None and self.max_calls < 0:
+            raise UsageError(f"max_calls is {self.max_calls}; give 0 or more, or None for no limit")
+
+    @property
+    def calls_left(self) -> int | None:
+        """Prompts that may still be sent; None for any number."""
+        if self.max_calls is None:
+            return None
+        return max(0, self.max_calls - sum(usage.sent for usage in self.usages))
 
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from arena.data.errors import UsageError
 from arena.simulation.simulator import SAMPLE_SEED, simulate, write_simulation
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def write_sample(arguments: Sequence[str] | None = None) -> None:
     """Simulate an arena and write it with its truth."""
     parser = argparse.ArgumentParser(prog="python -m arena.simulation", description=__doc__)
     parser.add_argument("folder", type=Path, help="where to write the arena; created if absent")
@@ -23,4 +23,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    write_sample()

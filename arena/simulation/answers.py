@@ -13,7 +13,7 @@ from arena.simulation.facts import (
     LANGUAGES,
     Factbook,
     Kind,
-    Question,
+    PosedQuestion,
     read_factbook,
 )
 from arena.simulation.systems import ErrorRates, SystemProfile
@@ -43,7 +43,7 @@ class Draft:
     cut: float | None
 
 
-def draft_answer(question: Question, system: str, rates: ErrorRates, seed: int) -> Draft:
+def draft_answer(question: PosedQuestion, system: str, rates: ErrorRates, seed: int) -> Draft:
     """Draw what a system answers to a question.
 
     The draws are keyed by language, system and question. They are the same whatever the rates,
@@ -77,7 +77,7 @@ def _other_language(language: str, random: np.random.Generator) -> str:
 
 
 def _citations(
-    question: Question, rates: ErrorRates, random: np.random.Generator
+    question: PosedQuestion, rates: ErrorRates, random: np.random.Generator
 ) -> list[str | None]:
     """Draw for each fact the right citation, none, or a wrong one."""
     chances = random.random(FACTS_PER_ENTITY)
@@ -93,7 +93,7 @@ def _citations(
     ]
 
 
-def _wrong_citation(question: Question, random: np.random.Generator) -> str:
+def _wrong_citation(question: PosedQuestion, random: np.random.Generator) -> str:
     """Draw a passage that is not relevant or, half of the time, a paragraph there is not."""
     is_invented = random.random() < 0.5
     invented = f"{question.article}#{random.integers(*_INVENTED_PARAGRAPHS)}"
@@ -101,7 +101,7 @@ def _wrong_citation(question: Question, random: np.random.Generator) -> str:
     return invented if is_invented else there
 
 
-def write_output(draft: Draft, question: Question, system: SystemProfile) -> str:
+def write_output(draft: Draft, question: PosedQuestion, system: SystemProfile) -> str:
     """Write an answer: ``##Reason: … ##Answer: …`` with a citation in every sentence."""
     book = read_factbook(draft.language)
     kind = book.kinds[question.kind]
@@ -190,7 +190,7 @@ class ErrorCounts:
     truncation: int
 
 
-def count_errors(draft: Draft, question: Question) -> ErrorCounts:
+def count_errors(draft: Draft, question: PosedQuestion) -> ErrorCounts:
     """Count the errors of an answer."""
     intact = draft.citations if draft.cut is None else draft.citations[:-1]
     return ErrorCounts(

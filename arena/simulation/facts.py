@@ -115,7 +115,7 @@ _PASSAGES_ABOUT_ENTITIES = 4
 
 
 @dataclass(frozen=True)
-class Question:
+class PosedQuestion:
     """A question about one entity.
 
     Attributes:
@@ -147,7 +147,7 @@ class Question:
         return tuple(passage.passage_id for passage in self.passages if not passage.relevance)
 
 
-def pose_questions(language: str, questions: int, seed: int) -> list[Question]:
+def pose_questions(language: str, questions: int, seed: int) -> list[PosedQuestion]:
     """Pose the first questions of a language, one of each kind in turn."""
     kinds = list(read_factbook(language).kinds)
     return [
@@ -156,7 +156,7 @@ def pose_questions(language: str, questions: int, seed: int) -> list[Question]:
     ]
 
 
-def _question(language: str, name: str, entity: int, seed: int) -> Question:
+def _question(language: str, name: str, entity: int, seed: int) -> PosedQuestion:
     book = read_factbook(language)
     kind = book.kinds[name]
     query_id = f"{name}-{entity + 1}"
@@ -167,7 +167,7 @@ def _question(language: str, name: str, entity: int, seed: int) -> Question:
         *_general_passages(kind),
     ]
     order = generator(seed, "simulation", "passages", language, query_id).permutation(len(passages))
-    return Question(
+    return PosedQuestion(
         query_id=query_id,
         language=language,
         kind=name,

@@ -23,7 +23,7 @@ from arena.simulation.answers import (
     utility,
     write_output,
 )
-from arena.simulation.facts import LANGUAGES, QUESTIONS, Question, pose_questions
+from arena.simulation.facts import LANGUAGES, QUESTIONS, PosedQuestion, pose_questions
 from arena.simulation.systems import DEFAULT_SYSTEMS, ErrorRates, SystemProfile
 
 TEACHER = "simulated-teacher"
@@ -184,7 +184,7 @@ def _check_numbers(questions: int, judge_noise: float, seed: int) -> None:
 
 
 def _answer(
-    question: Question, system: SystemProfile, rates: ErrorRates, seed: int
+    question: PosedQuestion, system: SystemProfile, rates: ErrorRates, seed: int
 ) -> tuple[dict[str, str], dict[str, str | float]]:
     """Return a row of the table of answers and one of the table of errors."""
     draft = draft_answer(question, system.name, rates, seed)
@@ -200,7 +200,7 @@ def _answer(
     return answer, {**key, **asdict(errors), "utility": utility(errors)}
 
 
-def _query(question: Question) -> dict[str, object]:
+def _query(question: PosedQuestion) -> dict[str, object]:
     return {
         "query_id": question.query_id,
         "language": question.language,

@@ -41,8 +41,8 @@ def advise(
     as_json: JsonOption = False,
 ) -> None:
     """Say which questions to judge to settle a new system's rank, and how many judgments."""
+    from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_answers, read_arena
-    from arena.data.judgment_file import read_judgments
     from surrogate.board.folder import arena_folder, read_board
     from surrogate.ranking.advice import advise as advise_systems
     from surrogate.ranking.prediction_powered import estimate_win_rates

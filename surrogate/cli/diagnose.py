@@ -76,8 +76,8 @@ def diagnose(
     as_json: JsonOption = False,
 ) -> None:
     """Say what limits a board: gaps, position bias, disagreement, preference for length."""
+    from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
-    from arena.data.judgment_file import read_judgments
     from arena.diagnostics import diagnose as diagnose_arena
     from arena.diagnostics import diagnose_judgments
     from surrogate.cli import printing

@@ -85,7 +85,7 @@ def read_battles_of(
     Parquet files of over a million judgments are read by columns, and not diagnosed further than
     the fit itself does.
     """
-    from arena.data.judgment_file import read_judgments
+    from arena.adapters.judgments import read_judgments
     from arena.diagnostics import diagnose_judgments
     from arena.rating.battle_codes import ALL, code_judgments, is_large_file, read_battle_codes
 

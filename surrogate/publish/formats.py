@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, SupportsFloat
 
-from arena.text.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
+from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
 
 MISSING = "–"
 MINUS = "−"

@@ -108,7 +108,7 @@ def judging_records(board: ConfiguredBoard, judge: str, place: Place) -> Judging
 
 def _judge(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str:
     from arena.judging import choose_pairs, judge_arena
-    from arena.llm import open_store
+    from arena.llm import Budget, open_store
 
     arena = read_arena(board.arena)
     pairs = choose_pairs(
@@ -122,7 +122,7 @@ def _judge(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str
     with open_store(_store(board, options, place)) as store:
         judged = judge_arena(
             *(arena, _judge_of(options), pairs, store),
-            max_calls=options.max_calls,
+            budget=Budget(options.max_calls),
             progress=place.progress,
         )
     summary = judged.summary

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from arena import read_arena
-from arena.data.judgment_file import read_judgments
+from arena.adapters.judgments import read_judgments
 from arena.diagnostics import diagnose, diagnose_judgments
 from arena.diagnostics.verdicts import ITEM, majorities, verdicts
 

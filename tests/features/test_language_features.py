@@ -5,7 +5,7 @@ import pytest
 from sentences import SENTENCES
 
 from arena import MissingDependencyError
-from arena.text.languages import MIRACL_LANGUAGES
+from arena.data.languages import MIRACL_LANGUAGES
 from features import parse_features
 from features.measures import language
 from features.measures.language import identify

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sentences import SENTENCES
 
 from arena.data.errors import MissingDependencyError
-from arena.text.languages import MIRACL_LANGUAGES
+from arena.data.languages import MIRACL_LANGUAGES
 from features.text import sentences
 from features.text.sentences import require_sentences, sentence_spans, split_sentences
 

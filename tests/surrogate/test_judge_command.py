@@ -202,9 +202,9 @@ def test_help_and_import_load_no_client():
 
     code = """
 import sys
-import surrogate.cli, arena.judging
+import surrogate.cli.app, arena.judging
 try:
-    surrogate.cli.main(["judge", "--help"])
+    surrogate.cli.app.main(["judge", "--help"])
 except SystemExit:
     pass
 print("loaded:", {"openai", "jinja2", "sqlalchemy"} & set(sys.modules))

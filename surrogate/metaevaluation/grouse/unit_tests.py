@@ -16,9 +16,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import read_rows
 from arena.data.schema import is_unstorable
-from arena.text.languages import LANGUAGE_CODE
 
 NULL = "None"
 

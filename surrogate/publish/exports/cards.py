@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from arena.data.errors import UsageError
-from arena.text.languages import LANGUAGE_CODE
+from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.folder import JUDGE_FILE
 from surrogate.board.signature import reproduction, signature_fields
 from surrogate.board.summary import BoardSummary

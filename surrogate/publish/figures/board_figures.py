@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from arena.data.errors import UsageError
-from arena.text.languages import LANGUAGE_CODE
+from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.tables import BoardTables
 from surrogate.publish.figures.importances import feature_lollipops, importance_boxes
 from surrogate.publish.figures.matrices import rank_heat_map, win_matrix

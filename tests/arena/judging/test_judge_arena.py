@@ -10,7 +10,7 @@ from judged_systems import better, build_arena, shown_answers
 from arena import MissingDependencyError, UsageError
 from arena.data.folder import checked_arena, rows_of
 from arena.judging import choose_pairs, dry_run_judge, judge_arena
-from arena.llm import Price
+from arena.llm import Budget, Price
 from arena.rating.battle_codes import code_judgments
 from arena.rating.ratings import rate
 
@@ -163,7 +163,7 @@ def test_nothing_is_asked_twice(serve, judge_at, store):
 def test_a_budget_ends_a_run_and_the_next_goes_on(serve, judge_at, store):
     arena = build_arena()
     server = serve(honest)
-    first = judge_arena(arena, judge_at(server), choose_pairs(arena), store, max_calls=5)
+    first = judge_arena(arena, judge_at(server), choose_pairs(arena), store, budget=Budget(5))
     assert (first.summary.sent, first.summary.failures) == (5, {"over_budget": 7})
     assert (first.summary.asked, len(first.judgments)) == (5, 5)
     rest = judge_arena(arena, judge_at(server), choose_pairs(arena), store)

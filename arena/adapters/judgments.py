@@ -1,4 +1,4 @@
-"""Judgments without an arena around them: from an arena folder, a file or a table."""
+"""Judgments from any file: our own columns, or LMArena's battles."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pandas as pd
 from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import read_arena, rows_of
+from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import JUDGMENTS, check_table, self_judgments
-from arena.text.languages import UNDETERMINED
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from arena import write_arena
+from arena.adapters.judgments import checked_judgments, read_judgments
 from arena.data.errors import DataError, UsageError
-from arena.data.judgment_file import checked_judgments, read_judgments
 from arena.data.rows import write_rows
 from arena.simulation import simulate
 

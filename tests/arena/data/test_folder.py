@@ -12,7 +12,7 @@ from arena import DataError, UsageError, read_answers, read_arena, write_arena
 from arena.data.folder import ARENA_SUFFIXES, Arena
 from arena.data.rows import write_rows
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "arenas"
+DATA = Path(__file__).parents[4] / "shared" / "data" / "arenas"
 
 INFO = {
     "name": "small",

@@ -9,8 +9,8 @@ import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.adapters import read_battles
+from arena.data.languages import language_code
 from arena.data.rows import SUFFIXES, write_rows
-from arena.text.languages import language_code
 
 WINNERS = ["model_a", "model_b", "tie", "tie (bothbad)", "both_bad"]
 BATTLES = pd.DataFrame(

@@ -18,7 +18,7 @@ from arena.simulation import (
     sample_truth,
     simulate,
 )
-from arena.simulation.__main__ import main
+from arena.simulation.__main__ import write_sample
 
 TABLES = ("queries", "answers", "judgments")
 FILES = {"arena.json", "truth.csv", *(f"{table}.jsonl.gz" for table in TABLES)}
@@ -73,7 +73,7 @@ def test_the_command_writes_an_arena_with_its_truth(tmp_path):
 
 def test_the_command_refuses_a_negative_seed(tmp_path, capsys):
     with pytest.raises(SystemExit) as raised:
-        main([str(tmp_path / "arena"), "--seed=-1"])
+        write_sample([str(tmp_path / "arena"), "--seed=-1"])
     assert raised.value.code == 2
     assert "seed = -1 is negative; use 0 or more" in capsys.readouterr().err
     assert not (tmp_path / "arena").exists()
