@@ -13,28 +13,22 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
-from arena.llm.client import complete
-from arena.llm.replies import EMPTY, OVER_BUDGET, PASSING, REFUSAL, UNPARSABLE, Completion, Outcome
-from arena.llm.settings import Endpoint, ModelSettings, Prompt
-from arena.llm.usage import Usage
-
-if TYPE_CHECKING:
-    from arena.llm.store import Store
+from arena.llm import Llm, ModelSettings, Prompt, Usage, ask_table
+from arena.llm.ask import Progress
+from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")
 JudgedT = TypeVar("JudgedT", contravariant=True)
-Progress = Callable[[str, int, int], None]
 
 RUN = 5
 THRESHOLD = 0.55
 
 _SPACES = re.compile(r"\s+")
 _ASKED_AGAIN = frozenset({UNPARSABLE, EMPTY, REFUSAL})
-_NOT_ASKED = PASSING | {OVER_BUDGET}
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,24 +207,16 @@ class PromptJudge(Generic[ItemT]):
 
     Attributes:
         prompts: How it is asked.
-        settings: Model, temperature and so on.
-        store: Keeps every reply: what it has is not asked again.
-        endpoint: Where the model is asked.
+        llm: The model, where it is asked, where its replies are kept, and its budget.
         retries: How often a prompt is sent again, at most, where the reply has no value. Each try
             has a purpose of its own in the store, and the next seed where the settings have one.
-        max_calls: Most prompts to send, retries included; None for all.
         progress: Called with a stage's name, what is done of it, and all of it.
-        usages: What was asked and used, an entry a task and try; grows as the judge is at work.
     """
 
     prompts: JudgePrompts[ItemT]
-    settings: ModelSettings
-    store: Store = field(repr=False)
-    endpoint: Endpoint = field(default_factory=Endpoint)
+    llm: Llm
     retries: int = 0
-    max_calls: int | None = None
     progress: Progress | None = field(default=None, repr=False)
-    usages: list[Usage] = field(default_factory=list, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.retries < 0:
@@ -239,24 +225,29 @@ class PromptJudge(Generic[ItemT]):
     @property
     def name(self) -> str:
         """The kind of judge and the model."""
-        return f"{self.prompts.kind}:{self.settings.model}"
+        return f"{self.prompts.kind}:{self.llm.settings.model}"
 
     @property
     def prompt(self) -> str:
         """Names and digests of the templates."""
         return self.prompts.version
 
+    @property
+    def usages(self) -> Sequence[Usage]:
+        """What was asked and used, an entry a task and try."""
+        return self.llm.budget.usages
+
     def judge(self, items: Sequence[ItemT]) -> list[Verdict]:
         """Ask the model about every item.
 
         Returns:
             A verdict an item. One without a value after all retries counts against the model; one
-            that was not answered, because the server failed or ``max_calls`` was used up, was not
+            that was not answered, because the server failed or the budget was used up, was not
             asked: run again.
 
         Raises:
-            UsageError: See ``arena.llm.complete``.
-            MissingDependencyError: If Jinja, the SDK or SQLAlchemy is not installed.
+            UsageError: See ``arena.llm.ask_table``.
+            MissingDependencyError: If Jinja or the SDK is not installed.
         """
         replies: list[list[Verdict]] = [[] for _ in items]
         for task in dict.fromkeys(map(self.prompts.task, items)):
@@ -268,63 +259,35 @@ class PromptJudge(Generic[ItemT]):
         return [self.prompts.verdict(each) for each in replies]
 
     def _answers(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
-        verdicts = [Verdict(None, OVER_BUDGET, was_asked=False)] * len(prompts)
+        verdicts: dict[int, Verdict] = {}
         pending = list(range(len(prompts)))
         for attempt in range(self.retries + 1):
-            outcomes = self._ask([prompts[number] for number in pending], task, attempt)
-            for number, outcome in zip(pending, outcomes, strict=True):
-                verdicts[number] = _verdict(outcome)
+            asked = self._ask([prompts[number] for number in pending], task, attempt)
+            verdicts |= zip(pending, asked, strict=True)
             pending = [number for number in pending if verdicts[number].failure in _ASKED_AGAIN]
             if not pending:
                 break
-        return verdicts
+        return [verdicts[number] for number in range(len(prompts))]
 
-    def _ask(
-        self, prompts: Sequence[Prompt], task: str, attempt: int
-    ) -> list[Outcome[Value | None]]:
+    def _ask(self, prompts: Sequence[Prompt], task: str, attempt: int) -> list[Verdict]:
         purpose = f"retry {attempt}" if attempt else ""
-        stage = " ".join(part for part in (self.name, task, purpose) if part)
-        run = complete(
+        asked = ask_table(
             [replace(prompt, purpose=purpose) for prompt in prompts],
-            self._settings(task, attempt),
-            endpoint=self.endpoint,
-            store=self.store,
-            parse=partial(self._read, task=task),
-            max_calls=self._calls_left(),
+            lambda prompt: prompt,
+            partial(self._read, task=task),
+            replace(self.llm, settings=self._settings(task, attempt)),
+            stage=" ".join(part for part in (self.name, task, purpose) if part),
+            progress=self.progress,
         )
-        self.usages.append(run.usage)
-        outcomes: list[Outcome[Value | None]] = []
-        with run:
-            for outcome in run:
-                outcomes.append(outcome)
-                if self.progress is not None:
-                    self.progress(stage, len(outcomes), len(prompts))
-        return outcomes
+        return [Verdict(reply.value, reply.reason, reply.was_asked) for reply in asked.replies]
 
     def _read(self, completion: Completion, task: str) -> Value | None:
         return self.prompts.read(completion.text or "", task)
 
     def _settings(self, task: str, attempt: int) -> ModelSettings:
-        seed = self.settings.seed
-        reply_format = self.prompts.reply_format(task) or self.settings.response_format
+        settings = self.llm.settings
         return replace(
-            self.settings,
-            seed=None if seed is None else seed + attempt,
-            response_format=reply_format,
+            settings,
+            seed=None if settings.seed is None else settings.seed + attempt,
+            response_format=self.prompts.reply_format(task) or settings.response_format,
         )
-
-    def _calls_left(self) -> int | None:
-        return calls_left(self.max_calls, self.usages)
-
-
-def calls_left(max_calls: int | None, usages: Sequence[Usage]) -> int | None:
-    """Return how many prompts may still be sent; a call repeated for its server counts once."""
-    if max_calls is None:
-        return None
-    return max(0, max_calls - sum(usage.calls - usage.retries for usage in usages))
-
-
-def _verdict(outcome: Outcome[Value | None]) -> Verdict:
-    if outcome.failure is None:
-        return Verdict(outcome.value)
-    return Verdict(None, outcome.failure, was_asked=outcome.failure not in _NOT_ASKED)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.llm import Endpoint, ModelSettings, Usage
+from arena.llm import Budget, Endpoint, Llm, ModelSettings, Usage
+from arena.llm.ask import Progress
 from features.models import ModelOptions
 from surrogate.metaevaluation.judges import (
     FunctionJudge,
     Judge,
     JudgePrompts,
     LexicalJudge,
-    Progress,
     PromptJudge,
     Verdict,
 )
@@ -42,7 +42,7 @@ class JudgeOptions:
 
     Attributes:
         endpoint: Where LLMs are asked.
-        store: Path or URL of what keeps their replies.
+        store: Path of what keeps their replies.
         max_calls: Most prompts that each LLM is sent; None for all.
         max_tokens: Most tokens of a reply.
         retries: Further tries where a reply has no value.
@@ -87,15 +87,14 @@ class JudgeFactory:
         self, prompts: JudgePrompts[Any], model: str, settings: ModelSettings | None = None
     ) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
-        return PromptJudge(
-            prompts,
-            settings or ModelSettings(model, max_tokens=self.options.max_tokens),
+        options = self.options
+        llm = Llm(
+            settings or ModelSettings(model, max_tokens=options.max_tokens),
+            options.endpoint,
             self.store,
-            self.options.endpoint,
-            self.options.retries,
-            self.options.max_calls,
-            self.progress,
+            Budget(options.max_calls),
         )
+        return PromptJudge(prompts, llm, options.retries, self.progress)
 
 
 @dataclass(frozen=True)

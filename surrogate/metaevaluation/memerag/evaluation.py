@@ -105,7 +105,7 @@ class Memerag:
             known = known.groupby("language", sort=False).head(self.limit)
         if known.empty:
             raise UsageError(
-                f"there is no sentence to judge; some must be labelled {' or '.join(JUDGED)}"
+                f"there is no sentence to judge; some must be labeled {' or '.join(JUDGED)}"
             )
         return known.reset_index(drop=True)
 
@@ -221,7 +221,7 @@ def ratings_report(
     for path, report in reports:
         reasons = dict.fromkeys(found.reason for found in report.coefficients.values())
         notes += [f"{path.name}: {reason}" for reason in reasons if reason]
-    level = "coarse" if coarse else "as labelled"
+    level = "coarse" if coarse else "as labeled"
     table = ReportTable(
         f"Agreement on {field_name}, {level} (95% interval)",
         ["file", "items", "with pairs", "raters", *map(spaced, _COEFFICIENTS)],

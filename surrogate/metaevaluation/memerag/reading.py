@@ -126,7 +126,7 @@ class ContextPassage(BaseModel):
     text: FilledText
 
 
-class LabelledSentence(BaseModel):
+class LabeledSentence(BaseModel):
     """A sentence of an answer with its human labels."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -139,7 +139,7 @@ class LabelledSentence(BaseModel):
     comments: str | None = None
 
 
-class LabelledAnswer(BaseModel):
+class LabeledAnswer(BaseModel):
     """One line: an answer to one question."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -147,7 +147,7 @@ class LabelledAnswer(BaseModel):
     query_id: Annotated[FilledText, BeforeValidator(_id)]
     query: FilledText
     context: list[ContextPassage] = Field(min_length=1)
-    answer: list[LabelledSentence] = Field(min_length=1)
+    answer: list[LabeledSentence] = Field(min_length=1)
 
 
 SENTENCE_KEY = ["language", "query_id", "sentence_id"]
@@ -214,7 +214,7 @@ def _read_file(path: Path, language: str, problems: list[Problem]) -> list[dict[
     if rows.table.empty and not rows.problems:
         hint = "put one JSON object a line in"
         found.append(Problem(path.name, None, None, None, "holds no answers", hint))
-    for line, answer in checked_records(rows, LabelledAnswer, found):
+    for line, answer in checked_records(rows, LabeledAnswer, found):
         repeated = [*_repeated(answer, seen, rows.source, line)]
         found += repeated
         if not repeated:
@@ -224,7 +224,7 @@ def _read_file(path: Path, language: str, problems: list[Problem]) -> list[dict[
 
 
 def _repeated(
-    answer: LabelledAnswer, seen: dict[str, int], source: str, line: int
+    answer: LabeledAnswer, seen: dict[str, int], source: str, line: int
 ) -> Iterator[Problem]:
     first = seen.setdefault(answer.query_id, line)
     if first != line:
@@ -236,7 +236,7 @@ def _repeated(
         yield Problem(source, line, "answer.sentence_id", repeated, fault, "number the sentences")
 
 
-def _sentences(answer: LabelledAnswer, language: str) -> list[dict[str, Any]]:
+def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
     shared = {
         "language": language,
         "query_id": answer.query_id,

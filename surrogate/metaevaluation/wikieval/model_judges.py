@@ -1,4 +1,4 @@
-"""Natural-language inference as a judge of faithfulness."""
+"""Judges of WikiEval's pairs that need a model: embeddings, rerankers, Ragas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from arena.llm.usage import Usage
 from features.measures.ragas import QUESTIONS
 from features.measures.sample import Missing
 from features.models import Item, ModelOptions, Scores, load_scorer
-from features.models.pair_scorer import OUTPUTS
 from features.models.ragas import (
     INSUFFICIENT_INFORMATION,
     NOT_REACHED,
@@ -31,70 +30,13 @@ from features.models.ragas import (
     versions,
 )
 from features.text.sentences import split_sentences
-from surrogate.metaevaluation.memerag.judges import Claim, Verdict
-from surrogate.metaevaluation.memerag.reading import NOT_SUPPORTED, SUPPORTED
-from surrogate.metaevaluation.wikieval.pairs import (
+from surrogate.metaevaluation.judges import Verdict
+from surrogate.metaevaluation.wikieval.judges import (
     ANSWER_RELEVANCE,
     FAITHFULNESS,
     Pair,
-    Preference,
-    Score,
     higher,
 )
-
-_ENTAILMENT = OUTPUTS.index("entailment")
-
-
-@dataclass(frozen=True)
-class NliJudge:
-    """Calls a sentence supported if a passage entails it.
-
-    A passage entails a sentence if entailment is the most probable of the three labels (as in
-    ALCE, Gao et al., 2023, section 3.3).
-
-    Attributes:
-        model: Folder of the model, or its name on the Hugging Face hub.
-        options: How to run it.
-    """
-
-    model: str
-    options: ModelOptions = field(default_factory=ModelOptions)
-
-    @property
-    def name(self) -> str:
-        """``nli:`` and the model."""
-        return f"nli:{self.model}"
-
-    @property
-    def prompt(self) -> str:
-        """How verdicts are made of probabilities."""
-        return "a passage entails the sentence"
-
-    def judge(self, claims: Sequence[Claim]) -> list[Verdict]:
-        """Judge claims; each distinct pair of passage and sentence is scored once.
-
-        Raises:
-            UsageError: See ``features.models.load_scorer``.
-            MissingDependencyError: If a package that the model needs is not installed.
-        """
-        pairs = [(text, claim.sentence) for claim in claims for text in claim.passages]
-        distinct = list(dict.fromkeys(pairs))
-        if not distinct:
-            return [Verdict(NOT_SUPPORTED)] * len(claims)
-        scores = load_scorer("nli", self.model, self.options).score(distinct)
-        entailed = {
-            pair: int(np.argmax(row)) == _ENTAILMENT
-            for pair, row in zip(distinct, scores, strict=True)
-        }
-        return [
-            _verdict(any(entailed[text, each.sentence] for text in each.passages))
-            for each in claims
-        ]
-
-
-def _verdict(supported: bool) -> Verdict:
-    return Verdict(SUPPORTED if supported else NOT_SUPPORTED)
-
 
 LANGUAGE = "en"
 
@@ -125,7 +67,7 @@ class EmbedderJudge:
         """How scores are made of cosines."""
         return f"mean cosine of sentences|prefix:{prefix_for(self.model)}"
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Preference]:
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """Judge pairs; each distinct sentence is embedded once.
 
         Raises:
@@ -168,7 +110,7 @@ class RerankerJudge:
         """How scores are made of the reranker's."""
         return "mean score of sentences"
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Preference]:
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """Judge pairs; each distinct query and passage is scored once.
 
         Raises:
@@ -210,18 +152,18 @@ def _embedded(pair: Pair) -> Iterable[str]:
         yield from (sentence for text in texts for sentence in _sentences(text))
 
 
-def _cosine(pair: Pair, text: str, known: Mapping[str, Scores]) -> Score:
+def _cosine(pair: Pair, text: str, known: Mapping[str, Scores]) -> Verdict:
     if pair.criterion == ANSWER_RELEVANCE:
-        return Score(float(known[text] @ known[pair.question]))
+        return Verdict(float(known[text] @ known[pair.question]))
     targets = _sentences(pair.context or "") if pair.criterion == FAITHFULNESS else [pair.question]
     sentences = _sentences(text)
     if not sentences or not targets:
-        return Score(None, _NO_SENTENCES)
+        return Verdict(None, _NO_SENTENCES)
     cosines = (
         np.stack([known[each] for each in sentences])
         @ np.stack([known[each] for each in targets]).T
     )
-    return Score(float(cosines.max(axis=1).mean(dtype=np.float64)))
+    return Verdict(float(cosines.max(axis=1).mean(dtype=np.float64)))
 
 
 def _reranked(pair: Pair, text: str) -> list[Item]:
@@ -233,10 +175,10 @@ def _reranked(pair: Pair, text: str) -> list[Item]:
     return [(pair.question, sentence) for sentence in _sentences(text)]
 
 
-def _mean(known: Mapping[Item, float], items: Sequence[Item]) -> Score:
+def _mean(known: Mapping[Item, float], items: Sequence[Item]) -> Verdict:
     if not items:
-        return Score(None, _NO_SENTENCES)
-    return Score(float(np.mean([known[item] for item in items])))
+        return Verdict(None, _NO_SENTENCES)
+    return Verdict(float(np.mean([known[item] for item in items])))
 
 
 Progress = Callable[[str, int, int], None]
@@ -279,29 +221,25 @@ class RagasJudge:
         names = versions(STATEMENTS, VERDICTS, QUESTION, SENTENCES)
         return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Preference]:
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """Measure both texts of each pair.
 
         Raises:
             UsageError: If the endpoint, the store or the embedding model cannot be used.
             MissingDependencyError: If a package that is needed is not installed.
         """
-        preferences: dict[int, Preference] = {}
+        verdicts: dict[int, Verdict] = {}
         for by_questions in (False, True):
-            places = [
-                place
-                for place, pair in enumerate(pairs)
+            numbers = [
+                number
+                for number, pair in enumerate(pairs)
                 if (pair.criterion == ANSWER_RELEVANCE) == by_questions
             ]
-            items = [item for place in places for item in self._items(pairs[place])]
+            chosen = [pairs[number] for number in numbers]
+            items = [self._item(pair, text) for pair in chosen for text in (pair.first, pair.second)]
             scores = [_score(row) for row in self._measured(items, by_questions)]
-            for place, two in zip(places, zip(scores[::2], scores[1::2], strict=True), strict=True):
-                preferences[place] = higher(*two)
-        return [preferences[place] for place in range(len(pairs))]
-
-    def _items(self, pair: Pair) -> tuple[Item, Item]:
-        first, second = (self._item(pair, text) for text in (pair.first, pair.second))
-        return first, second
+            verdicts |= zip(numbers, map(higher, scores[::2], scores[1::2]), strict=True)
+        return [verdicts[number] for number in range(len(pairs))]
 
     def _item(self, pair: Pair, text: str) -> Item:
         if pair.criterion == FAITHFULNESS:
@@ -335,10 +273,10 @@ class RagasJudge:
             self.progress(f"{self.name} stage {len(self.usages)}", done, total)
 
 
-def _score(row: Scores) -> Score:
+def _score(row: Scores) -> Verdict:
     found = from_scores(row)
     if found == INSUFFICIENT_INFORMATION:
-        return Score(0.0)
+        return Verdict(0.0)
     if isinstance(found, Missing):
-        return Score(None, found.reason, found != NOT_REACHED)
-    return Score(found)
+        return Verdict(None, found.reason, found != NOT_REACHED)
+    return Verdict(found)
