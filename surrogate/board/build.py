@@ -18,7 +18,7 @@ from arena.rating.tournaments import (
     DEFAULT_QUESTIONS,
     DEFAULT_TOURNAMENTS,
     Tournaments,
-    hold_tournaments,
+    bootstrap_tournaments,
 )
 from features.engine.extraction import extract, feature_columns
 from features.measures.feature import Feature
@@ -136,7 +136,7 @@ def build_board(
         raise UsageError(f"{examples} examples of each system; ask for 0 at least")
     judged = arena.judged_by(judge)
     held = _holdout(judged, holdout, seed)
-    held_by_language = _hold_tournaments(judged, tournaments, questions, ties, ridge, seed)
+    held_by_language = _bootstrap_tournaments(judged, tournaments, questions, ties, ridge, seed)
     if feature_table is None:
         table = extract(
             arena, features, n_jobs=n_jobs, progress=progress, models=models, cache=feature_cache
@@ -169,11 +169,11 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[s
     return check_holdout(holdout, systems)
 
 
-def _hold_tournaments(
+def _bootstrap_tournaments(
     judged: Arena, tournaments: int, questions: int, ties: TieRule, ridge: float, seed: int
 ) -> dict[str, Tournaments]:
     return {
-        str(language): hold_tournaments(judgments, tournaments, questions, ties, ridge, seed)
+        str(language): bootstrap_tournaments(judgments, tournaments, questions, ties, ridge, seed)
         for language, judgments in judged.judgments.groupby("language")
     }
 

@@ -25,6 +25,7 @@ from scipy.stats import norm, t
 
 from arena.data.errors import DataError, UsageError
 from arena.data.schema import validation_problems
+from arena.statistics.significance import holm_adjusted
 from surrogate.board.folder import ARENA_FILE, BOARD_FILE, OVERALL_FILE, SUMMARY_FILE
 from surrogate.board.summary import BoardSummary
 
@@ -95,16 +96,6 @@ def chances(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
     known = errors > 0
     ratio = np.divide(np.abs(changes), errors, out=np.full_like(errors, np.nan), where=known)
     return np.asarray(np.where(changes == 0, 1.0, 2 * t.sf(ratio, freedom)))
-
-
-def holm_adjusted(chances: Floats) -> Floats:
-    """Adjust p-values for testing several at once (Holm, 1979); NaN stays, and does not count."""
-    adjusted = np.full(len(chances), np.nan)
-    known = np.flatnonzero(np.isfinite(chances))
-    order = known[np.argsort(chances[known], kind="stable")]
-    factors = len(order) - np.arange(len(order))
-    adjusted[order] = np.maximum.accumulate(np.minimum(chances[order] * factors, 1.0))
-    return adjusted
 
 
 RATING_COLUMNS = ["language", "system", "rank", "rating", "low", "high", "note"]

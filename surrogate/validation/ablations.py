@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from arena.statistics.rank_agreement import percentile_interval
+from arena.statistics.bootstrap import percentile_interval
 from features.measures import citations, fluency, language, overlap
 from features.measures.feature import Feature
 from features.measures.fluency import FLUENCY_FEATURES

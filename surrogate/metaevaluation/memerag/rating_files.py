@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.rows import read_rows
-from arena.statistics.raters import Ratings, code_ratings
+from arena.statistics.raters import RatedItems, code_ratings
 from surrogate.metaevaluation.memerag.reading import (
     CHALLENGING,
     FACTUALITY,
@@ -30,7 +30,7 @@ _FINE = "fine_grained_factuality"
 _HINTS = MappingProxyType({name: f"use one of {', '.join(LABELS[name])}" for name in FIELDS})
 
 
-def read_ratings(path: Path | str, field: Field, coarse: bool = False) -> Ratings:
+def read_ratings(path: Path | str, field: Field, coarse: bool = False) -> RatedItems:
     """Read the ratings of one field of a file.
 
     Args:
