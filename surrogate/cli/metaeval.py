@@ -46,7 +46,7 @@ PermutationsOption = Annotated[
 ]
 
 
-def _options(  # noqa: PLR0913
+def _options(
     base_url: str,
     api_key_env: str,
     concurrency: int,
@@ -62,9 +62,7 @@ def _options(  # noqa: PLR0913
     from surrogate.metaevaluation.runner import JudgeOptions
 
     endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
-    return JudgeOptions(
-        endpoint, store, max_calls, max_tokens, retries, models or ModelOptions()
-    )
+    return JudgeOptions(endpoint, store, max_calls, max_tokens, retries, models or ModelOptions())
 
 
 def _evaluate(
@@ -89,7 +87,8 @@ def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
         return
     for table in report.tables:
         print_table(table.title, table.header, table.rows)
-        print("\n".join(table.notes))
+        for note in table.notes:
+            print(note)
     for usage in report.usages or ():
         print(usage)
 
@@ -137,9 +136,7 @@ def grouse(
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
     from surrogate.metaevaluation.grouse.evaluation import Grouse
 
-    options = _options(
-        base_url, api_key_env, concurrency, timeout, store, max_calls, max_tokens
-    )
+    options = _options(base_url, api_key_env, concurrency, timeout, store, max_calls, max_tokens)
     benchmark = Grouse.choose(file, split_names(languages), split_names(types), limit, replies)
     _present(benchmark.report(_evaluate(benchmark, judges, options)), as_json, arena)
 
@@ -152,7 +149,8 @@ def wikieval(
         typer.Option(
             "--judge",
             help="ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, gpt-ranking:LLM, "
-            "embedder:MODEL_OR_FOLDER, reranker:MODEL_OR_FOLDER, lexical or python:MODULE:FUNCTION; repeatable.",
+            "embedder:MODEL_OR_FOLDER, reranker:MODEL_OR_FOLDER, lexical or "
+            "python:MODULE:FUNCTION; repeatable.",
         ),
     ],
     criteria: Annotated[
@@ -213,8 +211,8 @@ def wikieval(
     _present(benchmark.report(evaluation, ties, replicates, seed), as_json, arena)
 
 
-@metaeval.command()
-def agreement(
+@metaeval.command("agreement")
+def rater_agreement(
     files: Annotated[
         list[Path],
         typer.Argument(help="Files in MEMERAG's format; a field holds one label or a list."),
@@ -255,7 +253,9 @@ def memerag(
     judges: Annotated[
         list[str],
         typer.Option(
-            "--judge", help="llm:MODEL, nli:MODEL_OR_FOLDER, lexical, grounding or python:MODULE:FUNCTION; repeatable."
+            "--judge",
+            help="llm:MODEL, nli:MODEL_OR_FOLDER, lexical, grounding or "
+            "python:MODULE:FUNCTION; repeatable.",
         ),
     ],
     prompt: Annotated[

@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from arena.llm.store import Store
 
 ItemT = TypeVar("ItemT")
+BenchmarkT = TypeVar("BenchmarkT", covariant=True)
 
 BY_JUDGE = ["judge", "prompt"]
 VERDICT = ["value", "failure", "was_asked"]
 """Columns of every table of verdicts, after the judge and what tells one item from another."""
-
-STORE_FILE = "metaevaluation.sqlite"
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class JudgeOptions:
     """
 
     endpoint: Endpoint = field(default_factory=Endpoint)
-    store: str = STORE_FILE
+    store: str = "metaevaluation.sqlite"
     max_calls: int | None = None
     max_tokens: int = 1024
     retries: int = 0
@@ -110,14 +109,14 @@ class JudgeKind:
     make: Callable[[str, JudgeFactory], Judge[Any]]
 
 
-class Benchmark(Protocol[ItemT]):
+class Benchmark(Protocol[BenchmarkT]):
     """Items with what people said of them."""
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:
         """The kinds of judges that can be named."""
 
-    def verdicts(self, judge: Judge[ItemT]) -> pd.DataFrame:
+    def verdicts(self, judge: Judge[BenchmarkT]) -> pd.DataFrame:
         """Let one judge judge every item.
 
         Returns:
@@ -215,7 +214,7 @@ def make_judge(spec: str, kinds: Sequence[JudgeKind], factory: JudgeFactory) -> 
     raise UsageError(f"there is no judge {spec!r}; give one of {forms}")
 
 
-def _function_judge(path: str, _: JudgeFactory) -> FunctionJudge:
+def _function_judge(path: str, factory: JudgeFactory) -> FunctionJudge:  # noqa: ARG001
     module_name, _, name = path.partition(":")
     if not module_name or not name:
         raise UsageError(f"python:{path} names no function; write python:MODULE:FUNCTION")

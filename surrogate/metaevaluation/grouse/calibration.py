@@ -31,8 +31,8 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     """Compare judges' scores with reference scores, by people or by a trusted judge.
 
     Args:
-        scores: Verdicts, see ``Grouse``, or any table with columns ``judge``, ``prompt``, ``test_id``,
-            ``metric``, ``value`` and ``failure``.
+        scores: Verdicts, see ``Grouse``, or any table with columns ``judge``, ``prompt``,
+            ``test_id``, ``metric``, ``value`` and ``failure``.
         human: Columns ``test_id``, ``metric`` and ``value``, a row a test and metric; a missing
             value is null.
 

@@ -23,6 +23,7 @@ from surrogate.metaevaluation.grouse.unit_tests import (
 )
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
 
+
 @dataclass(frozen=True, slots=True)
 class ScoringTask:
     """An answer to score by one metric; the verdict is a score of its scale, or null.

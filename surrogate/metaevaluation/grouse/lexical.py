@@ -59,15 +59,15 @@ def _faithfulness(sample: AnswerSample, judge: LexicalJudge) -> int | None:
     return int(all(_is_cited(each, sample.references, judge) for each in stated))
 
 
-_RULES: MappingProxyType[
-    JudgedMetric, Callable[[AnswerSample, LexicalJudge], int | None]
-] = MappingProxyType(
-    {
-        "answer_relevancy": _answer_relevancy,
-        "completeness": _completeness,
-        "usefulness": _usefulness,
-        "faithfulness": _faithfulness,
-    }
+_RULES: MappingProxyType[JudgedMetric, Callable[[AnswerSample, LexicalJudge], int | None]] = (
+    MappingProxyType(
+        {
+            "answer_relevancy": _answer_relevancy,
+            "completeness": _completeness,
+            "usefulness": _usefulness,
+            "faithfulness": _faithfulness,
+        }
+    )
 )
 
 

@@ -19,6 +19,7 @@ RATE_COLUMNS = [
 MATRIX_COLUMNS = ["judge", "prompt", "test_type", "metric", "passed", "tests"]
 CALL_COLUMNS = ["judge", "prompt", "answers", "calls", "saved"]
 
+
 def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
     """Count passed tests by judge and metric (table 3).
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from arena.data.errors import Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import read_rows
-from arena.text.languages import LANGUAGE_CODE
 from surrogate.metaevaluation.grouse.unit_tests import (
     TEST_TYPES,
     AnswerSample,

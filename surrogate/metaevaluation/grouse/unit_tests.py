@@ -154,7 +154,7 @@ class UnitTest:
 
     test_id: str
     test_type: str
-    sample: GroundedAnswer
+    sample: AnswerSample
     conditions: Mapping[JudgedMetric, Condition]
     language: str | None = None
     topic: str | None = None

@@ -84,7 +84,9 @@ class Memerag:
                     self.prompts, model, paper_settings(model, factory.options.max_tokens)
                 ),
             ),
-            JudgeKind("nli:MODEL_OR_FOLDER", lambda model, make: NliJudge(model, make.options.models)),
+            JudgeKind(
+                "nli:MODEL_OR_FOLDER", lambda model, make: NliJudge(model, make.options.models)
+            ),
             LEXICAL,
             JudgeKind("grounding", lambda _, __: GroundingJudge()),
             PYTHON,
@@ -125,9 +127,7 @@ class Memerag:
             seed: Seed of both.
         """
         verdicts = evaluation.verdicts
-        scores = mark_best(
-            score_judges(verdicts, replicates, seed), verdicts, permutations, seed
-        )
+        scores = mark_best(score_judges(verdicts, replicates, seed), verdicts, permutations, seed)
         challenging = int((self.sentences["factuality"] == CHALLENGING).sum())
         content = {
             "scores": table_records(scores),

@@ -12,8 +12,8 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from arena.data.errors import Problem, UsageError
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import read_rows
-from arena.text.languages import LANGUAGE_CODE
 from surrogate.metaevaluation.reading import (
     FilledText,
     checked_records,

@@ -236,7 +236,9 @@ class RagasJudge:
                 if (pair.criterion == ANSWER_RELEVANCE) == by_questions
             ]
             chosen = [pairs[number] for number in numbers]
-            items = [self._item(pair, text) for pair in chosen for text in (pair.first, pair.second)]
+            items = [
+                self._item(pair, text) for pair in chosen for text in (pair.first, pair.second)
+            ]
             scores = [_score(row) for row in self._measured(items, by_questions)]
             verdicts |= zip(numbers, map(higher, scores[::2], scores[1::2]), strict=True)
         return [verdicts[number] for number in range(len(pairs))]

@@ -1,12 +1,17 @@
 """A few labeled answers made up for tests, and the real ones where they are."""
 
+import contextlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from memerag_samples import answered, labeled, lines_of
 
+from arena.llm import Budget, Endpoint, Llm, ModelSettings, open_store
 from surrogate.metaevaluation.memerag.reading import read_memerag
+
+sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
 
@@ -52,3 +57,27 @@ def small_folder(tmp_path):
 @pytest.fixture
 def small_sentences(small_folder):
     return read_memerag(small_folder)
+
+
+@pytest.fixture
+def serve():
+    """Start a chat server that behaves as a function says."""
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer
+
+    with contextlib.ExitStack() as stack:
+        yield lambda behave: stack.enter_context(ChatServer(behave))
+
+
+@pytest.fixture
+def llm_at(tmp_path):
+    """Make an LLM at a server, with a store that the test's LLMs share."""
+    with open_store(tmp_path / "store.sqlite") as store:
+
+        def make(server, max_calls=None, settings=None, retries=0):
+            endpoint = Endpoint(
+                server.url, None, backoff_s=0.01, timeout_s=5, longest_wait_s=1, retries=retries
+            )
+            return Llm(settings or ModelSettings("m"), endpoint, store, Budget(max_calls))
+
+        yield make

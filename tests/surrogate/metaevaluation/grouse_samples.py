@@ -6,16 +6,16 @@ from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
     SCALES,
     TEST_TYPES,
-    GroundedAnswer,
-    Mark,
+    AnswerSample,
     UnitTest,
 )
+from surrogate.metaevaluation.judges import Verdict
 
 TYPES = {each.name: each for each in TEST_TYPES}
 
 
 def answer(text="Yes [1].", question="Why?"):
-    return GroundedAnswer(question, ("Because <b> & {{ x }}.",), "Yes, because [1].", text)
+    return AnswerSample(question, ("Because <b> & {{ x }}.",), "Yes, because [1].", text)
 
 
 def unit_test(name, test_id="t", question="Why?", language="en"):
@@ -24,7 +24,7 @@ def unit_test(name, test_id="t", question="Why?", language="en"):
 
 
 class TableJudge:
-    """Says what a table holds: marks, nulls or ``Mark``s by metric, the same for all answers."""
+    """Says what a table holds: scores, nulls or verdicts by metric, the same for all answers."""
 
     name = "table"
     prompt = "v1"
@@ -33,14 +33,14 @@ class TableJudge:
         self.said = said
         self.asked = []
 
-    def mark(self, metric, answers):
-        self.asked += [(metric, each.answer) for each in answers]
-        said = self.said[metric]
-        return [said if isinstance(said, Mark) else Mark(said) for _ in answers]
+    def judge(self, tasks):
+        self.asked += [(task.metric, task.sample.answer) for task in tasks]
+        said = [self.said[task.metric] for task in tasks]
+        return [each if isinstance(each, Verdict) else Verdict(each) for each in said]
 
 
 class RightJudge:
-    """Gives the mark that each type calls for, read from the answer's first word."""
+    """Gives the score that each type calls for, read from the answer's first word."""
 
     name = "right"
     prompt = ""
@@ -48,8 +48,8 @@ class RightJudge:
     def __init__(self, wrong=()):
         self.wrong = wrong
 
-    def mark(self, metric, answers):
-        return [Mark(self._value(metric, each.answer.split()[0])) for each in answers]
+    def judge(self, tasks):
+        return [Verdict(self._value(task.metric, task.sample.answer.split()[0])) for task in tasks]
 
     def _value(self, metric, name):
         condition = TYPES[name].conditions[metric]

@@ -40,7 +40,7 @@ def verdict_table(rows, judge="j", prompt="p", language="en"):
             "sentence_id": 0,
             "factuality": [human for human, _ in rows],
             "fine_grained_factuality": None,
-            "label": pd.Series([said for _, said in rows], dtype=object),
+            "value": pd.Series([said for _, said in rows], dtype=object),
             "failure": pd.Series(
                 [None if said else "unparsable" for _, said in rows], dtype=object
             ),

@@ -6,21 +6,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from surrogate.metaevaluation.grouse.judges import FunctionJudge
-from surrogate.metaevaluation.grouse.pipeline import evaluate
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.pipeline import score_answers
 from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
     METRICS,
     SCALES,
     TEST_TYPES,
     Condition,
-    Mark,
     acceptance,
     all_conditions,
     type_name,
 )
+from surrogate.metaevaluation.judges import FunctionJudge, Verdict
 
-MARKS = {metric: st.one_of(st.none(), st.sampled_from(SCALES[metric])) for metric in JUDGED_METRICS}
+VALUES = {
+    metric: st.one_of(st.none(), st.sampled_from(SCALES[metric])) for metric in JUDGED_METRICS
+}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ def test_conditions(text, holds, fails):
 
 @pytest.mark.parametrize("text", ["5", "=5", "==", "<None", "~=5", "==five", "", "==5 or ==4"])
 def test_what_is_no_condition(text):
-    with pytest.raises(ValueError, match=r"is no condition|orders marks against null"):
+    with pytest.raises(ValueError, match=r"is no condition|orders scores against null"):
         Condition.parse(text)
 
 
@@ -113,7 +115,7 @@ def test_names_of_types(written, name):
 
 def test_an_answer_takes_three_calls():
     judge = TableJudge(answer_relevancy=5, completeness=4, faithfulness=0)
-    scores = evaluate([answer()], judge)[0]
+    scores = score_answers([answer()], judge)[0]
     assert [metric for metric, _ in judge.asked] == [
         "answer_relevancy",
         "completeness",
@@ -133,7 +135,7 @@ def test_an_answer_takes_three_calls():
 
 def test_a_plain_refusal_takes_three_calls_too_and_faithfulness_follows():
     judge = TableJudge(answer_relevancy=None, completeness=None, usefulness=None)
-    scores = evaluate([answer()], judge)[0]
+    scores = score_answers([answer()], judge)[0]
     assert [metric for metric, _ in judge.asked] == list(JUDGED_METRICS[:3])
     assert (scores["faithfulness"].value, scores["faithfulness"].was_called) == (None, False)
     assert scores["faithfulness"].null_reason == "the answer gives no information"
@@ -143,16 +145,16 @@ def test_a_plain_refusal_takes_three_calls_too_and_faithfulness_follows():
 
 def test_a_refusal_with_information_takes_all_four():
     judge = TableJudge(answer_relevancy=None, completeness=1, usefulness=0, faithfulness=1)
-    scores = evaluate([answer()], judge)[0]
+    scores = score_answers([answer()], judge)[0]
     assert [metric for metric, _ in judge.asked] == list(JUDGED_METRICS)
     assert scores["positive_acceptance"].value == 0
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.fixed_dictionaries(MARKS), min_size=1, max_size=6))
+@given(st.lists(st.fixed_dictionaries(VALUES), min_size=1, max_size=6))
 def test_metrics_are_defined_where_figure_2_says(said):
     judge = FunctionJudge("f", lambda metric, *texts: said[int(texts[-1])][metric])
-    scored = evaluate([answer(str(place)) for place in range(len(said))], judge)
+    scored = score_answers([answer(str(place)) for place in range(len(said))], judge)
     for marks, scores in zip(said, scored, strict=True):
         assert list(scores) == list(METRICS)
         assert all(
@@ -167,8 +169,8 @@ def test_metrics_are_defined_where_figure_2_says(said):
 
 
 def test_what_depends_on_a_failure_fails_with_it():
-    judge = TableJudge(answer_relevancy=Mark(None, "unparsable"), completeness=5)
-    scores = evaluate([answer()], judge)[0]
+    judge = TableJudge(answer_relevancy=Verdict(None, "unparsable"), completeness=5)
+    scores = score_answers([answer()], judge)[0]
     assert [metric for metric, _ in judge.asked] == ["answer_relevancy", "completeness"]
     assert scores["completeness"].value == 5
     assert scores["answer_relevancy"].failure == "unparsable"
@@ -179,9 +181,11 @@ def test_what_depends_on_a_failure_fails_with_it():
 
 def test_what_depends_on_an_unreached_judge_was_not_asked():
     judge = TableJudge(
-        answer_relevancy=None, completeness=Mark(None, "timeout", False), usefulness=Mark(None, "x")
+        answer_relevancy=None,
+        completeness=Verdict(None, "timeout", False),
+        usefulness=Verdict(None, "x"),
     )
-    scores = evaluate([answer()], judge)[0]
+    scores = score_answers([answer()], judge)[0]
     assert scores["faithfulness"].failure == "usefulness: x"
     assert scores["positive_acceptance"].failure == "completeness: timeout"
     assert not scores["negative_rejection"].was_asked
@@ -189,31 +193,37 @@ def test_what_depends_on_an_unreached_judge_was_not_asked():
 
 def test_the_right_judge_is_right():
     tests = [unit_test(each.name) for each in TEST_TYPES]
-    for test, scores in zip(tests, evaluate([t.sample for t in tests], RightJudge()), strict=True):
+    for test, scores in zip(
+        tests, score_answers([t.sample for t in tests], RightJudge()), strict=True
+    ):
         conditions = all_conditions(test.conditions)
         assert all(conditions[name].holds(scores[name].value) for name in METRICS)
 
 
-def test_a_judge_returns_one_mark_an_answer():
+def test_a_judge_returns_one_score_an_answer():
     class Short(TableJudge):
-        def mark(self, metric, answers):
+        def judge(self, tasks):
             return []
 
-    with pytest.raises(UsageError, match="table returned 0 marks for 2 answers"):
-        evaluate([answer(), answer()], Short())
+    with pytest.raises(UsageError, match="table returned 0 verdicts for 2 answers"):
+        score_answers([answer(), answer()], Short())
 
 
 @pytest.mark.parametrize("said", [0, 6, 2.5, "5", [5]])
-def test_a_function_says_marks_of_the_scale(said):
+def test_a_function_says_scores_of_the_scale(said):
     judge = FunctionJudge("f", lambda *_: said)
-    with pytest.raises(UsageError, match=r"f returned .* for answer_relevancy; return one of 1, 2"):
-        judge.mark("answer_relevancy", [answer()])
+    with pytest.raises(
+        UsageError, match=r"f returned .*; for answer_relevancy, return one of 1, 2"
+    ):
+        judge.judge([ScoringTask("answer_relevancy", answer())])
 
 
 def test_a_function_may_say_true():
-    assert FunctionJudge("f", lambda *_: True).mark("faithfulness", [answer()]) == [Mark(1)]
+    assert FunctionJudge("f", lambda *_: True).judge([ScoringTask("faithfulness", answer())]) == [
+        Verdict(1)
+    ]
 
 
-def test_marks_are_of_the_metrics_scale():
-    with pytest.raises(UsageError, match="a judge gave 0 for answer_relevancy; marks are 1, 2, 3"):
-        evaluate([answer()], TableJudge(answer_relevancy=0))
+def test_scores_are_of_the_metrics_scale():
+    with pytest.raises(UsageError, match="a judge gave 0 for answer_relevancy; scores are 1, 2, 3"):
+        score_answers([answer()], TableJudge(answer_relevancy=0))

@@ -5,12 +5,8 @@ import pytest
 from grouse_samples import lines_of, written
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.grouse.unit_tests import (
-    JUDGED_METRICS,
-    Condition,
-    choose_tests,
-    read_unit_tests,
-)
+from surrogate.metaevaluation.grouse.reading import read_unit_tests
+from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, Condition, choose_tests
 
 
 def conditions(**texts):
@@ -58,10 +54,10 @@ def test_parquet_is_read_too(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (written(input=" "), r"input = ' ': is empty; give it a text"),
+        (written(input=" "), r"input = ' ': is empty; give it a value"),
         (written(input=None), r"input = None: is missing; add it"),
         (written(actual_output=3), r"actual_output = 3: is not a string"),
-        (written(references=[]), r"references = \[\]: is an empty list; give one reference"),
+        (written(references=[]), r"references = \[\]: is an empty list; give one"),
         (written(references="A"), r"references = 'A': is not a list"),
         (written(references=["A", ""]), r"references.1 = '': is empty"),
         (written(conditions=None), r"conditions = None: is missing"),

@@ -11,11 +11,22 @@ from hypothesis import strategies as st
 
 from arena import UsageError
 from surrogate.metaevaluation.grouse.calibration import calibration
-from surrogate.metaevaluation.grouse.judges import FunctionJudge
-from surrogate.metaevaluation.grouse.pipeline import run_grouse
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES, Mark
+from surrogate.metaevaluation.grouse.evaluation import Grouse
+from surrogate.metaevaluation.grouse.pass_rates import (
+    call_counts,
+    grouse_metaevaluations,
+    pass_rates,
+    type_matrix,
+)
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES
+from surrogate.metaevaluation.judges import FunctionJudge, Verdict
+from surrogate.metaevaluation.runner import evaluate_judges
 
 NAMES = [each.name for each in TEST_TYPES]
+
+
+def verdicts_of(judges, tests):
+    return evaluate_judges(Grouse(tests), judges).verdicts
 
 
 def all_types_of(*questions):
@@ -38,34 +49,36 @@ def scores_of(values, metric="completeness", failures=None):
 
 
 def test_a_right_judge_passes_all():
-    run = run_grouse([RightJudge()], all_types_of("Why?", "How?"))
-    assert run.pass_rates["pass_rate"].tolist() == [1.0] * 7
-    assert run.pass_rates["tests"].tolist() == [32] * 6 + [192]
-    assert run.pass_rates["standard_error"].tolist() == [0.0] * 7
-    assert (run.matrix["passed"] == run.matrix["tests"]).all()
-    assert list(dict.fromkeys(run.matrix["test_type"])) == NAMES
-    assert list(dict.fromkeys(run.matrix["metric"])) == list(METRICS)
-    result = run.results[0]
-    assert (result.name, result.value, result.standard_error) == ("pass_rate", 1.0, 0.0)
-    assert (result.n, result.tests, result.languages, result.failures) == (192, 32, ("en",), 0)
+    verdicts = verdicts_of([RightJudge()], all_types_of("Why?", "How?"))
+    rates, matrix = pass_rates(verdicts), type_matrix(verdicts)
+    assert rates["pass_rate"].tolist() == [1.0] * 7
+    assert rates["tests"].tolist() == [32] * 6 + [192]
+    assert rates["standard_error"].tolist() == [0.0] * 7
+    assert (matrix["passed"] == matrix["tests"]).all()
+    assert list(dict.fromkeys(matrix["test_type"])) == NAMES
+    assert list(dict.fromkeys(matrix["metric"])) == list(METRICS)
+    (entry,) = grouse_metaevaluations(verdicts, "mine")
+    assert (entry.dataset, entry.metric) == ("mine", "pass_rate")
+    assert (entry.value, entry.standard_error) == (1, 0)
+    assert (entry.n, entry.languages, entry.failures) == (192, ["en"], 0)
 
 
 def test_calls_made_and_saved():
-    run = run_grouse([RightJudge()], all_types_of("Why?"))
-    calls = run.calls.iloc[0]
+    verdicts = verdicts_of([RightJudge()], all_types_of("Why?"))
+    calls = call_counts(verdicts).iloc[0]
     # Usefulness: the seven refusals. Faithfulness: nine answers, four refusals with information.
     assert (calls["answers"], calls["calls"]) == (16, 16 + 16 + 7 + 13)
     assert calls["saved"] == 4 * 16 - calls["calls"]
 
 
-def test_a_wrong_mark_fails_what_depends_on_it():
+def test_a_wrong_score_fails_what_depends_on_it():
     wrong = {("highest_marks_1", "answer_relevancy"), ("low_faithfulness_2", "faithfulness")}
-    run = run_grouse([RightJudge(wrong)], all_types_of("Why?"))
-    failed = run.scores[~run.scores["passed"].astype(bool)]
+    verdicts = verdicts_of([RightJudge(wrong)], all_types_of("Why?"))
+    failed = verdicts[~verdicts["passed"].astype(bool)]
     assert set(zip(failed["test_type"], failed["metric"], strict=True)) == wrong
-    counts = run.matrix.set_index(["test_type", "metric"])["passed"]
+    counts = type_matrix(verdicts).set_index(["test_type", "metric"])["passed"]
     assert counts["low_faithfulness_2", "faithfulness"] == 0
-    total = run.pass_rates.iloc[-1]
+    total = pass_rates(verdicts).iloc[-1]
     assert total["pass_rate"] == pytest.approx(94 / 96)
     assert math.isnan(total["standard_error"])
     assert total["reason"] == "all tests share one question"
@@ -88,7 +101,8 @@ def test_the_standard_error_takes_questions_for_units():
             else 5 if metric == "completeness" or texts[-1].split()[1] in passing else 4
         ),
     )  # fmt: skip
-    row = run_grouse([judge], tests).pass_rates.set_index("metric").loc["answer_relevancy"]
+    rates = pass_rates(verdicts_of([judge], tests))
+    row = rates.set_index("metric").loc["answer_relevancy"]
     assert row["pass_rate"] == 0.5
     sums = np.array([1, -1, 1, -1])  # passed minus half of the tests, a question each
     assert row["standard_error"] == pytest.approx(np.sqrt(4 / 3 * (sums**2).sum()) / 16)
@@ -96,13 +110,12 @@ def test_the_standard_error_takes_questions_for_units():
 
 def test_failures_are_not_passed_and_the_unreached_left_out():
     tests = all_types_of("Why?", "How?")[:17]
-    failing = TableJudge(answer_relevancy=Mark(None, "unparsable"), completeness=None)
-    unreached = TableJudge(
-        answer_relevancy=Mark(None, "timeout", False), completeness=Mark(None, "timeout", False)
-    )
+    failing = TableJudge(answer_relevancy=Verdict(None, "unparsable"), completeness=None)
+    timeout = Verdict(None, "timeout", was_asked=False)
+    unreached = TableJudge(answer_relevancy=timeout, completeness=timeout)
     unreached.name = "away"
-    run = run_grouse([failing, unreached], tests)
-    rates = run.pass_rates.set_index(["judge", "metric"])
+    verdicts = verdicts_of([failing, unreached], tests)
+    rates = pass_rates(verdicts).set_index(["judge", "metric"])
     relevancy = rates.loc[("table", "answer_relevancy")]
     assert (relevancy["passed"], relevancy["tests"], relevancy["failures"]) == (0, 17, 17)
     assert rates.loc[("table", "faithfulness"), "failures"] == 17
@@ -110,21 +123,16 @@ def test_failures_are_not_passed_and_the_unreached_left_out():
     assert (away["tests"], away["not_asked"]) == (0, 17 * 6)
     assert math.isnan(away["pass_rate"])
     assert away["reason"] == "the judge could not be reached"
-    assert set(run.matrix["judge"]) == {"table"}
-    assert [result.judge for result in run.results] == ["table"]
-    assert run.results[0].failures == 17 * 5
-    null = run.scores[run.scores["judge"] == "away"]["passed"]
+    assert set(type_matrix(verdicts)["judge"]) == {"table"}
+    (entry,) = grouse_metaevaluations(verdicts, "mine")
+    assert (entry.judge, entry.failures) == ("table", 17 * 5)
+    null = verdicts[verdicts["judge"] == "away"]["passed"]
     assert all(each is None for each in null)
 
 
-def test_what_cannot_be_run_is_refused():
-    tests = all_types_of("Why?")
-    with pytest.raises(UsageError, match="there is no judge"):
-        run_grouse([], tests)
+def test_a_run_without_tests_is_refused():
     with pytest.raises(UsageError, match="there is no unit test"):
-        run_grouse([RightJudge()], [])
-    with pytest.raises(UsageError, match="the judge right is given twice"):
-        run_grouse([RightJudge(), RightJudge()], tests)
+        verdicts_of([RightJudge()], [])
 
 
 def test_calibration_by_hand():
@@ -148,7 +156,7 @@ def test_calibration_by_hand():
     assert (classed["measure"], classed["answers"]) == ("macro_f1", 6)
     # F1 of 1: 1 of (2 said, 2 right); of 0: 2 of (2, 3); of null: 1 of (2, 1).
     assert classed["value"] == pytest.approx((1 / 2 + 4 / 5 + 2 / 3) / 3)
-    assert table.loc["usefulness", "reason"] == "no answer has a mark on both sides"
+    assert table.loc["usefulness", "reason"] == "no answer has a score on both sides"
 
 
 def test_calibration_leaves_failures_out_and_says_why_there_is_no_value():
@@ -157,9 +165,9 @@ def test_calibration_leaves_failures_out_and_says_why_there_is_no_value():
     row = calibration(scores, human).set_index("metric").loc["completeness"]
     assert (row["answers"], row["failures_left_out"]) == (2, 1)
     assert math.isnan(row["value"])
-    assert row["reason"] == "one side gives the same mark to all answers"
+    assert row["reason"] == "one side gives the same score to all answers"
     few = calibration(scores.iloc[:2], human).set_index("metric").loc["completeness"]
-    assert few["reason"] == "fewer than two answers have a mark on both sides"
+    assert few["reason"] == "fewer than two answers have a score on both sides"
 
 
 @settings(deadline=None, max_examples=15)
@@ -176,9 +184,9 @@ def test_a_judge_is_calibrated_to_itself(values):
 
 def test_calibration_of_a_run_takes_its_scores():
     tests = all_types_of("Why?")
-    run = run_grouse([RightJudge({("highest_marks_1", "faithfulness")})], tests)
-    best = run_grouse([RightJudge()], tests)
-    table = calibration(run.scores, best.scores[["test_id", "metric", "value"]])
+    verdicts = verdicts_of([RightJudge({("highest_marks_1", "faithfulness")})], tests)
+    best = verdicts_of([RightJudge()], tests)
+    table = calibration(verdicts, best[["test_id", "metric", "value"]])
     assert table["metric"].tolist() == list(METRICS)
     values = table.set_index("metric")["value"]
     assert values["completeness"] == pytest.approx(1)

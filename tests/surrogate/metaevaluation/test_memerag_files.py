@@ -8,16 +8,16 @@ from memerag_samples import answered, labeled, lines_of, verdict_table
 
 from arena import DataError, UsageError
 from arena.statistics.agreement import agreement_report
-from surrogate.metaevaluation.memerag.balanced_accuracy import score_judges
-from surrogate.metaevaluation.memerag.comparison import read_run, write_run
 from surrogate.metaevaluation.memerag.rating_files import read_ratings
+from surrogate.metaevaluation.memerag.run_file import read_run, write_run
+from surrogate.metaevaluation.memerag.scores import memerag_metaevaluations, score_judges
 from surrogate.metaevaluation.results import (
     MetaEvaluation,
     add_metaevaluations,
     is_same_judge,
-    metaevaluations_of,
     read_metaevaluations,
 )
+from surrogate.metaevaluation.runner import judges_of
 
 YES, NO = "Supported", "Not Supported"
 ROWS = [(YES, YES), (YES, NO), (NO, NO), (NO, None)]
@@ -30,11 +30,11 @@ def test_runs_come_back_as_they_were(tmp_path):
     write_run(verdicts, tmp_path / "run.json")
     first = (tmp_path / "run.json").read_bytes()
     found = read_run(tmp_path / "run.json")
-    assert list(found.by_judge()) == [("j", "p"), ("k", "p")]
-    assert found.verdicts["label"].tolist() == [YES, NO, NO, None, YES, NO, NO]
+    assert list(judges_of(found)) == [("j", "p"), ("k", "p")]
+    assert found["value"].tolist() == [YES, NO, NO, None, YES, NO, NO]
     columns = ["language", "balanced_accuracy", "standard_error", "failures"]
-    assert score_judges(found.verdicts)[columns].equals(score_judges(verdicts)[columns])
-    write_run(found.verdicts, tmp_path / "again.json")
+    assert score_judges(found)[columns].equals(score_judges(verdicts)[columns])
+    write_run(found, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == first
     assert "CC BY-NC" in first.decode()
 
@@ -44,18 +44,18 @@ def test_runs_come_back_as_they_were(tmp_path):
     [
         (
             lambda content: content.pop("judges"),
-            r"run\.json: judges = None: is missing; write it anew with metaeval",
+            r"run\.json: judges = None: is missing; write it again with metaeval",
         ),
         (lambda content: content.update(judges=[]), r"judges = \[\]: is an empty list"),
         (
             lambda content: content.update(dataset="other"),
             r"dataset = 'other': Input should be 'memerag'",
         ),
-        (lambda content: content["judges"][0].pop("label"), r"judges.0.label"),
-        (lambda content: content["judges"][0]["label"].pop(), "different lengths"),
+        (lambda content: content["judges"][0].pop("value"), r"judges.0.value"),
+        (lambda content: content["judges"][0]["value"].pop(), "different lengths"),
         (
-            lambda content: content["judges"][0].update(label=["yes", None, None, None]),
-            r"judges.0.label.0.* = 'yes': .*use Supported or Not Supported",
+            lambda content: content["judges"][0].update(value=["yes", None, None, None]),
+            r"judges.0.value.0.* = 'yes': .*use Supported or Not Supported",
         ),
         (
             lambda content: content["judges"][0].update(fine_grained_factuality=["x"] * 4),
@@ -77,7 +77,7 @@ def test_runs_that_are_not_there_or_cannot_be_written(tmp_path):
     with pytest.raises(UsageError, match="there is no run at"):
         read_run(tmp_path / "run.json")
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(DataError, match=r"Invalid JSON.*write it anew with metaeval memerag"):
+    with pytest.raises(DataError, match=r"Invalid JSON.*write it again with metaeval memerag"):
         read_run(tmp_path / "run.json")
     with pytest.raises(UsageError, match="there is no folder"):
         write_run(verdict_table(ROWS), tmp_path / "nowhere" / "run.json")
@@ -157,7 +157,7 @@ def test_real_files_hold_one_label_a_sentence(memerag_folder):
 def test_what_is_known_of_judges_is_kept_in_an_arenas_folder(tmp_path):
     assert read_metaevaluations(tmp_path) == ()
     scores = score_judges(pd.concat([verdict_table(ROWS), verdict_table(ROWS, language="de")]))
-    entry = metaevaluations_of(scores)[0]
+    entry = memerag_metaevaluations(scores)[0]
     assert (entry.judge, entry.dataset, entry.prompt) == ("j", "memerag", "p")
     assert (entry.n, entry.failures, entry.languages) == (8, 2, ["en", "de"])
     add_metaevaluations(tmp_path, [entry])
@@ -168,28 +168,23 @@ def test_what_is_known_of_judges_is_kept_in_an_arenas_folder(tmp_path):
     assert str(newer) == "memerag:balanced_accuracy=71.7±1.1"
 
 
-def test_older_files_are_read_and_metrics_are_kept_apart(tmp_path):
-    old = {
-        "judge": "llm:gpt-4o",
-        "dataset": "memerag",
-        "prompt": "ag.v1@0",
-        "balanced_accuracy": 0.662,
-        "standard_error": 0.011,
-        "n": 9,
-        "languages": ["en"],
-        "failures": 0,
-    }
-    path = tmp_path / "metaevaluation.json"
-    path.write_text(json.dumps({"metaevaluations": [old]}))
-    (entry,) = read_metaevaluations(tmp_path)
-    assert str(entry) == "memerag:balanced_accuracy=66.2±1.1"
+def test_metrics_and_judges_are_kept_apart(tmp_path):
+    entry = MetaEvaluation(
+        judge="llm:gpt-4o",
+        dataset="memerag",
+        metric="balanced_accuracy",
+        prompt="ag.v1@0",
+        value=0.662,
+        standard_error=0.011,
+        n=9,
+        languages=["en"],
+    )
     other = entry.model_copy(update={"dataset": "own", "metric": "kendall_tau", "value": -0.25})
-    add_metaevaluations(tmp_path, [other])
+    add_metaevaluations(tmp_path, [entry, other])
     assert [str(each) for each in read_metaevaluations(tmp_path)] == [
         "memerag:balanced_accuracy=66.2±1.1",
         "own:kendall_tau=-25.0±1.1",
     ]
-    assert '"balanced_accuracy":' not in path.read_text()
     assert entry.is_of("gpt-4o")
     assert entry.is_of("llm:gpt-4o")
     assert not entry.is_of("gpt-4o-mini")
@@ -197,15 +192,8 @@ def test_older_files_are_read_and_metrics_are_kept_apart(tmp_path):
     assert not is_same_judge("nli:x", "x")
 
 
-def test_an_entry_that_names_its_value_twice_is_refused():
-    fields = {"judge": "j", "dataset": "d", "metric": "m", "standard_error": 0.0, "n": 1}
-    both = {"value": 0.5, "balanced_accuracy": 0.5}
-    with pytest.raises(ValueError, match="balanced_accuracy"):
-        MetaEvaluation.model_validate(fields | both | {"languages": ["en"]})
-
-
 def test_judges_without_a_score_are_left_out():
-    assert metaevaluations_of(score_judges(verdict_table([(YES, YES)]))) == []
+    assert memerag_metaevaluations(score_judges(verdict_table([(YES, YES)]))) == []
 
 
 @pytest.mark.parametrize(

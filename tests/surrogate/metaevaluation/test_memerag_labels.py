@@ -1,13 +1,38 @@
-"""Labels in replies: what counts, and what never does."""
+"""How LLMs are asked about a claim, and labels in their replies: what counts, what never does."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.llm.replies import UnparsableError
-from surrogate.metaevaluation.memerag.rating_files import parse_label, read_label
+from arena import UsageError
+from arena.llm import UnparsableError
+from surrogate.metaevaluation.memerag.judges import (
+    PROMPTS,
+    Claim,
+    FaithfulnessPrompts,
+    parse_label,
+)
 
 YES, NO = "Supported", "Not Supported"
+CLAIM = Claim(
+    "en", "Where?", ("A & B < C", '{{ x }} "quoted"'), "It's. So.", "It's <here> & {{ y }}."
+)
+
+SYSTEM_SAYS = {
+    "zero_shot": (
+        "grounded in the list of provided evidence passages",
+        "in <answer> </answer> tag.",
+    ),
+    "cot": ("write your reasoning in between the tags <rationale></rationale>", "</answer> tag"),
+    "ag": (
+        'Output "Not Supported" if ANY of the following are true:',
+        "output only the single-word",
+    ),
+    "ag_cot": (
+        "The answer conflates or misrepresents separate pieces",
+        "Output **Supported** otherwise",
+    ),
+}
 
 CASES = [
     ("<answer>Supported</answer>", YES),
@@ -57,6 +82,28 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("name", PROMPTS)
+def test_prompts_show_texts_as_they_are(name):
+    system, user = FaithfulnessPrompts(name).ask(CLAIM)[0].messages
+    assert (system.role, user.role) == ("system", "user")
+    for text in SYSTEM_SAYS[name]:
+        assert text in system.content
+    assert user.content == (
+        'Evidence Passages:\n1: A & B < C\n\n2: {{ x }} "quoted"\n\n'
+        "Answer: It's <here> & {{ y }}.\n\n"
+        'Now provided your label directly as "Supported" or "Not Supported".'
+    )
+
+
+def test_prompts_are_versioned_by_content_and_differ():
+    versions = {FaithfulnessPrompts(name).version for name in PROMPTS}
+    assert len(versions) == len(PROMPTS)
+    assert FaithfulnessPrompts("ag_cot").version.startswith("ag_cot.v1@")
+    assert FaithfulnessPrompts("cot").ask(CLAIM)[0].version == FaithfulnessPrompts("cot").version
+    with pytest.raises(UsageError, match="unknown prompt 'few_shot'; use one of zero_shot, cot"):
+        FaithfulnessPrompts("few_shot")
+
+
 @pytest.mark.parametrize(("reply", "label"), CASES)
 def test_labels_of_replies(reply, label):
     assert parse_label(reply) == label
@@ -64,7 +111,7 @@ def test_labels_of_replies(reply, label):
 
 def test_a_reply_without_a_label_is_unparsable():
     with pytest.raises(UnparsableError, match="expected <answer>Supported</answer>"):
-        read_label("I cannot say.")
+        FaithfulnessPrompts().read("I cannot say.", "")
 
 
 negations = st.sampled_from(

@@ -118,12 +118,12 @@ def drop_first(name):
         (put("context", []), r"context = \[\]: is an empty list"),
         (put("context", [{"text": ""}]), r"context.0.text = '': is empty"),
         (put("context", ["text"]), r"context.0 = 'text': is not an object"),
-        (put("answer", []), r"answer = \[\]: is an empty list; .*leave answers without"),
+        (put("answer", []), r"answer = \[\]: is an empty list; give one"),
         (put("answer", "Paris"), r"answer = 'Paris': is not a list"),
         (put_first("sentence", ""), r"answer.0.sentence = '': is empty"),
         (put_first("sentence_id", "0"), r"answer.0.sentence_id = '0': is not a whole number"),
         (drop_first("factuality"), r"answer.0.factuality = None: is missing"),
-        (put_first("factuality", None), r"answer.0.factuality = None: is missing; give it"),
+        (put_first("factuality", None), r"answer.0.factuality = None: is missing; add it"),
         (
             put_first("factuality", "Unsupported"),
             r"answer.0.factuality = 'Unsupported': is no label of this field; "

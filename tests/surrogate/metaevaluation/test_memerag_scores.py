@@ -9,7 +9,7 @@ from memerag_samples import verdict_table
 from sklearn.metrics import balanced_accuracy_score
 
 from arena import UsageError
-from surrogate.metaevaluation.memerag.balanced_accuracy import score_judges
+from surrogate.metaevaluation.judges import FunctionJudge
 from surrogate.metaevaluation.memerag.comparison import (
     BEST,
     DAGGER,
@@ -17,13 +17,10 @@ from surrogate.metaevaluation.memerag.comparison import (
     mark_best,
     permutation_p_value,
 )
-from surrogate.metaevaluation.memerag.judges import (
-    FunctionJudge,
-    LexicalJudge,
-    Verdict,
-    judge_sentences,
-)
-from surrogate.metaevaluation.memerag.rating_files import fine_grained_accuracy
+from surrogate.metaevaluation.memerag.evaluation import Memerag
+from surrogate.metaevaluation.memerag.run_file import VERDICT_COLUMNS
+from surrogate.metaevaluation.memerag.scores import fine_grained_accuracy, score_judges
+from surrogate.metaevaluation.runner import evaluate_judges
 
 YES, NO = "Supported", "Not Supported"
 HITS = [(YES, YES)] * 3 + [(YES, NO)] + [(NO, NO)] * 1 + [(NO, YES)] * 1
@@ -65,7 +62,7 @@ def test_a_judge_without_a_label_is_wrong_but_one_not_asked_is_left_out():
     found = score_judges(table).iloc[0]
     assert found["balanced_accuracy"] == pytest.approx((3 / 5 + 1 / 3) / 2)
     assert (found["failures"], found["not_asked"], found["sentences"]) == (2, 0, 8)
-    unasked = score_judges(table.assign(was_asked=table["label"].notna())).iloc[0]
+    unasked = score_judges(table.assign(was_asked=table["value"].notna())).iloc[0]
     assert unasked["balanced_accuracy"] == pytest.approx((3 / 4 + 1 / 2) / 2)
     assert (unasked["failures"], unasked["not_asked"], unasked["sentences"]) == (0, 2, 6)
 
@@ -243,59 +240,47 @@ def test_table_13_of_the_paper(model):
     assert shares == pytest.approx(SHARES_13[model], abs=0.06)
 
 
+def judged(sentences, *judges, **options):
+    return evaluate_judges(Memerag(sentences, **options), judges).verdicts
+
+
 def test_functions_judge_and_bad_ones_are_refused(small_sentences):
     def knows_paris(question, passages, answer, sentence):
         assert (question, len(passages)) == ("Where?", 2)
         assert sentence in answer
         return None if sentence == "Ja." else YES if "Paris" in sentence else "not supported"
 
-    verdicts = judge_sentences(
-        small_sentences, [FunctionJudge("paris", knows_paris), LexicalJudge()]
-    )
+    verdicts = judged(small_sentences, FunctionJudge("paris", knows_paris), "lexical")
+    assert list(verdicts) == VERDICT_COLUMNS
     assert len(verdicts) == 10
     mine = verdicts[verdicts["judge"] == "paris"]
-    assert list(mine["label"]) == [YES, NO, None, YES, NO]
+    assert list(mine["value"]) == [YES, NO, None, YES, NO]
     assert list(mine["failure"]) == [None, None, "no_label", None, None]
     assert "Challenging to determine" not in set(verdicts["factuality"])
     with pytest.raises(UsageError, match="the judge j returned 'Unsupported'; return Supported"):
-        judge_sentences(small_sentences, [FunctionJudge("j", lambda *_: "Unsupported")])
+        judged(small_sentences, FunctionJudge("j", lambda *_: "Unsupported"))
     with pytest.raises(UsageError, match="the judge j returned True"):
-        judge_sentences(small_sentences, [FunctionJudge("j", lambda *_: True)])
+        judged(small_sentences, FunctionJudge("j", lambda *_: True))
 
 
-def test_unusable_judges_are_refused(small_sentences):
-    class Short:
-        name, prompt = "short", ""
-
-        def judge(self, claims):
-            return [Verdict(YES)]
-
-    with pytest.raises(UsageError, match="returned 1 verdicts for 5 sentences"):
-        judge_sentences(small_sentences, [Short()])
-    with pytest.raises(UsageError, match="there is no judge"):
-        judge_sentences(small_sentences, [])
-    with pytest.raises(UsageError, match="lexical is given twice"):
-        judge_sentences(small_sentences, [LexicalJudge(), LexicalJudge()])
+def test_what_people_could_not_determine_is_not_judged(small_sentences):
     challenging = small_sentences[small_sentences["factuality"] == "Challenging to determine"]
     with pytest.raises(UsageError, match="there is no sentence to judge"):
-        judge_sentences(challenging, [LexicalJudge()])
+        judged(challenging, "lexical")
 
 
 def test_limit_takes_the_first_of_each_language(small_sentences):
-    verdicts = judge_sentences(small_sentences, [LexicalJudge()], limit=1)
+    verdicts = judged(small_sentences, "lexical", limit=1)
     assert list(verdicts["language"]) == ["de", "en"]
     assert set(verdicts["sentence_id"]) == {0}
 
 
 def test_the_lexical_baseline_counts_runs_of_characters(small_sentences):
-    verdicts = judge_sentences(small_sentences, [LexicalJudge()])
-    assert list(verdicts["label"]) == [NO, NO, NO, YES, NO]
-    with pytest.raises(UsageError, match="a threshold from 0 to 1"):
-        LexicalJudge(1.2)
+    assert list(judged(small_sentences, "lexical")["value"]) == [NO, NO, NO, YES, NO]
 
 
 def test_the_lexical_baseline_on_real_labels(memerag_sentences):
-    found = macro(score_judges(judge_sentences(memerag_sentences, [LexicalJudge()]), 200))
+    found = macro(score_judges(judged(memerag_sentences, "lexical"), 200))
     assert found["sentences"] == 2288
     assert found["balanced_accuracy"] == pytest.approx(0.658, abs=0.001)
     assert found["standard_error"] == pytest.approx(0.0106, abs=0.002)

@@ -1,35 +1,18 @@
 """``surrogate-arena metaeval`` as a user runs it."""
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from memerag_samples import answered, labeled, lines_of
+from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
-from surrogate.cli.metaeval import metaeval
-from surrogate.metaevaluation.memerag.comparison import read_run
+from surrogate.metaevaluation.memerag.run_file import read_run
 from surrogate.metaevaluation.results import read_metaevaluations
-
-TESTS = Path(__file__).parents[1]
-sys.path += [str(TESTS / "arena" / "llm"), str(TESTS / "arena" / "metaevaluation")]
-
-from memerag_samples import answered, labeled, lines_of  # noqa: E402
+from surrogate.metaevaluation.runner import judges_of
 
 YES, NO = "Supported", "Not Supported"
-
-
-def run(*arguments):
-    done = CliRunner().invoke(metaeval, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
-
-
-def run_json(*arguments):
-    return json.loads(run(*arguments, "--json").stdout, parse_constant=pytest.fail)
 
 
 @pytest.fixture
@@ -103,7 +86,7 @@ def test_judges_side_by_side(folder, tmp_path):
     assert found["usage"] == []
     labels = {row["fine_grained_factuality"] for row in found["fine_grained"]}
     assert labels == {"Direct paraphrase", "Adds new information"}
-    assert len(read_run(out).by_judge()) == 2
+    assert len(judges_of(read_run(out))) == 2
     known = read_metaevaluations(arena)
     assert [(each.judge, each.n) for each in known] == [("grounding", 24), ("lexical", 24)]
     printed = run("memerag", folder, *judges, "--languages", "de", "--limit", 3).stdout
@@ -127,7 +110,7 @@ def test_runs_are_compared(folder, tmp_path):
 def test_what_cannot_be_asked_is_refused(folder, tmp_path):
     with pytest.raises(UsageError, match="there is no judge 'oracle'"):
         run("memerag", folder, "--judge", "oracle")
-    with pytest.raises(UsageError, match="--prompt is 'few_shot'; use one of zero_shot, cot"):
+    with pytest.raises(UsageError, match="unknown prompt 'few_shot'; use one of zero_shot, cot"):
         run("memerag", folder, "--judge", "lexical", "--prompt", "few_shot")
     with pytest.raises(UsageError, match="no file for fr; languages there: de, en"):
         run("memerag", folder, "--judge", "lexical", "--languages", "en,fr")
@@ -139,17 +122,15 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
 
 
 @pytest.fixture
-def server():
-    pytest.importorskip("openai", reason="needs the extra llm")
-    from chat_server import ChatServer, completion
+def server(serve):
+    from chat_server import completion
 
     def behave(prompt, earlier):
         if "Answer: Paris" not in prompt:
             return completion("<answer>unsupported</answer>")
         return completion("Hm." if earlier == 0 else "<answer>Supported</answer>")
 
-    with ChatServer(behave) as running:
-        yield running
+    return serve(behave)
 
 
 def test_an_llm_judges_over_http_and_is_paid_once(folder, tmp_path, server):
@@ -178,7 +159,10 @@ def test_sentences_that_were_not_asked_are_said(folder, tmp_path, server):
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys\nfrom surrogate.cli.app import main\nimport arena.metaevaluation.memerag\n"
+        "import sys\nfrom surrogate.cli.app import main\n"
+        "import surrogate.metaevaluation.memerag.evaluation\n"
+        "import surrogate.metaevaluation.wikieval.evaluation\n"
+        "import surrogate.metaevaluation.grouse.evaluation\n"
         "try:\n    main(['metaeval', '--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'torch', 'transformers', 'openai', 'sqlalchemy', 'jinja2', 'sklearn'}\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))"

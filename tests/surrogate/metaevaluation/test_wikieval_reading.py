@@ -7,7 +7,7 @@ import pytest
 from wikieval_samples import HEADERS, QUESTIONS, rows_of, write_wikieval
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.wikieval.pairs import CRITERIA
+from surrogate.metaevaluation.wikieval.judges import CRITERIA
 from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "wikieval"
@@ -80,7 +80,7 @@ def changed(name, place, column, value):
     [
         (changed("ff", 1, "label", "good"), r"ff\.csv:3: label = 'good': is no label; write 0 or"),
         (changed("ar", 0, "answer", " "), r"ar\.csv:2: answer = ' ': is empty; give it a value"),
-        (changed("cr", 0, "context", ""), r"cr\.csv:2: context = None: is empty"),
+        (changed("cr", 0, "context", ""), r"cr\.csv:2: context = None: is missing"),
         (changed("ff", 3, "label", "0"), r"label = 0: is the label of both rows; label one row 0"),
         (changed("ar", 3, "question", "Who?"), r"ar\.csv:5: question = 'Who\?': stands in 1 rows"),
         (changed("ff", 0, "context", "Else."), r"ff\.csv:2: context = .*: differs from that of"),
@@ -105,7 +105,7 @@ def test_columns_and_questions_that_are_absent(tmp_path):
     write_wikieval(tmp_path)
     path = tmp_path / "ff.csv"
     path.write_text(path.read_text().replace("context", "passage", 1))
-    with pytest.raises(DataError, match=r"ff\.csv:2: context = None: is missing; add the column"):
+    with pytest.raises(DataError, match=r"ff\.csv:2: context = None: is missing; add it"):
         read_wikieval(tmp_path)
     files = rows_of()
     files["cr"] = [row for row in files["cr"] if not row[0].startswith("Who")]
