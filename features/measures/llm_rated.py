@@ -31,7 +31,7 @@ RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 
 NO_RATING = Missing("no rating by the LLM")
 
-PACKAGES = ("openai", "aiohttp", "sqlalchemy")
+PACKAGES = ("openai", "aiohttp")
 
 _DIGITS = 6
 _SCORE = choice("score", "integer", "expected")

@@ -283,8 +283,8 @@ def load_llm(model: str, options: ModelOptions) -> LlmScorer:
     store = options.store or os.environ.get(STORE_VARIABLE)
     if not store:
         raise UsageError(
-            "ratings by an LLM need a place that keeps the replies: name an SQLite file or a "
-            f"postgresql:// URL by ModelOptions(store=...) or by the variable {STORE_VARIABLE}"
+            "ratings by an LLM need a place that keeps the replies: name an SQLite file "
+            f"by ModelOptions(store=...) or by the variable {STORE_VARIABLE}"
         )
     settings = ModelSettings(model, max_tokens=MAX_TOKENS)
     return LlmScorer(settings, options.endpoint or _endpoint_of_environment(), store)

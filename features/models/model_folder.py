@@ -230,7 +230,7 @@ class ModelOptions:
             time: the last bits of a row depend on the number of rows beside it.
         download: Whether a model that is not on this machine may be fetched from the hub.
         endpoint: Where LLMs are asked; None for what ``OPENAI_BASE_URL`` says.
-        store: SQLite file or ``postgresql://`` URL that keeps the replies of LLMs; None for what
+        store: SQLite file that keeps the replies of LLMs; None for what
             ``SURROGATE_ARENA_STORE`` says.
     """
 

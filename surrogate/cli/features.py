@@ -72,8 +72,7 @@ def measure_features(
         str | None,
         typer.Option(
             "--store",
-            help="SQLite file or postgresql:// URL that keeps an LLM's replies; in the cache if "
-            "not given.",
+            help="SQLite file that keeps an LLM's replies; in the cache if not given.",
         ),
     ] = None,
     cache: Annotated[
