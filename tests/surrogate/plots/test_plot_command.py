@@ -113,7 +113,7 @@ def verdicts():
             "sentence_id": number,
             "factuality": labels[number % 2],
             "fine_grained_factuality": None,
-            "label": labels[(number + (number % every == 0)) % 2],
+            "value": labels[(number + (number % every == 0)) % 2],
             "failure": None,
             "was_asked": True,
         }
@@ -121,5 +121,5 @@ def verdicts():
         for number in range(40)
     ]
     return pd.DataFrame(rows, columns=VERDICT_COLUMNS).astype(
-        {"label": object, "fine_grained_factuality": object, "failure": object}
+        {"value": object, "fine_grained_factuality": object, "failure": object}
     )
