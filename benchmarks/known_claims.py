@@ -12,7 +12,7 @@ import pandas as pd
 from arena.data.folder import Arena
 from arena.data.schema import Passage
 from arena.data.seeds import generator
-from features.measures.sample import passage_text
+from features.declare.sample import passage_text
 from features.text.sentences import split_sentences
 from features.text.statements import Statement, cut_statements
 from surrogate.metaevaluation.memerag.judges import Claim

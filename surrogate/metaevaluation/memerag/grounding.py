@@ -18,9 +18,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from features.measures.evidence import folded_words
 from features.measures.facts import numbers_in
-from features.text.tokens import words
+from features.text.tokens import folded_words, words
 from surrogate.metaevaluation.judges import RUN, Verdict, character_runs
 from surrogate.metaevaluation.memerag.judges import Claim, support
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from arena.llm.usage import Usage
+from features.declare.sample import Missing
 from features.measures.ragas import QUESTIONS
-from features.measures.sample import Missing
 from features.models import Item, ModelOptions, Scores, load_scorer
 from features.models.ragas import (
     INSUFFICIENT_INFORMATION,

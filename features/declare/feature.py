@@ -9,12 +9,20 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from arena.data.errors import ArenaError, UsageError
-from features.measures.sample import Missing, Sample
-from features.models.model_folder import Item, Scores
+from features.declare.sample import Missing, Sample
 
 Value = float | Missing
 Setting = int | str
+
+Item = tuple[str, ...]
+"""One text, or a pair of texts, that a model scores."""
+
+Scores = npt.NDArray[np.float32]
+"""What a model gives: shape (items, outputs)."""
 
 CUTOFF = "k"
 MODEL = "model"

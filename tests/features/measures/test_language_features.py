@@ -7,10 +7,9 @@ from sentences import SENTENCES
 from arena import MissingDependencyError
 from arena.data.languages import MIRACL_LANGUAGES
 from features import parse_features
+from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Memo
 from features.measures import language
-from features.measures.language import identify
-from features.measures.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON, Memo
-from features.text.language_models import identify_many
+from features.text.language_identification import identify_many
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"
@@ -27,14 +26,6 @@ def test_the_language_of_an_answer_is_its_most_probable_one(code, make_sample):
     assert probability > 0.5
     in_english = ENGLISH.measure(make_sample(SENTENCES[code], code))
     assert in_english == probability if code == "en" else in_english < 0.1
-
-
-@pytest.mark.parametrize("identifier", ["py3langid", "langid"])
-@pytest.mark.parametrize("text", ["a", "Bonjour le monde", SENTENCES["zh"], "\x00", "\ud800"])
-def test_probabilities_sum_to_one(identifier, text):
-    probabilities = identify(text, identifier)
-    assert sum(probabilities.values()) == pytest.approx(1, abs=1e-5)
-    assert min(probabilities.values()) >= 0
 
 
 @pytest.mark.parametrize("code", sorted(set(SENTENCES) - {"yo"}))
@@ -62,7 +53,7 @@ def test_py3langid_agrees_with_its_public_ranking(code, make_sample):
 
     reference = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     expected = dict(reference.rank(SENTENCES[code]))[code]
-    assert TARGET.measure(make_sample(SENTENCES[code], code)) == expected
+    assert TARGET.measure(make_sample(SENTENCES[code], code)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_languages_an_identifier_lacks_are_missing(make_sample):

@@ -3,7 +3,7 @@ import pytest
 
 from arena import Passage
 from features import Question, Sample
-from features.measures.sample import (
+from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
     EMPTY_REFERENCE,
@@ -11,7 +11,7 @@ from features.measures.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
 )
-from features.measures.similarity import (
+from features.measures.relevance import (
     SIMILARITY_FEATURES,
     SIMILARITY_PASSAGES,
     SIMILARITY_QUESTION,

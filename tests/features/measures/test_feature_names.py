@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from arena import ArenaError, UsageError
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, describe_features, parse_features
-from features.measures.feature import CUTOFF, MODEL, Feature
-from features.measures.sample import EMPTY_ANSWER
+from features.declare.feature import CUTOFF, MODEL, Feature
+from features.declare.sample import EMPTY_ANSWER
 
 
 @st.composite

@@ -8,10 +8,7 @@ from hypothesis import strategies as st
 
 from arena import Passage, read_arena
 from features import Missing, Question, Sample
-from features.measures.evidence import PassageIndex, folded_words
-from features.measures.facts import numbers_in
-from features.measures.grounding import GROUNDING_FEATURES
-from features.measures.sample import (
+from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
     NO_CAPITALS,
@@ -25,6 +22,10 @@ from features.measures.sample import (
     SHORT_ANSWER,
     Memo,
 )
+from features.measures.facts import numbers_in
+from features.measures.registry import GROUNDING_FEATURES
+from features.text.passage_index import PassageIndex
+from features.text.tokens import folded_words
 
 BY_NAME = {feature.name: feature for feature in GROUNDING_FEATURES}
 SHARES = [name for name in BY_NAME if name not in ("fragment_density", "longest_common_span")]

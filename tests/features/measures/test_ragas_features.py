@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
+sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -18,15 +18,14 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 from arena import Arena, ArenaInfo, UsageError
 from arena.llm import Completion, Endpoint, UnparsableError
 from features import Question, Sample, extract
+from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES, NO_REFERENCE_SYSTEM
 from features.measures.ragas import (
     RAGAS_ANSWER_RELEVANCE,
     RAGAS_CONTEXT_RELEVANCE,
     RAGAS_FAITHFULNESS,
     RAGAS_FEATURES,
 )
-from features.measures.sample import EMPTY_ANSWER, NO_PASSAGES, NO_REFERENCE_SYSTEM
 from features.models import ragas
-from features.models.model_folder import ModelOptions
 from features.models.ragas import (
     EMBEDDER,
     REASONS,
@@ -41,6 +40,7 @@ from features.models.ragas import (
     read_statements,
     read_whole,
 )
+from features.models.scorer import ModelOptions
 
 FAITHFULNESS = "ragas_faithfulness"
 CONTEXT = "ragas_context_relevance"

@@ -2,18 +2,15 @@ from dataclasses import replace
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 from sentences import SENTENCES
 
-from arena import read_arena
-from arena.text.answers import parse_answer
 from features import parse_features
+from features.declare.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
 from features.measures.overlap import CHRF, rouge_l_of_words
-from features.measures.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
-from features.text.overlap_scores import ReferenceCharacters, ReferenceNgrams, chrf, sentence_bleu
 from features.text.tokens import words, words_and_marks
 
 BLEU_FEATURE, ROUGE = parse_features("bleu,rouge_l")
@@ -98,52 +95,11 @@ def test_rouge_l_agrees_with_rouge_score(answer, reference):
     )
 
 
-def by_sacrebleu(answer, reference):
-    """BLEU of tokens and chrF of texts, 0 to 100."""
-    tokens = [" ".join(words_and_marks(text)) for text in (answer, reference)]
-    bleu = BLEU(tokenize="none", effective_order=True).sentence_score(tokens[0], tokens[1:])
-    return bleu.score, sacrebleu.CHRF().sentence_score(answer, [reference]).score
-
-
-def by_us(answer, reference):
-    bleu = sentence_bleu(words_and_marks(answer), ReferenceNgrams.of(words_and_marks(reference)))
-    return bleu, chrf(answer, ReferenceCharacters.of(reference))
-
-
-@settings(max_examples=1500, deadline=None)
-@given(answer=SOME_TEXT, reference=SOME_TEXT)
-def test_bleu_and_chrf_are_those_of_sacrebleu(answer, reference):
-    assert by_us(answer, reference) == pytest.approx(by_sacrebleu(answer, reference), abs=1e-12)
-
-
-@settings(max_examples=1000, deadline=None)
-@given(st.lists(st.sampled_from("ab."), max_size=12), st.lists(st.sampled_from("ab."), max_size=12))
-def test_bleu_and_chrf_of_likely_matches_are_those_of_sacrebleu(answer, reference):
-    """Few different tokens, so that long n-grams match and are clipped."""
-    texts = " ".join(answer), " ".join(reference)
-    assert by_us(*texts) == pytest.approx(by_sacrebleu(*texts), abs=1e-12)
-
-
-def test_bleu_and_chrf_of_real_answers_are_those_of_sacrebleu(shared_arenas):
-    answers = read_arena(shared_arenas / "nomiracl").answers
-    answers = answers.sort_values(["language", "query_id", "system"])["answer"].map(
-        lambda output: parse_answer(output).text
-    )
-    pairs = list(zip(answers[:-1:5], answers[1::5], strict=False))
-    assert len(pairs) > 2_500
-    differences = [
-        abs(mine - theirs)
-        for pair in pairs
-        for mine, theirs in zip(by_us(*pair), by_sacrebleu(*pair), strict=True)
-    ]
-    assert max(differences) <= 1e-12
-
-
 def test_equal_answers_to_a_question_are_scored_once(make_sample, monkeypatch):
     first = make_sample("a b c", reference="a b d")
     second = replace(first, output="##Answer: a b c")
     value = BLEU_FEATURE.measure(first)
-    monkeypatch.setattr("features.text.overlap_scores.sentence_bleu", None)
+    monkeypatch.setattr("features.measures.overlap._sacrebleu", None)
     assert BLEU_FEATURE.measure(second) == value
 
 

@@ -9,6 +9,7 @@ from sentences import SENTENCES
 
 from arena import Passage
 from features import Question, Sample, parse_features
+from features.declare.sample import NO_FULL_STOPS, Missing
 from features.measures.citations import (
     CITATION_DENSITY,
     CITATION_MAP,
@@ -30,7 +31,6 @@ from features.measures.fluency import (
 )
 from features.measures.language import ENGLISH, TARGET_LANGUAGE
 from features.measures.overlap import BLEU_SCORE, CHRF, ROUGE_L
-from features.measures.sample import NO_FULL_STOPS, Missing
 
 JUDGED = (("1", 1), ("2", 0), ("3", 1), ("4", None))
 

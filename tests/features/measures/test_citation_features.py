@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from arena import Passage
 from features import Question, Sample, parse_features
-from features.measures.citations import CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE
-from features.measures.sample import (
+from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CITATION,
     NO_PASSAGES,
@@ -14,6 +13,7 @@ from features.measures.sample import (
     NO_RELEVANT_PASSAGE,
     NO_STATEMENTS,
 )
+from features.measures.citations import CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE
 
 JUDGED = [("1", 1), ("2", 0), ("3", 1), ("4", None)]
 

@@ -2,13 +2,13 @@ import numpy as np
 
 from arena import Passage
 from features import Question, Sample
-from features.measures.relevance import RELEVANCE_FEATURES, RERANKER_SCORE
-from features.measures.sample import (
+from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,
     NO_REFERENCE_SYSTEM,
 )
+from features.measures.relevance import RELEVANCE_FEATURES, RERANKER_SCORE
 
 PASSAGES = (
     Passage(passage_id="1", text="Oslo is in Norway.", title="Oslo"),

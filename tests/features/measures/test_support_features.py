@@ -3,7 +3,7 @@ import pytest
 
 from arena import Passage
 from features import Question, Sample
-from features.measures.sample import (
+from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,

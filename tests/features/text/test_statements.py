@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from arena import read_arena
 from arena.text.citations import cited_passages
 from features import Question, Sample
-from features.measures.sample import NO_REFERENCE_SYSTEM
+from features.declare.sample import NO_REFERENCE_SYSTEM
 from features.text.statements import Statement, cut_statements
 
 SEGMENT = "msmarco_v2.1_doc_12_345#3_678"

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from sentences import SENTENCES
 
 from features import Question, Sample
+from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, NO_REFERENCE_SYSTEM
 from features.measures.fluency import (
     FLUENCY_FEATURES,
     MARKUP_DEBRIS,
@@ -14,7 +15,6 @@ from features.measures.fluency import (
     TRUNCATED_ENDING,
     UNREADABLE_CHARACTERS,
 )
-from features.measures.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, NO_REFERENCE_SYSTEM
 from features.text.tokens import SCRIPTS
 
 CLEAN = {REPETITION: 0.0, SCRIPT_MIXING: 0.0, MARKUP_DEBRIS: 0.0, UNREADABLE_CHARACTERS: 0.0}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
+sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -18,6 +18,7 @@ from arena import MissingDependencyError, UsageError
 from arena.llm import Completion, Endpoint, ModelSettings, UnparsableError
 from arena.llm.replies import read_completion
 from features import extract
+from features.declare.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
 from features.measures.llm_rated import (
     LLM_FLUENCY,
     LLM_OVERLAP,
@@ -26,7 +27,6 @@ from features.measures.llm_rated import (
     overlap_items,
     require_llm,
 )
-from features.measures.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
 from features.models.llm_scorer import (
     LlmScorer,
     expected_rating,
@@ -36,7 +36,7 @@ from features.models.llm_scorer import (
     overlap_item,
     rating_prompt,
 )
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 
 OVERLAP_FINNISH = """\
 You are an AI assistant. You are given a question, the response of a RAG application, and a \
