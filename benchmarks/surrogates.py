@@ -30,7 +30,8 @@ from arena import Arena, read_arena  # noqa: E402
 from arena.data.seeds import generator  # noqa: E402
 from arena.rating.battles import Battles  # noqa: E402
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau, percentile_interval  # noqa: E402
+from arena.statistics.bootstrap import percentile_interval  # noqa: E402
+from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import Feature, extract, parse_features  # noqa: E402
 from surrogate.validation import TournamentSettings, Validation, validate  # noqa: E402
 from surrogate.validation.study import arrange  # noqa: E402

@@ -24,7 +24,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from arena.rating.bradley_terry import fit_bradley_terry
-from arena.rating.tournaments import Tournaments, hold_tournaments
+from arena.rating.tournaments import Tournaments, bootstrap_tournaments
 
 SYSTEMS = 19
 QUESTIONS = 100
@@ -85,7 +85,7 @@ def main() -> None:
     judgments = simulated_judgments(seed=0)
     with threadpool_limits(1):
         held, ours = repeated(
-            lambda: hold_tournaments(judgments, arguments.tournaments, QUESTIONS, ridge=0.0),
+            lambda: bootstrap_tournaments(judgments, arguments.tournaments, QUESTIONS, ridge=0.0),
             arguments.repeats,
         )
         _, solving = repeated(lambda: solve(held), arguments.repeats)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,10 @@ from arena.data.languages import MIRACL_LANGUAGES
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.pairs import QuestionKey, ShownPassage
-from arena.llm.client import complete
-from arena.llm.replies import Completion, Outcome, UnparsableError
+from arena.llm.ask import Llm, Progress, ask_table
+from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
-from arena.llm.usage import Usage
+from arena.llm.usage import Budget, Usage
 from arena.text.prompts import packaged_prompt
 
 
@@ -113,7 +113,7 @@ TIME_DEPENDENT = "time_dependent"
 UNDETERMINED = "time_dependence_"
 """Before the reason why nobody knows whether a question is time-dependent."""
 
-LABEL_COLUMNS = ["query_id", "language", "label", "rationale", "failure", "detail", "key"]
+STAGE = "time-dependence"
 
 _TEMPLATE = "time-dependent.v1"
 _VARIABLES = ("question", "language")
@@ -142,7 +142,7 @@ class TimeDependence:
 
     Attributes:
         labels: Columns ``query_id, language, label`` (``yes``, ``no``, or missing where there is
-            a failure), ``rationale, failure, detail, key``; a row a question, in their order.
+            a reason), ``rationale, reason, detail, key``; a row a question, in their order.
         usage: What was asked.
     """
 
@@ -154,10 +154,11 @@ class TimeDependence:
         return set(question_keys(self.labels[self.labels["label"] == label]))
 
 
-class StoredLabel(TypedDict):
-    """What is read from a reply, as it is kept in the store."""
+@dataclass(frozen=True, slots=True)
+class TimeLabel:
+    """What is read from a reply of the filter: ``yes`` or ``no``, and why."""
 
-    label: str
+    label: str | None
     rationale: str
 
 
@@ -166,8 +167,8 @@ def time_dependence(
     time_filter: TimeFilter,
     store: Store,
     *,
-    max_calls: int | None = None,
-    progress: Callable[[Usage], None] | None = None,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
 ) -> TimeDependence:
     """Let an LLM tell which questions need the present date, current affairs or news.
 
@@ -175,40 +176,34 @@ def time_dependence(
         queries: Columns ``query_id, language, query``.
         time_filter: Who tells.
         store: Where replies are and go.
-        max_calls: Most prompts to send.
-        progress: Called with the counts before each reply.
+        budget: Most prompts to send; None asks all.
+        progress: Called with the stage, the questions done, and all.
 
     Raises:
         UsageError: If the endpoint or the settings cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    run = complete(
-        time_prompts(queries),
-        time_filter.settings,
-        endpoint=time_filter.endpoint,
-        store=store,
-        parse=read_label,
-        max_calls=max_calls,
-        progress=progress,
-    )
-    with run:
-        rows = [
-            (query_id, language, *_read(outcome))
-            for (language, query_id), outcome in zip(question_keys(queries), run, strict=True)
-        ]
-    return TimeDependence(pd.DataFrame(rows, columns=LABEL_COLUMNS, dtype=object), run.usage)
+    llm = Llm(time_filter.settings, time_filter.endpoint, store, budget or Budget())
+    rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
+    asked = ask_table(rows, time_prompt, read_label, llm, stage=STAGE, progress=progress)
+    labels = [reply.value or TimeLabel(None, "") for reply in asked.replies]
+    table = asked.table().drop(columns=["value", "from_store"])
+    table.insert(0, "query_id", list(queries["query_id"]))
+    table.insert(1, "language", list(queries["language"]))
+    table.insert(2, "label", pd.Series([each.label for each in labels], dtype=object))
+    table.insert(3, "rationale", pd.Series([each.rationale for each in labels], dtype=object))
+    return TimeDependence(table, asked.usage)
 
 
-def time_prompts(queries: pd.DataFrame) -> Iterator[Prompt]:
-    """Yield the prompts that ask whether questions are time-dependent."""
+def time_prompt(row: tuple[str, str]) -> Prompt:
+    """Ask whether a question, given by its language and text, is time-dependent."""
     template = packaged_prompt("arena.generation", _TEMPLATE, _VARIABLES)
-    pairs: Iterable[tuple[str, str]] = zip(queries["language"], queries["query"], strict=True)
-    for language, question in pairs:
-        text = template.fill({"question": question, "language": named_language(language)})
-        yield Prompt.of(text, version=template.version)
+    language, question = row
+    text = template.fill({"question": question, "language": named_language(language)})
+    return Prompt.of(text, version=template.version)
 
 
-def read_label(completion: Completion) -> StoredLabel:
+def read_label(completion: Completion) -> TimeLabel:
     """Read the last ``<label>`` of a reply.
 
     Raises:
@@ -222,11 +217,4 @@ def read_label(completion: Completion) -> StoredLabel:
     if label not in _LABELS:
         raise UnparsableError(f"the label is {label!r}; expected yes or no")
     rationales = _RATIONALE.findall(text)
-    return StoredLabel(label=label, rationale=rationales[-1].strip() if rationales else "")
-
-
-def _read(outcome: Outcome[StoredLabel]) -> tuple[object, ...]:
-    value = outcome.value
-    if value is None:
-        return None, "", outcome.failure, outcome.detail, outcome.key
-    return value["label"], value["rationale"], None, "", outcome.key
+    return TimeLabel(label, rationales[-1].strip() if rationales else "")

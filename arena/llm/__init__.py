@@ -11,7 +11,6 @@ from arena.llm.replies import (
     UnparsableError,
     expected_score,
 )
-from arena.llm.run import Run
 from arena.llm.settings import Endpoint, Message, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
@@ -30,7 +29,6 @@ __all__ = [
     "Price",
     "Prompt",
     "Reply",
-    "Run",
     "TokenLogprobs",
     "UnparsableError",
     "Usage",

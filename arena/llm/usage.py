@@ -79,9 +79,9 @@ class Usage:
         self.tokens_out += tokens_out or 0
         self.without_tokens += tokens_in is None or tokens_out is None
 
-    def count_failure(self, reason: str) -> None:
-        """Add one outcome without a usable answer."""
-        self.failures[reason] = self.failures.get(reason, 0) + 1
+    def count_failure(self, reason: str, rows: int) -> None:
+        """Add rows without a usable answer."""
+        self.failures[reason] = self.failures.get(reason, 0) + rows
 
     def __str__(self) -> str:
         parts = [

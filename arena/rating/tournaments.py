@@ -98,7 +98,7 @@ class Tournaments:
         return table.sort_values(["rank", "system"], kind="stable").reset_index(drop=True)
 
 
-def hold_tournaments(
+def bootstrap_tournaments(
     judgments: pd.DataFrame,
     tournaments: int = DEFAULT_TOURNAMENTS,
     questions: int = DEFAULT_QUESTIONS,

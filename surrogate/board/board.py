@@ -18,8 +18,8 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
 from arena.data.folder import Arena, read_arena
 from arena.data.rows import write_rows
-from features.measures.feature import offer
-from features.models.model_folder import ModelOptions
+from features.declare.feature import offer
+from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
@@ -142,7 +142,8 @@ class Board:
         summary = self.summary
         if self.folder is None or summary.arena_folder is None:
             raise UsageError(
-                f"the board does not say where arena {summary.arena!r} is; name its folder (--arena)"
+                f"the board does not say where arena {summary.arena!r} is; name its folder "
+                "(--arena)"
             )
         path = self.folder / summary.arena_folder
         if not path.is_dir():

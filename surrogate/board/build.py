@@ -15,12 +15,12 @@ from arena.diagnostics import Diagnosis
 from arena.rating.battles import judged_systems
 from arena.rating.tournaments import (
     Tournaments,
-    hold_tournaments,
+    bootstrap_tournaments,
 )
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import distinct_features, parse_features
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.examples import choose_examples
 from surrogate.board.holdout import check_holdout, choose_holdout
@@ -127,7 +127,7 @@ def build_board(
         holdout=_holdout(judged, settings.holdout, settings.seed),
         metaevaluation=tuple(map(str, records.metaevaluations)),
     )
-    battles = _hold_tournaments(judged, record)
+    battles = _tournaments(judged, record)
     data = [
         language_data(
             table,
@@ -184,9 +184,9 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[s
     return check_holdout(holdout, systems)
 
 
-def _hold_tournaments(judged: Arena, record: BoardRecord) -> dict[str, Tournaments]:
+def _tournaments(judged: Arena, record: BoardRecord) -> dict[str, Tournaments]:
     return {
-        str(language): hold_tournaments(
+        str(language): bootstrap_tournaments(
             judgments, record.tournaments, record.questions, record.ties, record.ridge, record.seed
         )
         for language, judgments in judged.judgments.groupby("language")

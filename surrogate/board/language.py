@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.tournaments import Tournaments
-from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau, percentile_interval
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFits, fit_tournaments, random_state, rate_unseen
 from surrogate.board.neighbours import NEIGHBOUR_COLUMNS, neighbours_table, system_space
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval

@@ -58,7 +58,7 @@ def board(
 ) -> None:
     """Build the synthetic leaderboard of an arena, in all its languages."""
     from arena.data.folder import read_arena
-    from features.models.model_folder import ModelOptions
+    from features.models.scorer import ModelOptions
     from surrogate.board.build import build_board
     from surrogate.board.judge_report import read_judging_records
     from surrogate.board.tables import read_feature_table

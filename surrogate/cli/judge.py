@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from arena.judging import ChosenPairs, FolderJudging, JudgingSummary, Panel
 from surrogate.cli import printing
 from surrogate.cli.options import (
     OPENAI_KEY,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arena.data.folder import Arena
-    from arena.judging import ChosenPairs, LlmJudge
+    from arena.judging import ChosenPairs, FolderJudging, JudgingSummary, LlmJudge, Panel
     from arena.llm import Price
     from arena.llm.store import Store
 
@@ -67,7 +66,7 @@ def judge(
         str | None,
         typer.Option(
             "--store",
-            help="SQLite file or postgresql:// URL that keeps every reply; judging.sqlite in the "
+            help="SQLite file that keeps every reply; judging.sqlite in the "
             "arena folder if not given.",
         ),
     ] = None,
@@ -132,9 +131,6 @@ def judge(
     from arena.judging.prompt import VERDICT_FORMS
     from arena.llm import Endpoint
 
-    pass
-    from surrogate.cli.printing import progress_bar
-
     form = _one_of("--verdict", verdict, VERDICT_FORMS)
     rule = _one_of("--aggregate", aggregate, AGGREGATES)
     endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
@@ -156,7 +152,7 @@ def judge(
     if dry_run:
         _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
         return
-    with _opened(where) as opened, progress_bar() as progress:
+    with _opened(where) as opened, printing.progress_bar() as progress:
         judging = judge_folder(
             arena,
             read,
@@ -209,11 +205,8 @@ def _print_dry_runs(
 ) -> None:
     """Print what each judge would be asked; a store is looked into, but none is made."""
     from arena.judging import dry_run_judge
-    from surrogate.cli import printing
 
-    pass
-
-    is_there = "://" in where or Path(where).is_file()
+    is_there = Path(where).is_file()
     with _opened(where) if is_there else nullcontext() as opened:
         runs = {
             judge.judge: asdict(dry_run_judge(arena, judge, chosen, opened, prices))

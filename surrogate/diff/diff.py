@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from features.measures.feature import offer
+from features.declare.feature import offer
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
 from surrogate.diff.languages import (

@@ -17,7 +17,7 @@ import pandas as pd
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.rows import CSV_SUFFIXES, Rows, read_rows, row_suffix, write_rows
-from arena.statistics.raters import Label, Ratings, code_ratings
+from arena.statistics.raters import Label, RatedItems, code_ratings
 from surrogate.metaevaluation.memerag.reading import (
     CHALLENGING,
     COARSE_OF_FINE,
@@ -267,7 +267,7 @@ def read_sheet(path: Path | str) -> pd.DataFrame:
     return pd.DataFrame(labeled, columns=LABEL_COLUMNS, dtype=object)
 
 
-def ratings_of_sheets(sheets: Sequence[pd.DataFrame], field: str = "factuality") -> Ratings:
+def ratings_of_sheets(sheets: Sequence[pd.DataFrame], field: str = "factuality") -> RatedItems:
     """Put the labels of several annotators side by side, to see how far they agree.
 
     Args:

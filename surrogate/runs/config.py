@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from arena.data.errors import Problem, UsageError
 from arena.judging.prompt import VerdictForm
 from arena.llm.settings import OPENAI_URL
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.settings import BoardSettings, Count, Names, Positive
 from surrogate.learning.names import DEFAULT_SURROGATE
@@ -56,7 +56,7 @@ def _without_password(value: str) -> str:
         raise PydanticCustomError(
             CONFIDENTIAL,
             "holds credentials; leave them out and give them by the environment "
-            "(PGPASSWORD or a password file for a store, the key's variable for a server)",
+            "(the key's variable for a server)",
         )
     return value
 
@@ -85,7 +85,7 @@ class JudgingOptions(_Table):
         both_orders: Ask every pair in both orders.
         languages: Languages to judge; all if empty.
         verdict: ``text`` or ``logprobs``.
-        store: File or ``postgresql://`` address that keeps every reply; ``judging.sqlite`` in
+        store: SQLite file that keeps every reply; ``judging.sqlite`` in
             the output folder if None.
         max_calls: Most pairs to ask in one run; what is left over is asked in the next.
         temperature: Below 0, none is sent.

@@ -135,7 +135,7 @@ def _judge(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str
 def _store(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str:
     if options.store is None:
         return str(place.out / STORE_FILE)
-    return options.store if "://" in options.store else str(board.base / options.store)
+    return str(board.base / options.store)
 
 
 def _judge_of(options: JudgingOptions) -> LlmJudge:

@@ -11,9 +11,9 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from arena.diagnostics import diagnose_judgments
-from arena.diagnostics.bias import leaning, wilson_interval
-from arena.diagnostics.judge_agreement import MANY_JUDGES, cohen_kappa
-from arena.statistics.clustered_slope import clustered_slope
+from arena.diagnostics.bias import leaning
+from arena.diagnostics.judge_agreement import MANY_JUDGES
+from arena.statistics.significance import clustered_slope, wilson_interval
 
 SYSTEMS = ("ada", "bo", "cy", "di")
 MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
@@ -93,9 +93,16 @@ def test_relabelling_systems_permutes_the_tables(table, names):
 )
 def test_kappa_is_that_of_scikit_learn_on_both_orientations(verdicts, turned):
     one, other = np.array(verdicts).T
-    counts = [len(one), (one == other).sum(), (one == 0).sum(), (other == 0).sum()]
+    rows = []
+    for number, winners in enumerate(zip(one, other, strict=True)):
+        for judge, outcome in zip(("one", "two"), winners, strict=True):
+            sides = ("y", "x") if turned[number] else ("x", "y")
+            winner = "tie" if outcome == 0 else "ab"[int((outcome == 1) == turned[number])]
+            rows.append((f"q{number}", *sides, winner, judge))
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    table = pd.DataFrame(rows, columns=columns).assign(language="en")
+    kappa = diagnose_judgments(table).agreement.iloc[0]["kappa"]
     sign = np.where(turned[: len(one)], -1, 1)
-    kappa = float(cohen_kappa(counts))
     if (one == 0).all() and (other == 0).all():
         assert np.isnan(kappa)
         return

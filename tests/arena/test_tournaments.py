@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
 from arena.rating.battles import components, count_battles
-from arena.rating.tournaments import ALL_LOST, ALL_WON, NOT_CONNECTED, hold_tournaments
+from arena.rating.tournaments import ALL_LOST, ALL_WON, NOT_CONNECTED, bootstrap_tournaments
 
 
 def judgments(rows, language="en"):
@@ -84,7 +84,7 @@ def test_components_label_the_largest_group_first():
 
 def test_each_tournament_equals_choix_on_its_list_of_comparisons():
     table = round_robin(["s1", "s2", "s3", "s4"], 20, noise=2.0)
-    held = hold_tournaments(table[table["winner"] != "tie"], 5, 20, ridge=0.0, seed=3)
+    held = bootstrap_tournaments(table[table["winner"] != "tie"], 5, 20, ridge=0.0, seed=3)
     position = {system: index for index, system in enumerate(held.systems)}
     for draws, coefficients in zip(held.draws, held.coefficients, strict=True):
         listed = []
@@ -98,17 +98,17 @@ def test_each_tournament_equals_choix_on_its_list_of_comparisons():
 
 
 def test_draws_are_multinomial_and_never_exceed_what_was_judged():
-    held = hold_tournaments(round_robin(["x", "y", "z"], 8), 50, questions=100)
+    held = bootstrap_tournaments(round_robin(["x", "y", "z"], 8), 50, questions=100)
     assert held.questions_per_tournament == 8
     assert held.draws.shape == (50, 8)
     assert (held.draws.sum(axis=1) == 8).all()
-    fewer = hold_tournaments(round_robin(["x", "y", "z"], 8), 50, questions=5)
+    fewer = bootstrap_tournaments(round_robin(["x", "y", "z"], 8), 50, questions=5)
     assert (fewer.draws.sum(axis=1) == 5).all()
 
 
 def test_transitive_systems_are_ranked_in_order_with_intervals_around_the_mean():
     systems = ["best", "good", "fair", "poor"]
-    ratings = hold_tournaments(round_robin(systems, 60), 100).ratings()
+    ratings = bootstrap_tournaments(round_robin(systems, 60), 100).ratings()
     assert list(ratings["system"]) == systems
     assert list(ratings["rank"]) == [1, 2, 3, 4]
     assert (ratings["low"] < ratings["rating"]).all()
@@ -119,7 +119,7 @@ def test_transitive_systems_are_ranked_in_order_with_intervals_around_the_mean()
 def test_systems_that_win_or_lose_all_are_noted_and_finite():
     rows = [(f"q{i}", "top", other, "a") for i in range(4) for other in ("mid", "low")]
     rows += [(f"q{i}", "mid", "low", "a") for i in range(4)]
-    held = hold_tournaments(judgments(rows), 20)
+    held = bootstrap_tournaments(judgments(rows), 20)
     assert held.notes == {"top": ALL_WON, "low": ALL_LOST}
     assert list(held.ratings()["system"]) == ["top", "mid", "low"]
     assert np.abs(held.coefficients).max() < 8
@@ -129,7 +129,7 @@ def test_a_group_no_judgment_connects_is_not_rated_on_the_same_scale():
     table = pd.concat(
         [round_robin(["a", "b", "c"], 10), round_robin(["island", "reef"], 10)], ignore_index=True
     )
-    ratings = hold_tournaments(table, 20).ratings().set_index("system")
+    ratings = bootstrap_tournaments(table, 20).ratings().set_index("system")
     assert ratings.loc[["island", "reef"], "rating"].isna().all()
     assert ratings.loc[["island", "reef"], "rank"].isna().all()
     assert set(ratings.loc[["island", "reef"], "note"]) == {NOT_CONNECTED}
@@ -139,7 +139,7 @@ def test_a_group_no_judgment_connects_is_not_rated_on_the_same_scale():
 def test_a_tournament_without_a_systems_battles_leaves_it_missing_not_zero():
     rows = [(f"q{i}", "a", "b", "a" if i % 2 else "b") for i in range(6)]
     rows.append(("q0", "rare", "a", "a"))
-    held = hold_tournaments(judgments(rows), 100)
+    held = bootstrap_tournaments(judgments(rows), 100)
     rare = held.coefficients[:, held.systems.index("rare")]
     drew_it = held.draws[:, held.battles.questions.index("q0")] > 0
     np.testing.assert_array_equal(np.isnan(rare), ~drew_it)
@@ -152,7 +152,7 @@ def test_the_order_of_rows_does_not_matter(seed):
     table = round_robin(["x", "y", "z"], 6, seed=seed)
     shuffled = table.sample(frac=1.0, random_state=seed)
     pd.testing.assert_frame_equal(
-        hold_tournaments(table, 10).ratings(), hold_tournaments(shuffled, 10).ratings()
+        bootstrap_tournaments(table, 10).ratings(), bootstrap_tournaments(shuffled, 10).ratings()
     )
 
 
@@ -164,22 +164,22 @@ def test_mirroring_a_and_b_does_not_matter(seed):
         winner=table["winner"].map({"a": "b", "b": "a", "tie": "tie"})
     )
     pd.testing.assert_frame_equal(
-        hold_tournaments(table, 10).ratings(), hold_tournaments(mirrored, 10).ratings()
+        bootstrap_tournaments(table, 10).ratings(), bootstrap_tournaments(mirrored, 10).ratings()
     )
 
 
 def test_one_seed_gives_one_result_and_languages_draw_differently():
     table = round_robin(["x", "y", "z"], 12)
-    one, same, other = (hold_tournaments(table, 30, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (bootstrap_tournaments(table, 30, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.coefficients, same.coefficients)
     assert (one.draws != other.draws).any()
-    assert (hold_tournaments(table.assign(language="fi"), 30, seed=1).draws != one.draws).any()
+    assert (bootstrap_tournaments(table.assign(language="fi"), 30, seed=1).draws != one.draws).any()
     assert one.signature == "tournaments:30|questions:12|ties:half|ridge:0.1|seed:1"
 
 
 def test_impossible_requests_are_refused():
     table = round_robin(["x", "y"], 3)
     with pytest.raises(UsageError, match="at least 1"):
-        hold_tournaments(table, 0)
+        bootstrap_tournaments(table, 0)
     with pytest.raises(UsageError, match="one language at a time, not de, en"):
-        hold_tournaments(pd.concat([table, table.assign(language="de")]), 5)
+        bootstrap_tournaments(pd.concat([table, table.assign(language="de")]), 5)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from arena.rating.tournaments import hold_tournaments
+from arena.rating.tournaments import bootstrap_tournaments
 from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate.board.holdout import rate_unseen
@@ -84,7 +84,7 @@ def held_out_residuals(arena, names, language):
     """For every system: the other systems' unseen residuals, and its own, when left out."""
     table = extract(arena, parse_features(names))
     judgments = arena.judgments[arena.judgments["language"] == language]
-    tournaments = hold_tournaments(judgments, 10, seed=1)
+    tournaments = bootstrap_tournaments(judgments, 10, seed=1)
     questions = tournaments.battles.questions
     tensor = feature_tensor(table, language, names.split(","), tournaments.systems, questions)
     field = Field(tensor, tournaments)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.rating.ranks import rank_intervals, tiers
-from arena.rating.tournaments import NOT_CONNECTED, hold_tournaments
+from arena.rating.tournaments import NOT_CONNECTED, bootstrap_tournaments
 from surrogate.board.tiers import TIER_COLUMNS, TOO_FEW, tiers_table, win_matrix
 
 
@@ -26,7 +26,9 @@ STRENGTHS = {"best": 3.0, "good": 2.8, "weak": -2.8, "worst": -3.0}
 
 
 def test_systems_far_apart_are_told_apart_and_near_ones_are_not():
-    table = tiers_table(hold_tournaments(round_robin(STRENGTHS), 100), "en").set_index("system")
+    table = tiers_table(bootstrap_tournaments(round_robin(STRENGTHS), 100), "en").set_index(
+        "system"
+    )
     assert table.loc[["best", "good"], "tier"].tolist() == [1, 1]
     assert table.loc[["weak", "worst"], "tier"].tolist() == [2, 2]
     assert table.loc[["best", "good"], "rank_high"].max() == 2
@@ -35,7 +37,7 @@ def test_systems_far_apart_are_told_apart_and_near_ones_are_not():
 
 
 def test_tiers_are_those_of_the_arena_floor_on_the_tournaments():
-    tournaments = hold_tournaments(round_robin(STRENGTHS, seed=5), 50)
+    tournaments = bootstrap_tournaments(round_robin(STRENGTHS, seed=5), 50)
     table = tiers_table(tournaments, "en").set_index("system").loc[list(tournaments.systems)]
     center, draws = tournaments.mean_coefficients, tournaments.coefficients
     low, high = rank_intervals(center, draws)
@@ -45,7 +47,7 @@ def test_tiers_are_those_of_the_arena_floor_on_the_tournaments():
 
 
 def test_too_few_tournaments_give_no_tiers_and_a_reason():
-    table = tiers_table(hold_tournaments(round_robin(STRENGTHS), 19), "en")
+    table = tiers_table(bootstrap_tournaments(round_robin(STRENGTHS), 19), "en")
     assert list(table.columns) == TIER_COLUMNS
     assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
     assert (table["note"] == TOO_FEW).all()
@@ -54,7 +56,7 @@ def test_too_few_tournaments_give_no_tiers_and_a_reason():
 def test_a_system_that_met_nobody_of_the_others_has_no_tier():
     apart = round_robin({"lonely": 1.0, "other": 0.0}, questions=2).assign(query_id="z")
     judgments = pd.concat([round_robin(STRENGTHS), apart], ignore_index=True)
-    table = tiers_table(hold_tournaments(judgments, 60), "en").set_index("system")
+    table = tiers_table(bootstrap_tournaments(judgments, 60), "en").set_index("system")
     assert table.loc[["lonely", "other"], "tier"].isna().all()
     assert (table.loc[["lonely", "other"], "note"] == NOT_CONNECTED).all()
     assert table.loc[list(STRENGTHS), "tier"].notna().all()

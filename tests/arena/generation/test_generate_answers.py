@@ -8,6 +8,7 @@ from arena import Arena, ArenaInfo, UsageError
 from arena.data.folder import checked_answers, rows_of
 from arena.generation import choose_questions, dry_run_generate, generate_answers
 from arena.judging import choose_pairs
+from arena.llm import Budget
 from arena.text.answers import parse_answer
 
 REPLY = "##Reason: the first passage says so [1#0] ##Answer: The Weekly Newes [1#0]."
@@ -67,7 +68,7 @@ def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_
 
 def test_nothing_is_asked_twice(serve, system_at, store):
     server, queries = serve(good), build_queries(4)
-    limited = generate_answers(queries, system_at(server), store, max_calls=3)
+    limited = generate_answers(queries, system_at(server), store, budget=Budget(3))
     assert limited.summary.failures == {"over_budget": 1}
     whole = generate_answers(queries, system_at(server), store)
     assert whole.summary.from_store == 3

@@ -234,7 +234,7 @@ def test_a_missing_package_names_the_extra(judge_at, serve, store, monkeypatch):
         return None if name == "openai" else find_spec(name, *rest)
 
     find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", found)
+    monkeypatch.setattr("arena.llm.ask.find_spec", found)
     arena = build_arena()
     pairs = choose_pairs(arena)
     with pytest.raises(MissingDependencyError, match=r"openai.*surrogate-arena\[llm\]"):

@@ -6,7 +6,7 @@ from judged_systems import build_arena
 from local_model import LocalModel, missing_package
 
 from arena.judging import LlmJudge, choose_pairs, judge_arena
-from arena.llm import Endpoint, ModelSettings, Prompt, complete
+from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
 
 pytestmark = pytest.mark.skipif(
     missing_package() is not None, reason=f"needs {missing_package()}; see CONTRIBUTING.md"
@@ -47,13 +47,9 @@ def test_every_pair_ends_as_a_verdict_or_a_counted_failure(endpoint, store, verd
 
 
 def test_a_model_says_what_it_is_asked_to_say(endpoint, store):
-    run = complete(
-        [Prompt.of("Repeat this word: arena")],
-        ModelSettings("smollm2-135m", temperature=0.0, max_tokens=16),
-        endpoint=endpoint,
-        store=store,
-    )
-    (outcome,) = run
-    assert "arena" in outcome.completion.text.lower()
-    assert outcome.completion.latency_s > 0
-    assert run.usage.tokens_out > 0
+    settings = ModelSettings("smollm2-135m", temperature=0.0, max_tokens=16)
+    prompt = Prompt.of("Repeat this word: arena")
+    asked = ask_table([prompt], lambda row: row, read_text, Llm(settings, endpoint, store))
+    assert "arena" in asked.replies[0].value.lower()
+    assert store.export()["latency_s"][0] > 0
+    assert asked.usage.tokens_out > 0

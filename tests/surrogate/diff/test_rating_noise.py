@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, ttest_ind_from_stats
 
+from arena.statistics.significance import holm_adjusted
 from surrogate.diff.languages import (
     Errors,
     bootstrap_errors,
     chances,
     conformal_errors,
     difference_errors,
-    holm_adjusted,
     interval_width,
 )
 
