@@ -20,7 +20,8 @@ from arena.llm.replies import Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
-from features.models.model_folder import Item, ModelOptions, Scores
+from features.declare.feature import Item, Scores
+from features.models.scorer import ModelOptions
 
 OVERLAP = "overlap"
 FLUENCY = "fluency"

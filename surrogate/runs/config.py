@@ -16,7 +16,7 @@ from arena.llm.settings import OPENAI_URL
 from arena.rating.battles import TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.examples import MOST_EXAMPLES
 from surrogate.learning.names import DEFAULT_SURROGATE
