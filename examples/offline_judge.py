@@ -45,8 +45,8 @@ def main() -> None:
     minutes = (time.perf_counter() - started) / 60
 
     summary, flips = judged.summary, judged.summary.flips
-    print(f"\n{summary.sent} calls in {minutes:.1f} min, {summary.tokens_in} tokens in")
-    print(f"verdicts {summary.verdicts}, failures {summary.failures}, flags {summary.flags}")
+    print(f"\n{summary.usage}, in {minutes:.1f} min")
+    print(f"verdicts {summary.verdicts}, flags {summary.flags}")
     print(f"both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate or 0:.1%})")
     ours = merged_orders(judged.judgments)
     for table in (judged.judgments, ours):

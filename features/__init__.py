@@ -1,7 +1,8 @@
 """Middle floor: what is measured on one answer, and the measuring of all of them."""
 
+from features.declare.feature import Feature, Parameter
+from features.declare.sample import Missing, Question, Sample
 from features.engine.extraction import extract, feature_columns, missing_counts
-from features.measures.feature import Feature, Parameter
 from features.measures.registry import (
     DEFAULT_FEATURES,
     FEATURES,
@@ -9,7 +10,6 @@ from features.measures.registry import (
     describe_features,
     parse_features,
 )
-from features.measures.sample import Missing, Question, Sample
 
 __all__ = [
     "DEFAULT_FEATURES",

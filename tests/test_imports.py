@@ -7,7 +7,7 @@ import pytest
 
 HEAVY = (
     *("torch", "transformers", "openai", "datasets", "xgboost", "matplotlib", "plotly"),
-    *("aiohttp", "sqlalchemy", "jinja2", "playwright", "onnxruntime", "distributed"),
+    *("aiohttp", "jinja2", "playwright", "onnxruntime", "distributed"),
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +12,11 @@ from typing import IO, TextIO, cast
 
 import pyarrow as pa
 import zstandard
+from filelock import FileLock
 
 from arena.data.errors import UsageError
+
+LOCK_FILE = ".lock"
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
 
@@ -80,15 +82,6 @@ def _packed_stream(raw: IO[bytes], suffix: str, binary: str) -> IO[bytes]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold others off a folder; where the system has no such locks, nobody is held off."""
-    try:
-        import fcntl
-    except ImportError:
+    """Hold other processes off a folder, by a file ``.lock`` in it."""
+    with FileLock(folder / LOCK_FILE):
         yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -11,10 +11,9 @@ from arena.llm.replies import (
     UnparsableError,
     expected_score,
 )
-from arena.llm.run import Run
 from arena.llm.settings import Endpoint, Message, ModelSettings, Prompt
 from arena.llm.store import open_store
-from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
+from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run, read_prices
 
 __all__ = [
     "Asked",
@@ -30,7 +29,6 @@ __all__ = [
     "Price",
     "Prompt",
     "Reply",
-    "Run",
     "TokenLogprobs",
     "UnparsableError",
     "Usage",
@@ -39,5 +37,6 @@ __all__ = [
     "dry_run",
     "expected_score",
     "open_store",
+    "read_prices",
     "read_text",
 ]

@@ -26,7 +26,7 @@ STOPPED = "stopped"
 
 OVER_BUDGET = "over_budget"
 
-FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY, UNPARSABLE})
+FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY})
 """The model's answer to this prompt: asking again would pay for the same."""
 
 PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED, STOPPED})

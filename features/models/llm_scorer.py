@@ -20,7 +20,8 @@ from arena.llm.replies import Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
-from features.models.model_folder import Item, ModelOptions, Scores
+from features.declare.feature import Item, Scores
+from features.models.scorer import ModelOptions
 
 OVERLAP = "overlap"
 FLUENCY = "fluency"
@@ -283,8 +284,8 @@ def load_llm(model: str, options: ModelOptions) -> LlmScorer:
     store = options.store or os.environ.get(STORE_VARIABLE)
     if not store:
         raise UsageError(
-            "ratings by an LLM need a place that keeps the replies: name an SQLite file or a "
-            f"postgresql:// URL by ModelOptions(store=...) or by the variable {STORE_VARIABLE}"
+            "ratings by an LLM need a place that keeps the replies: name an SQLite file "
+            f"by ModelOptions(store=...) or by the variable {STORE_VARIABLE}"
         )
     settings = ModelSettings(model, max_tokens=MAX_TOKENS)
     return LlmScorer(settings, options.endpoint or _endpoint_of_environment(), store)

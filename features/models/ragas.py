@@ -19,11 +19,11 @@ from arena.llm.settings import Endpoint, Message, ModelSettings, Prompt, canonic
 from arena.llm.store import open_store
 from arena.llm.usage import Usage
 from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
-from features.measures.sample import Missing
-from features.models.embedder import load_embedder
+from features.declare.feature import Item, Scores
+from features.declare.sample import Missing
+from features.models.embedder import cosines, load_embedder
 from features.models.llm_scorer import load_llm
-from features.models.model_folder import Item, ModelOptions, Scorer, Scores
-from features.text.overlap_scores import cosines
+from features.models.scorer import ModelOptions, Scorer
 from features.text.sentences import split_sentences
 
 if TYPE_CHECKING:

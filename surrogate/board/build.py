@@ -20,10 +20,10 @@ from arena.rating.tournaments import (
     Tournaments,
     bootstrap_tournaments,
 )
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.examples import MOST_EXAMPLES, choose_examples
 from surrogate.board.holdout import check_holdout, choose_holdout

@@ -90,7 +90,7 @@ def board(
     from arena.data.folder import read_arena
     from arena.rating.battles import checked_tie_rule
     from features.measures.registry import parse_features
-    from features.models.model_folder import ModelOptions
+    from features.models.scorer import ModelOptions
     from surrogate.board.build import build_board
     from surrogate.board.folder import read_feature_table, write_board
     from surrogate.board.judge_report import read_judging_records

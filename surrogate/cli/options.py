@@ -114,9 +114,7 @@ def model_settings(model: str, temperature: float, max_tokens: int, body: str) -
 
 STORE_FILE = "metaevaluation.sqlite"
 
-StoreOption = Annotated[
-    str, typer.Option("--store", help="SQLite file or postgresql:// URL that keeps every reply.")
-]
+StoreOption = Annotated[str, typer.Option("--store", help="SQLite file that keeps every reply.")]
 MaxCallsOption = Annotated[
     int | None,
     typer.Option("--max-calls", min=0, help="Most prompts that a judge sends in this run."),

@@ -40,7 +40,7 @@ def rank(
     """Place new systems on a board; its rows stay as they are, and no LLM is called."""
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import write_rows
-    from features.models.model_folder import ModelOptions
+    from features.models.scorer import ModelOptions
     from surrogate.board.folder import arena_folder, read_board
     from surrogate.ranking.rank import rank_systems
 

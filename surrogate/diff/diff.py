@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from features.measures.feature import offer
+from features.declare.feature import offer
 from surrogate.board.folder import DECIMALS
 from surrogate.diff.languages import (
     ARENA,

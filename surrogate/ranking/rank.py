@@ -13,7 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena, fingerprint
 from features.engine.extraction import extract
 from features.measures.registry import parse_features
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 from surrogate.board.folder import DECIMALS, PublishedBoard
 from surrogate.board.language import BOARD_COLUMNS
 from surrogate.board.summary import NOT_ON_THE_BOARD, POOLED, RatingInterval

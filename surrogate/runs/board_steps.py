@@ -12,10 +12,10 @@ from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
 from arena.judging.folder import FAILURES_FILE
-from features.engine.cache import code_digest
+from features.declare.feature import Feature
 from features.engine.extraction import extract
-from features.measures.feature import Feature
-from features.models.model_folder import ModelOptions
+from features.engine.source_digest import code_digest
+from features.models.scorer import ModelOptions
 from surrogate.board.build import build_board
 from surrogate.board.folder import JUDGE_FILE, read_feature_table, write_board
 from surrogate.board.tables import read_board_tables
@@ -74,7 +74,7 @@ def features_step(board: ConfiguredBoard) -> Step:
         lambda place: _measure(board, chosen, place),
         files=lambda: _arena_files(board, ARENA_CONTENT) | _model_files(chosen),
         options={"features": [_portable(item) for item in chosen]},
-        versions=versions_of(libraries) | {"feature code": code_digest()},
+        versions=versions_of(libraries) | {"feature code": code_digest(chosen)},
     )
 
 

@@ -16,7 +16,7 @@ from arena.llm.settings import OPENAI_URL
 from arena.rating.battles import TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.examples import MOST_EXAMPLES
 from surrogate.learning.names import DEFAULT_SURROGATE
@@ -69,7 +69,7 @@ def _without_password(value: str) -> str:
         raise PydanticCustomError(
             CONFIDENTIAL,
             "holds credentials; leave them out and give them by the environment "
-            "(PGPASSWORD or a password file for a store, the key's variable for a server)",
+            "(the key's variable for a server)",
         )
     return value
 
@@ -113,7 +113,7 @@ class JudgingOptions(_Table):
         both_orders: Ask every pair in both orders.
         languages: Languages to judge; all if empty.
         verdict: ``text`` or ``logprobs``.
-        store: File or ``postgresql://`` address that keeps every reply; ``judging.sqlite`` in
+        store: SQLite file that keeps every reply; ``judging.sqlite`` in
             the output folder if None.
         max_calls: Most pairs to ask in one run; what is left over is asked in the next.
         temperature: Below 0, none is sent.

@@ -15,7 +15,7 @@ from arena.data.folder import Arena
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.surrogates import (

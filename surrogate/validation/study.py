@@ -15,8 +15,8 @@ from arena.data.version import __version__
 from arena.rating.battles import TieRule, judged_systems
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import DEFAULT_QUESTIONS, Tournaments, bootstrap_tournaments
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 from surrogate.learning.training import Field

@@ -19,8 +19,8 @@ from arena.data.seeds import generator
 from arena.data.version import __version__
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import resampled_taus
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.holdout import check_holdout, held_out_r2
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate

@@ -142,7 +142,6 @@ def test_a_folder_that_knows_nothing_says_so(tmp_path):
 
 
 def test_a_store_that_cannot_be_read_is_a_reason_not_an_end(tmp_path):
-    pytest.importorskip("sqlalchemy", reason="needs the extra llm")
     (tmp_path / "judging.sqlite").write_bytes(b"not a database" * 100)
     usage = read_judging_records(tmp_path, "m").usage
     assert usage.calls is None

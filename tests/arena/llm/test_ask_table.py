@@ -4,20 +4,10 @@ from dataclasses import replace
 
 import pytest
 from chat_server import broken, completion
-from llm_requests import SETTINGS, endpoint
+from llm_requests import SETTINGS
 
 from arena.data.errors import UsageError
-from arena.llm import Budget, Llm, Prompt, UnparsableError, ask_table, read_text
-
-
-@pytest.fixture
-def llm_at(serve, sqlite_store):
-    def llm_at(behave=None, max_calls=None, **fields):
-        server = serve(behave)
-        llm = Llm(SETTINGS, endpoint(server, **fields), sqlite_store, Budget(max_calls))
-        return llm, server
-
-    return llm_at
+from arena.llm import Budget, Prompt, UnparsableError, ask_table, read_text
 
 
 def number_in(completion):
@@ -27,8 +17,9 @@ def number_in(completion):
     return int(word)
 
 
-def test_each_row_gets_what_its_prompt_brought(llm_at):
-    llm, _ = llm_at(lambda prompt, _: broken() if "2" in prompt else completion(prompt), retries=0)
+def test_each_row_gets_what_its_prompt_brought(serve, llm_at):
+    server = serve(lambda prompt, _: broken() if "2" in prompt else completion(prompt))
+    llm = llm_at(server, retries=0)
     asked = ask_table([1, 2, 3, "x"], lambda row: Prompt.of(f"say {row}"), number_in, llm)
     assert asked.values == [1, None, 3, None]
     assert [reply.reason for reply in asked.replies] == [None, "server_error", None, "unparsable"]
@@ -41,8 +32,9 @@ def test_each_row_gets_what_its_prompt_brought(llm_at):
     assert table["key"].str.len().eq(64).all()
 
 
-def test_stages_share_a_budget_and_note_their_usage(llm_at):
-    llm, server = llm_at(max_calls=5)
+def test_stages_share_a_budget_and_note_their_usage(serve, llm_at):
+    server = serve()
+    llm = llm_at(server, max_calls=5)
     first = ask_table(range(3), lambda row: Prompt.of(f"first {row}"), read_text, llm)
     other = replace(llm, settings=replace(SETTINGS, model="n"))
     second = ask_table(range(4), lambda row: Prompt.of(f"second {row}"), read_text, other)
@@ -58,16 +50,6 @@ def test_stages_share_a_budget_and_note_their_usage(llm_at):
         Budget(-1)
 
 
-def test_progress_names_the_stage(llm_at):
-    llm, _ = llm_at()
-    seen = []
-    ask_table(
-        range(3),
-        lambda row: Prompt.of(str(row)),
-        read_text,
-        llm,
-        stage="rating",
-        progress=lambda *shown: seen.append(shown),
-    )
-    assert seen == [("rating", 1, 3), ("rating", 2, 3), ("rating", 3, 3)]
-    assert ask_table([], lambda row: Prompt.of(row), read_text, llm).values == []
+def test_a_table_without_rows_asks_nothing(serve, llm_at):
+    asked = ask_table([], lambda row: Prompt.of(row), read_text, llm_at(serve()))
+    assert (asked.values, asked.usage.prompts) == ([], 0)

@@ -136,7 +136,6 @@ def test_what_is_wrong_is_named(read, text, message):
         "judging = { model = 'm', key = 'hunter2' }",
         "judging = { model = 'm', api_key_env = 'sk-hunter2' }",
         "judging = { model = 'm', base_url = 'https://me:hunter2@host/v1' }",
-        "judging = { model = 'm', store = 'postgresql://me:hunter2@host/db' }",
         "llm = { api_key = 'hunter2' }",
     ],
 )
