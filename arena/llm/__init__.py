@@ -13,7 +13,7 @@ from arena.llm.replies import (
 )
 from arena.llm.settings import Endpoint, Message, ModelSettings, Prompt
 from arena.llm.store import open_store
-from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
+from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run, read_prices
 
 __all__ = [
     "Asked",
@@ -37,5 +37,6 @@ __all__ = [
     "dry_run",
     "expected_score",
     "open_store",
+    "read_prices",
     "read_text",
 ]

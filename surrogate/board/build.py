@@ -225,7 +225,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         ratings=board,
         overall=overall_board(board),
         importances=_stacked(importances(item, fit.judge, fit.tournaments) for item, fit in pairs),
-        tiers=_stacked(tiers_table(item.tournaments, item.language) for item in parts.data),
+        tiers=_stacked(tiers_table(item.ratings, item.language) for item in parts.data),
         win_matrix=win_matrix(parts.judged.judgments),
         neighbors=_stacked(language_neighbours(item, fit.judge) for item, fit in pairs),
         examples=examples,
@@ -259,6 +259,5 @@ def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _arena_rows(data: LanguageData) -> pd.DataFrame:
-    ratings = data.tournaments.ratings()
     columns = ["language", "system", "rank", "rating", "low", "high", "note"]
-    return ratings.assign(language=data.language)[columns]
+    return data.ratings.table.assign(language=data.language)[columns]

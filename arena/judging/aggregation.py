@@ -1,4 +1,4 @@
-"""Truth and judges' errors from votes alone, by expectation maximization (Dawid, Skene, 1979)."""
+"""One verdict of several: of a panel's judges on a pair, or of one judge in both orders."""
 
 from __future__ import annotations
 
@@ -12,117 +12,15 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
+from arena.judging.dawid_skene import fit_dawid_skene
 from arena.judging.summary import JUDGMENT_COLUMNS, PROBABILITY_COLUMNS
-from arena.planning.study import taus_with
-from arena.rating.battles import count_battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.planning.study import SAME_RATING_DECIMALS
+from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.ratings import rate
+from arena.statistics.rank_agreement import kendall_taus
 
 Floats = npt.NDArray[np.float64]
-
-TOLERANCE = 1e-8
-MOST_ROUNDS = 2_000
-PRIOR_VOTES = 10.0
-"""Votes that each judge is taken to have cast beforehand on items of each class."""
-PRIOR_RIGHT = 0.7
-"""Share of them that are right."""
-
-
-@dataclass(frozen=True)
-class DawidSkene:
-    """A fit of N items, J judges, and K classes.
-
-    Attributes:
-        classes: Probability of each item's classes, shape (N, K).
-        shares: Share of each class among the items, shape (K,).
-        confusion: Probability that a judge votes l on an item of class k, shape (J, K, K).
-        log_likelihood: Logarithm of the likelihood of the votes, without the prior.
-        rounds: Rounds of expectation maximization.
-        converged: Whether the last round changed no probability by more than the tolerance.
-    """
-
-    classes: Floats
-    shares: Floats
-    confusion: Floats
-    log_likelihood: float
-    rounds: int
-    converged: bool
-
-
-def fit_dawid_skene(
-    votes: npt.ArrayLike, prior_votes: float = PRIOR_VOTES, tolerance: float = TOLERANCE
-) -> DawidSkene:
-    """Estimate each item's class and each judge's confusion matrix.
-
-    Starts from each item's share of votes, as in the paper (equation 3.1). Unlike the paper's,
-    judges are taken to be rather right than wrong: the plain likelihood has maxima where a class
-    that hardly occurs, such as ties, stands for the disagreements of judges.
-
-    Args:
-        votes: How often each judge voted for each class of each item, shape (N, J, K); all zero
-            where a judge has no vote on an item.
-        prior_votes: Votes a judge is taken to have cast beforehand on items of each class, 70% of
-            them right. 0 gives the plain maximum likelihood of the paper.
-        tolerance: Largest change of a probability in the last round.
-
-    Raises:
-        UsageError: For votes of the wrong shape, negative ones, or an item without any.
-
-    Source: A. P. Dawid and A. M. Skene, "Maximum likelihood estimation of observer error-rates
-    using the EM algorithm", Applied Statistics 28, 1979.
-    """
-    counts = np.asarray(votes, dtype=np.float64)
-    _check(counts, prior_votes)
-    prior = _prior(counts.shape[2], prior_votes)
-    totals = counts.sum(axis=1)
-    classes = totals / totals.sum(axis=1, keepdims=True)
-    rounds, change = 0, np.inf
-    while rounds < MOST_ROUNDS and change > tolerance:
-        shares, confusion = _maximize(counts, classes, prior)
-        expected, log_likelihood = _expect(counts, shares, confusion)
-        change = float(np.abs(expected - classes).max())
-        classes, rounds = expected, rounds + 1
-    return DawidSkene(classes, shares, confusion, log_likelihood, rounds, change <= tolerance)
-
-
-def _check(counts: Floats, prior_votes: float) -> None:
-    if counts.ndim != 3 or not counts.size:
-        raise UsageError("votes must be (items, judges, classes), with one of each at least")
-    if not np.isfinite(counts).all() or (counts < 0).any() or not 0 <= prior_votes < np.inf:
-        raise UsageError("votes and prior_votes must be finite and at least 0")
-    if (counts.sum(axis=(1, 2)) == 0).any():
-        raise UsageError("an item has no votes; leave it out")
-
-
-def _prior(size: int, prior_votes: float) -> Floats:
-    """Return the votes cast beforehand, shape (K, K)."""
-    wrong = (1 - PRIOR_RIGHT) / max(size - 1, 1)
-    shares = np.full((size, size), wrong) + (PRIOR_RIGHT - wrong) * np.eye(size)
-    return np.asarray(prior_votes * shares)
-
-
-def _maximize(counts: Floats, classes: Floats, prior: Floats) -> tuple[Floats, Floats]:
-    """Estimate shares and confusion matrices from the classes (equations 2.3 and 2.4)."""
-    cast = np.einsum("nk,njl->jkl", classes, counts)
-    return classes.mean(axis=0), _normalized(cast + prior)
-
-
-def _normalized(weights: Floats) -> Floats:
-    """Make rows sum to 1; a class that no item has is voted for evenly."""
-    total = weights.sum(axis=-1, keepdims=True)
-    even = np.full_like(weights, 1.0 / weights.shape[-1])
-    return np.asarray(np.divide(weights, total, out=even, where=total > 0))
-
-
-def _expect(counts: Floats, shares: Floats, confusion: Floats) -> tuple[Floats, float]:
-    """Estimate the classes from shares and confusion matrices (equation 2.5)."""
-    floor = np.finfo(np.float64).tiny
-    logs = np.log(np.maximum(shares, floor)) + np.einsum(
-        "njl,jkl->nk", counts, np.log(np.maximum(confusion, floor))
-    )
-    highest = logs.max(axis=1, keepdims=True)
-    weights = np.exp(logs - highest)
-    total = weights.sum(axis=1, keepdims=True)
-    return weights / total, float((highest + np.log(total)).sum())
+Names = npt.NDArray[np.object_]
 
 
 Aggregate = Literal["majority", "dawid-skene"]
@@ -160,7 +58,7 @@ def panel_name(aggregate: Aggregate) -> str:
     return f"panel({aggregate})"
 
 
-def hold_panel(
+def aggregate_votes(
     judgments: pd.DataFrame, judges: Sequence[str], aggregate: Aggregate = "majority"
 ) -> Panel:
     """Make one verdict of several judges' verdicts on the same pair in the same order.
@@ -276,30 +174,92 @@ def _tau_with_others(
         return float("nan")
     rule: Aggregate = aggregate if len(others) > 1 else "majority"
     theirs, _ = _aggregated(votes[others], rule)
-    try:
-        reference = _coefficients(votes.index, theirs["class"].to_numpy())
-        own = _coefficients(votes.index, votes[judge].to_numpy().astype(int))
-        return float(taus_with(reference, own[None])[0])
-    except UsageError:
-        return float("nan")
+    reference = _ratings(votes.index, theirs["class"].to_numpy())
+    own = _ratings(votes.index, votes[judge].to_numpy().astype(int))
+    return float(kendall_taus(own[None], reference[None], SAME_RATING_DECIMALS)[0, 0])
 
 
-def _coefficients(items: pd.Index, classes: npt.NDArray[np.int64]) -> Floats:
+def _ratings(items: pd.Index, classes: npt.NDArray[np.int64]) -> Floats:
     """Rate the systems of some items by the verdicts given on them, in the order of names."""
     judgments = items.to_frame(index=False).assign(winner=np.array(WINNERS, dtype=object)[classes])
-    battles = count_battles(judgments)
-    fit = fit_bradley_terry(
-        battles.points.sum(axis=0),
-        battles.counts.sum(axis=0),
-        battles.first,
-        battles.second,
-        len(battles.systems),
-        DEFAULT_RIDGE,
-    )
-    return np.asarray(fit.coefficients[0])
+    table = rate(judgments, ridge=DEFAULT_RIDGE, interval="none").table
+    return np.asarray(table.sort_values("system")["rating"], dtype=np.float64)
 
 
 def _with_accuracy(taus: pd.DataFrame, accuracy: pd.DataFrame | None) -> pd.DataFrame:
     if accuracy is None:
         return taus
     return taus.merge(accuracy, on=["language", "judge"], how="left")
+
+
+FLIPPED = "flipped"
+"""Flag of a pair whose two verdicts name different systems."""
+
+_PAIR = ["language", "query_id", "first", "second", "judge"]
+
+
+def merged_orders(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Make one verdict of each pair that a judge has judged in both orders.
+
+    Where both verdicts have probabilities, these are averaged over the orders, and the likeliest
+    verdict wins: what a judge gives to a side, whatever stands there, cancels out, and even a
+    judge that always names side A tells systems apart. Elsewhere a system wins if both verdicts
+    name it, and anything else is a tie.
+
+    Args:
+        judgments: As ``judge_arena`` returns them; of several verdicts of a judge on the same
+            pair in the same order the last one counts.
+
+    Returns:
+        Judgments with the judge ``NAME (both orders)``, side A the first system by name; pairs
+        judged in one order are left out.
+    """
+    forward = judgments[judgments["system_a"] < judgments["system_b"]]
+    backward = judgments[judgments["system_a"] > judgments["system_b"]]
+    both = _keyed(forward, "system_a", "system_b").merge(
+        _keyed(backward, "system_b", "system_a"), on=_PAIR, suffixes=("", "_back")
+    )
+    one = both["probability_a"] + both["probability_b_back"]
+    other = both["probability_b"] + both["probability_a_back"]
+    chances = np.stack([one / 2, other / 2, 1 - (one + other) / 2], axis=1)
+    winners, flips = _by_agreement(both)
+    known = np.isfinite(chances).all(axis=1)
+    likeliest, best = _likeliest(chances[known])
+    winners[known] = likeliest
+    probability = np.full(len(both), np.nan)
+    probability[known] = best
+    table = both.assign(
+        system_a=both["first"],
+        system_b=both["second"],
+        winner=winners,
+        judge=both["judge"] + " (both orders)",
+        probability=probability,
+        probability_a=chances[:, 0],
+        probability_b=chances[:, 1],
+        flags=np.where(flips, FLIPPED, ""),
+    )[JUDGMENT_COLUMNS]
+    return table.round(dict.fromkeys(PROBABILITY_COLUMNS, 6)).astype(
+        {"winner": "str", "judge": "str", "flags": "str"}
+    )
+
+
+def _keyed(table: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    keyed = table.assign(first=table[first], second=table[second])
+    return keyed.drop_duplicates(_PAIR, keep="last")
+
+
+def _by_agreement(both: pd.DataFrame) -> tuple[Names, npt.NDArray[np.bool_]]:
+    """Return the verdicts that both orders share, ties elsewhere; and which pairs flip."""
+    turned = both["winner_back"].map({"a": "b", "b": "a", "tie": "tie"}).to_numpy(dtype=object)
+    winner = both["winner"].to_numpy(dtype=object)
+    flips = (winner != turned) & (winner != "tie") & (turned != "tie")
+    return np.where(winner == turned, winner, "tie"), flips
+
+
+def _likeliest(chances: Floats) -> tuple[Names, Floats]:
+    """Return the likeliest of each row's verdicts and its probability; a draw is a tie."""
+    best = chances.max(axis=1, initial=0.0)
+    is_draw = np.isclose(chances, best[:, None], rtol=0, atol=1e-9).sum(axis=1) > 1
+    place = np.where(is_draw, 2, chances.argmax(axis=1))
+    names = np.array(["a", "b", "tie"], dtype=object)
+    return names[place], chances[np.arange(len(place)), place]
