@@ -25,7 +25,6 @@ from arena.diagnostics import diagnose_judgments
 from arena.judging import LlmJudge, judge_arena, merged_orders, pairs_judged_in
 from arena.judging.pairs import pair_keys, unordered
 from arena.llm import Endpoint, ModelSettings, open_store
-from arena.rating.battle_codes import code_judgments
 from arena.rating.ratings import rate
 
 
@@ -82,7 +81,7 @@ def sampled(arena: Arena, size: int) -> pd.DataFrame:
 
 def ratings_of(judgments: pd.DataFrame) -> pd.Series:
     """Rate the systems; index: system."""
-    return rate(code_judgments(judgments), rounds=100).table.set_index("system")["rating"]
+    return rate(judgments, rounds=100).table.set_index("system")["rating"]
 
 
 def assembled(package: str, folder: Path) -> Path:

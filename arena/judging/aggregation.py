@@ -14,9 +14,10 @@ from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.judging.dawid_skene import fit_dawid_skene
 from arena.judging.summary import JUDGMENT_COLUMNS, PROBABILITY_COLUMNS
-from arena.planning.study import taus_with
-from arena.rating.battles import count_battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.planning.study import SAME_RATING_DECIMALS
+from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.ratings import rate
+from arena.statistics.rank_agreement import kendall_taus
 
 Floats = npt.NDArray[np.float64]
 Names = npt.NDArray[np.object_]
@@ -173,27 +174,16 @@ def _tau_with_others(
         return float("nan")
     rule: Aggregate = aggregate if len(others) > 1 else "majority"
     theirs, _ = _aggregated(votes[others], rule)
-    try:
-        reference = _coefficients(votes.index, theirs["class"].to_numpy())
-        own = _coefficients(votes.index, votes[judge].to_numpy().astype(int))
-        return float(taus_with(reference, own[None])[0])
-    except UsageError:
-        return float("nan")
+    reference = _ratings(votes.index, theirs["class"].to_numpy())
+    own = _ratings(votes.index, votes[judge].to_numpy().astype(int))
+    return float(kendall_taus(own[None], reference[None], SAME_RATING_DECIMALS)[0, 0])
 
 
-def _coefficients(items: pd.Index, classes: npt.NDArray[np.int64]) -> Floats:
+def _ratings(items: pd.Index, classes: npt.NDArray[np.int64]) -> Floats:
     """Rate the systems of some items by the verdicts given on them, in the order of names."""
     judgments = items.to_frame(index=False).assign(winner=np.array(WINNERS, dtype=object)[classes])
-    battles = count_battles(judgments)
-    fit = fit_bradley_terry(
-        battles.points.sum(axis=0),
-        battles.counts.sum(axis=0),
-        battles.first,
-        battles.second,
-        len(battles.systems),
-        DEFAULT_RIDGE,
-    )
-    return np.asarray(fit.coefficients[0])
+    table = rate(judgments, ridge=DEFAULT_RIDGE, interval="none").table
+    return np.asarray(table.sort_values("system")["rating"], dtype=np.float64)
 
 
 def _with_accuracy(taus: pd.DataFrame, accuracy: pd.DataFrame | None) -> pd.DataFrame:

@@ -199,7 +199,7 @@ def _signature(
             recipe.signature,
             f"tournaments:{len(first.draws)}",
             f"questions:{drawn}",
-            f"ties:{first.battles.ties}",
+            f"ties:{first.ties}",
             f"ridge:{first.ridge:g}",
             f"holdout:{','.join(holdout) or 'none'}",
             f"seed:{seed}",
@@ -239,7 +239,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame, se
         board=board,
         overall=overall_board(board),
         importances=_stacked(importances(item, fit.judge, fit.tournaments) for item, fit in pairs),
-        tiers=_stacked(tiers_table(item.tournaments, item.language) for item in parts.data),
+        tiers=_stacked(tiers_table(item.ratings, item.language) for item in parts.data),
         win_matrix=win_matrix(parts.judged.judgments),
         neighbours=_stacked(language_neighbours(item, fit.judge) for item, fit in pairs),
         examples=examples,
@@ -273,6 +273,5 @@ def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _arena_rows(data: LanguageData) -> pd.DataFrame:
-    ratings = data.tournaments.ratings()
     columns = ["language", "system", "rank", "rating", "low", "high", "note"]
-    return ratings.assign(language=data.language)[columns]
+    return data.ratings.table.assign(language=data.language)[columns]

@@ -151,7 +151,7 @@ def _skipped(
     answered = data.everything.answered
     judged = len(data.tournaments.battles.questions)
     unranked = ratings[ratings["note"] != ""]
-    rated = data.tournaments.ratings()
+    rated = data.ratings.table
     unrated = rated[rated["rating"].isna()]
     return Skipped(
         questions_without_judgments=len(data.everything.questions) - judged,
@@ -160,7 +160,7 @@ def _skipped(
         features_left_out=dict(fits.judge.left_out) if fits.judge else {},
         systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
         systems_unrated=dict(zip(unrated["system"], unrated["note"], strict=True)),
-        dropped_ties=data.tournaments.battles.dropped_ties,
+        dropped_ties=data.tournaments.dropped_ties,
     )
 
 

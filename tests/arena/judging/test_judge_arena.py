@@ -11,7 +11,6 @@ from arena import MissingDependencyError, UsageError
 from arena.data.folder import checked_arena, rows_of
 from arena.judging import choose_pairs, dry_run_judge, judge_arena
 from arena.llm import Budget, Price
-from arena.rating.battle_codes import code_judgments
 from arena.rating.ratings import rate
 
 
@@ -39,7 +38,7 @@ def test_the_better_answer_wins_on_either_side(serve, judge_at, store):
     ]
     assert list(table["winner"]) == best
     assert {"a", "b"} == set(best)
-    ratings = rate(code_judgments(table), rounds=20).table
+    ratings = rate(table, rounds=20).table
     assert list(ratings["system"]) == ["good", "fair", "poor"]
     whole = checked_arena(
         arena.info, *(rows_of(each, "t") for each in (arena.queries, arena.answers, table))

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from arena.planning.answer_strengths import AnswerStrengths, Pairs, estimate_answers, posterior_of
+from arena.planning.answer_strengths import AnswerStrengths, estimate_answers, posterior_of
 from arena.planning.planner import (
     LOPSIDED,
     Forecast,
@@ -19,6 +19,7 @@ from arena.planning.planner import (
     usefulness,
 )
 from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.pairs import Pairs
 
 RIDGE = 0.1
 

@@ -1,10 +1,22 @@
 """Kendall tau and its bootstrap interval."""
 
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau
 
-from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau, macro_agreement
+from arena.statistics.rank_agreement import (
+    Agreement,
+    agreement,
+    kendall_tau,
+    kendall_taus,
+    macro_agreement,
+    resampled_taus,
+)
 
 
 def test_tau_is_scipys_on_the_systems_both_ratings_hold():
@@ -14,6 +26,35 @@ def test_tau_is_scipys_on_the_systems_both_ratings_hold():
     assert kendall_tau(first, second) == pytest.approx(
         kendalltau(first[kept], second[kept]).statistic
     )
+
+
+RATINGS = arrays(np.float64, 6, elements=st.sampled_from([-2.0, -1.0, 0.0, 1.0, np.nan]))
+
+
+@given(RATINGS, arrays(np.float64, (4, 6), elements=st.integers(-3, 3).map(float)))
+def test_taus_of_many_are_those_of_scipy(one, many):
+    both = np.isfinite(one)
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore")
+        expected = [kendalltau(one[both], other[both]).statistic for other in many]
+    np.testing.assert_allclose(kendall_taus(many, one[None])[:, 0], expected, atol=1e-12)
+
+
+@given(RATINGS, st.integers(0, 10**6))
+def test_resampled_taus_are_those_of_the_systems_listed_as_often_as_drawn(one, seed):
+    random = np.random.default_rng(seed)
+    other, drawn = random.normal(size=(5, 6)), random.integers(6, size=(5, 6))
+    times = np.array([np.bincount(row, minlength=6) for row in drawn])
+    expected = [
+        kendall_tau(one[row], rating[row]) for row, rating in zip(drawn, other, strict=True)
+    ]
+    np.testing.assert_allclose(resampled_taus(one, other, times), expected, atol=1e-12)
+
+
+def test_differences_that_vanish_in_rounding_are_ties():
+    one, other = np.array([[1.0, 1.0 + 1e-10, 2.0]]), np.array([[1.0, 2.0, 3.0]])
+    assert kendall_taus(one, other)[0, 0] == pytest.approx(1.0)
+    assert kendall_taus(one, other, decimals=8)[0, 0] == pytest.approx(2 / np.sqrt(6))
 
 
 def test_tau_is_missing_where_it_is_not_defined():

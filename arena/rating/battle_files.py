@@ -1,8 +1,7 @@
-"""Battles as integer codes: from a table of judgments, or straight from a large Parquet file."""
+"""Battles straight from a large Parquet file, column by column; choosing a language or judge."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.schema import WINNERS
+from arena.rating.battles import Battles
 
 Integers = npt.NDArray[np.int64]
 
@@ -22,48 +22,6 @@ ALL = "all"
 
 _NEEDED = ("system_a", "system_b", "winner")
 _CHOICES = ("language", "judge")
-
-
-@dataclass(frozen=True)
-class BattleCodes:
-    """N battles of one language and judge.
-
-    Attributes:
-        systems: The S systems, sorted by name.
-        side_a: System on side A, shape (N,).
-        side_b: System on side B, shape (N,).
-        winner: 0 side A, 1 side B, 2 a tie, shape (N,).
-        question: Question of each battle, shape (N,); None where every battle has its own.
-        n_questions: Number of questions Q.
-    """
-
-    systems: tuple[str, ...]
-    side_a: Integers
-    side_b: Integers
-    winner: Integers
-    question: Integers | None
-    n_questions: int
-
-
-def code_judgments(judgments: pd.DataFrame) -> BattleCodes:
-    """Turn judgments of one language and one judge into codes.
-
-    Args:
-        judgments: Columns ``query_id, system_a, system_b, winner``.
-
-    Raises:
-        UsageError: If there are none, or a winner is unknown.
-    """
-    if judgments.empty:
-        raise UsageError("there are no judgments to count")
-    side_a, names_a = pd.factorize(judgments["system_a"])
-    side_b, names_b = pd.factorize(judgments["system_b"])
-    winner = pd.Index(WINNERS).get_indexer(pd.Index(judgments["winner"].astype(object)))
-    if (winner < 0).any():
-        unknown = sorted(set(judgments["winner"][winner < 0].astype(str)))
-        raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
-    question, _ = pd.factorize(judgments["query_id"], sort=True)
-    return _codes(side_a, list(names_a), side_b, list(names_b), winner, question)
 
 
 def is_large_file(path: Path) -> bool:
@@ -75,9 +33,9 @@ def _row_count(path: Path) -> int:
     return int(pq.read_metadata(path).num_rows)
 
 
-def read_battle_codes(
+def read_battle_columns(
     path: Path, language: str | None = None, judge: str | None = None
-) -> BattleCodes:
+) -> Battles:
     """Read a Parquet file of judgments column by column, without building rows.
 
     Args:
@@ -109,45 +67,18 @@ def read_battle_codes(
     if "query_id" in names:
         question = _dictionary(pc.dictionary_encode(table["query_id"]))[0]
     winner = _winners(table, path.name)
-    codes = _codes(side_a, names_a, side_b, names_b, winner, question)
-    same = np.flatnonzero(codes.side_a == codes.side_b)
+    battles = Battles.from_codes(side_a, names_a, side_b, names_b, winner, question)
+    same = np.flatnonzero(battles.side_a == battles.side_b)
     if same.size:
         fault, hint = "is judged against itself", "remove this judgment"
+        names = [battles.systems[battles.side_b[row]] for row in same]
         raise DataError(
             [
-                Problem(
-                    path.name, int(row) + 1, "system_b", codes.systems[codes.side_b[row]], *text
-                )
-                for row in same
-                for text in [(fault, hint)]
+                Problem(path.name, int(row) + 1, "system_b", name, fault, hint)
+                for row, name in zip(same, names, strict=True)
             ]
         )
-    return codes
-
-
-def _codes(
-    side_a: npt.ArrayLike,
-    names_a: list[str],
-    side_b: npt.ArrayLike,
-    names_b: list[str],
-    winner: npt.ArrayLike,
-    question: npt.ArrayLike | None,
-) -> BattleCodes:
-    systems = sorted({*map(str, names_a), *map(str, names_b)})
-    position = pd.Index(systems)
-    a = position.get_indexer(pd.Index(names_a, dtype=object))[np.asarray(side_a)]
-    b = position.get_indexer(pd.Index(names_b, dtype=object))[np.asarray(side_b)]
-    size = len(a)
-    grouped = None if question is None else np.asarray(question, dtype=np.int64)
-    n_questions = size if grouped is None else len(np.unique(grouped))
-    return BattleCodes(
-        tuple(systems),
-        np.asarray(a, dtype=np.int64),
-        np.asarray(b, dtype=np.int64),
-        np.asarray(winner, dtype=np.int64),
-        grouped if n_questions < size else None,
-        n_questions,
-    )
+    return battles
 
 
 def choose(column: str, wanted: str | None, present: list[str]) -> str | None:
@@ -169,6 +100,18 @@ def choose(column: str, wanted: str | None, present: list[str]) -> str | None:
     if wanted is not None and wanted not in present and wanted != ALL:
         raise UsageError(f"no {column} {wanted!r} here; there is {', '.join(present)}")
     return wanted if wanted in present else None
+
+
+def selected_judgments(
+    judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
+) -> pd.DataFrame:
+    """Keep the judgments of one language and one judge; see ``choose``."""
+    for column, wanted in (("language", language), ("judge", judge)):
+        if column in judgments:
+            chosen = choose(column, wanted, sorted(judgments[column].astype(str).unique()))
+            if chosen is not None:
+                judgments = judgments[judgments[column] == chosen]
+    return judgments.reset_index(drop=True)
 
 
 def _chosen(table: pa.Table, column: str, value: str | None) -> pa.Table:

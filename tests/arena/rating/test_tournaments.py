@@ -1,4 +1,4 @@
-"""Battles, bootstrapped tournaments and the ratings they give."""
+"""Bootstrapped tournaments."""
 
 import itertools
 
@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.rating.battles import components, count_battles
-from arena.rating.tournaments import ALL_LOST, ALL_WON, NOT_CONNECTED, bootstrap_tournaments
+from arena.rating.tournaments import bootstrap_tournaments
 
 
 def judgments(rows, language="en"):
@@ -35,51 +34,15 @@ def round_robin(systems, questions, seed=0, noise=1.0):
     return judgments(rows)
 
 
-def test_counts_points_per_question_and_pair():
-    battles = count_battles(
-        judgments(
-            [
-                ("q1", "beta", "alpha", "a"),
-                ("q1", "alpha", "gamma", "tie"),
-                ("q2", "alpha", "beta", "a"),
-                ("q2", "beta", "alpha", "b"),
-            ]
-        )
-    )
-    assert battles.systems == ("alpha", "beta", "gamma")
-    assert battles.questions == ("q1", "q2")
-    np.testing.assert_array_equal([battles.first, battles.second], [[0, 0], [1, 2]])
-    np.testing.assert_array_equal(battles.points, [[0.0, 0.5], [2.0, 0.0]])
-    np.testing.assert_array_equal(battles.counts, [[1.0, 1.0], [2.0, 0.0]])
-    wins, losses = battles.wins_and_losses()
-    np.testing.assert_array_equal(wins, [2.5, 1.0, 0.5])
-    np.testing.assert_array_equal(losses, [1.5, 2.0, 0.5])
-
-
-def test_unknown_winners_and_systems_are_refused():
-    rows = judgments([("q1", "x", "y", "c")])
-    with pytest.raises(UsageError, match="judgments hold an unknown winner: c"):
-        count_battles(rows)
-    with pytest.raises(UsageError, match="judgments hold an unknown system: y"):
-        count_battles(rows.assign(winner="a"), systems=["x", "z"])
-
-
 def test_dropped_ties_are_counted():
     rows = [("q1", "x", "y", "tie"), ("q2", "x", "y", "a")]
-    battles = count_battles(judgments(rows), ties="drop")
-    assert battles.dropped_ties == 1
-    assert battles.counts.sum() == 1
+    held = bootstrap_tournaments(judgments(rows), 5, ties="drop")
+    assert held.dropped_ties == 1
+    assert held.battles.questions == ("q2",)
     with pytest.raises(UsageError, match="no judgments to count"):
-        count_battles(judgments(rows[:1]), ties="drop")
+        bootstrap_tournaments(judgments(rows[:1]), ties="drop")
     with pytest.raises(UsageError, match="unknown tie rule 'win'; use one of half, drop"):
-        count_battles(judgments(rows), ties="win")
-
-
-def test_components_label_the_largest_group_first():
-    battles = count_battles(
-        judgments([("q", "a", "b", "a"), ("q", "c", "d", "a"), ("q", "d", "e", "a")])
-    )
-    np.testing.assert_array_equal(components(battles, battles.counts.sum(axis=0)), [1, 1, 0, 0, 0])
+        bootstrap_tournaments(judgments(rows), ties="win")
 
 
 def test_each_tournament_equals_choix_on_its_list_of_comparisons():
@@ -106,34 +69,36 @@ def test_draws_are_multinomial_and_never_exceed_what_was_judged():
     assert (fewer.draws.sum(axis=1) == 5).all()
 
 
-def test_transitive_systems_are_ranked_in_order_with_intervals_around_the_mean():
-    systems = ["best", "good", "fair", "poor"]
-    ratings = bootstrap_tournaments(round_robin(systems, 60), 100).ratings()
-    assert list(ratings["system"]) == systems
-    assert list(ratings["rank"]) == [1, 2, 3, 4]
-    assert (ratings["low"] < ratings["rating"]).all()
-    assert (ratings["rating"] < ratings["high"]).all()
-    assert ratings["rating"].sum() == pytest.approx(0.0, abs=1e-9)
+def test_transitive_systems_have_falling_coefficients_around_zero():
+    systems = ["best", "good", "mean", "poor"]
+    held = bootstrap_tournaments(round_robin(systems, 60), 100)
+    assert held.systems == tuple(systems)
+    assert (np.diff(held.mean_coefficients) < 0).all()
+    np.testing.assert_allclose(held.coefficients.mean(axis=1), 0.0, atol=1e-7)
 
 
-def test_systems_that_win_or_lose_all_are_noted_and_finite():
+def test_systems_that_win_or_lose_all_stay_finite():
     rows = [(f"q{i}", "top", other, "a") for i in range(4) for other in ("mid", "low")]
     rows += [(f"q{i}", "mid", "low", "a") for i in range(4)]
-    held = bootstrap_tournaments(judgments(rows), 20)
-    assert held.notes == {"top": ALL_WON, "low": ALL_LOST}
-    assert list(held.ratings()["system"]) == ["top", "mid", "low"]
-    assert np.abs(held.coefficients).max() < 8
+    assert np.abs(bootstrap_tournaments(judgments(rows), 20).coefficients).max() < 8
 
 
-def test_a_group_no_judgment_connects_is_not_rated_on_the_same_scale():
+def test_a_group_no_judgment_connects_has_no_coefficients():
     table = pd.concat(
         [round_robin(["a", "b", "c"], 10), round_robin(["island", "reef"], 10)], ignore_index=True
     )
-    ratings = bootstrap_tournaments(table, 20).ratings().set_index("system")
-    assert ratings.loc[["island", "reef"], "rating"].isna().all()
-    assert ratings.loc[["island", "reef"], "rank"].isna().all()
-    assert set(ratings.loc[["island", "reef"], "note"]) == {NOT_CONNECTED}
-    assert ratings.loc[["a", "b", "c"], "rating"].notna().all()
+    held = bootstrap_tournaments(table, 20)
+    missing = dict(zip(held.systems, np.isnan(held.mean_coefficients), strict=True))
+    assert missing == {"a": False, "b": False, "c": False, "island": True, "reef": True}
+
+
+def test_systems_left_out_leave_the_others_coefficients_as_they_are():
+    held = bootstrap_tournaments(round_robin(["a", "b", "c", "d"], 10), 20)
+    fewer = held.without(["b"])
+    assert fewer.systems == ("a", "c", "d")
+    np.testing.assert_array_equal(fewer.coefficients, held.coefficients[:, [0, 2, 3]])
+    assert len(fewer.battles) == len(held.battles) / 2
+    assert fewer.battles.counts.shape == (10, 3)
 
 
 def test_a_tournament_without_a_systems_battles_leaves_it_missing_not_zero():
@@ -151,9 +116,8 @@ def test_a_tournament_without_a_systems_battles_leaves_it_missing_not_zero():
 def test_the_order_of_rows_does_not_matter(seed):
     table = round_robin(["x", "y", "z"], 6, seed=seed)
     shuffled = table.sample(frac=1.0, random_state=seed)
-    pd.testing.assert_frame_equal(
-        bootstrap_tournaments(table, 10).ratings(), bootstrap_tournaments(shuffled, 10).ratings()
-    )
+    one, other = bootstrap_tournaments(table, 10), bootstrap_tournaments(shuffled, 10)
+    np.testing.assert_array_equal(one.coefficients, other.coefficients)
 
 
 @settings(max_examples=15, deadline=None)
@@ -163,9 +127,8 @@ def test_mirroring_a_and_b_does_not_matter(seed):
     mirrored = table.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
         winner=table["winner"].map({"a": "b", "b": "a", "tie": "tie"})
     )
-    pd.testing.assert_frame_equal(
-        bootstrap_tournaments(table, 10).ratings(), bootstrap_tournaments(mirrored, 10).ratings()
-    )
+    one, other = bootstrap_tournaments(table, 10), bootstrap_tournaments(mirrored, 10)
+    np.testing.assert_array_equal(one.coefficients, other.coefficients)
 
 
 def test_one_seed_gives_one_result_and_languages_draw_differently():

@@ -86,7 +86,7 @@ def test_relabelling_systems_permutes_the_tables(table, names):
     same(moved.reset_index(drop=True).astype({"system": "str"}), other.systems, numbers)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=50),
     st.lists(st.booleans(), min_size=50, max_size=50),
@@ -175,12 +175,9 @@ def test_kappa_and_its_interval_follow_the_seed():
     assert row["low"] < 0.5 < row["high"]
     # The share of agreement is binomial, kappa twice it minus 1.
     assert row["high"] - row["low"] == pytest.approx(2 * 3.92 * np.sqrt(0.75 * 0.25 / 40), rel=0.15)
-    again, another = (
-        diagnose_judgments(table).agreement,
-        diagnose_judgments(table, seed=1).agreement,
-    )
-    assert again.iloc[0].equals(row)
-    assert not another.iloc[0].equals(row)
+    assert diagnose_judgments(table).agreement.iloc[0].equals(row)
+    others = [diagnose_judgments(table, seed=seed).agreement.iloc[0] for seed in range(1, 6)]
+    assert not all(other.equals(row) for other in others)
 
 
 def test_one_shared_question_has_no_interval():

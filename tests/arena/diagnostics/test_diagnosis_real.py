@@ -11,7 +11,7 @@ from arena.adapters.judgments import read_judgments
 from arena.diagnostics import diagnose, diagnose_judgments
 from arena.diagnostics.verdicts import ITEM, majorities, verdicts
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[4] / "shared" / "data"
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from test_sampling import round_robin
+from test_sampling_study import round_robin
 
 from arena.data.errors import UsageError
 from arena.planning.adaptive import AdaptivePairing
 from arena.planning.study import connected_battles, sample_taus
-from arena.rating.battles import count_battles
+from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 
 COLUMNS = ["query_id", "system_a", "system_b", "winner"]
@@ -146,7 +146,7 @@ def test_recorded_outcomes_are_those_of_the_battles():
     rows = judge(items)
     rows.loc[:5, "winner"] = "tie"
     pairing.record(rows)
-    battles = count_battles(rows, systems=SYSTEMS)
+    battles = Battles.from_judgments(rows)
     position = list(zip(*np.triu_indices(len(SYSTEMS), k=1), strict=True))
     met = [position.index(pair) for pair in zip(battles.first, battles.second, strict=True)]
     planner = pairing._planner

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from arena.rating.battle_codes import code_judgments
 from arena.rating.controls import citations, length, markup, style_differences
 from arena.rating.ratings import rate
 
@@ -37,12 +36,9 @@ def battles(questions=120, seed=0):
 @pytest.mark.parametrize("interval", ["sandwich", "bootstrap"])
 def test_control_of_length_takes_out_that_longer_wins(interval):
     answers, judgments = battles()
-    codes = code_judgments(judgments)
-    plain = rate(codes, interval=interval, rounds=60).table.set_index("system")["rating"]
+    plain = rate(judgments, interval=interval, rounds=60).table.set_index("system")["rating"]
     assert plain["wordy"] - plain["plain"] > 0.8
-    controls, both = style_differences(judgments, answers, ["length"])
-    assert both.all()
-    held = rate(codes, interval=interval, rounds=60, controls=controls)
+    held = rate(judgments, interval=interval, rounds=60, controls=["length"], answers=answers)
     equal = held.table.set_index("system")["rating"]
     assert abs(equal["wordy"] - equal["plain"]) < 0.45
     assert equal["plain"] - equal["weak"] > 0.8
@@ -58,8 +54,7 @@ def test_mirroring_changes_neither_ratings_nor_effects():
     )
     found = []
     for table in (judgments, mirrored):
-        controls, _ = style_differences(table, answers, ["length"])
-        found.append(rate(code_judgments(table), interval="sandwich", controls=controls))
+        found.append(rate(table, interval="sandwich", controls=["length"], answers=answers))
     one, other = (item.table.set_index("system")["rating"] for item in found)
     np.testing.assert_allclose(one, other[one.index], atol=1e-7)
     np.testing.assert_allclose(found[0].controls["effect"], found[1].controls["effect"], atol=1e-7)
@@ -76,12 +71,21 @@ def test_battles_of_absent_answers_are_told_apart():
     answers, judgments = battles(5)
     controls, both = style_differences(judgments, answers.iloc[1:], ["length", "markup"])
     assert both.sum() == len(judgments) - 2
-    assert controls.values.shape == (both.sum(), 2)
+    assert controls.shape == (both.sum(), 2)
     with pytest.raises(UsageError, match="no judged battle has both answers"):
         style_differences(judgments, answers.iloc[:0], ["length"])
 
 
+def test_judgments_of_absent_answers_are_left_out_and_counted():
+    answers, judgments = battles(5)
+    found = rate(judgments, interval="none", controls=["length"], answers=answers.iloc[1:])
+    assert found.notes[0] == "2 judgments of answers that are absent are left out"
+    assert found.table["wins"].sum() == len(judgments) - 2
+
+
 def test_unknown_controls_are_refused():
     answers, judgments = battles(2)
+    with pytest.raises(UsageError, match="controls of style need the answers"):
+        rate(judgments, controls=["length"])
     with pytest.raises(UsageError, match="unknown control tone; use some of length, citations"):
         style_differences(judgments, answers, ["tone"])

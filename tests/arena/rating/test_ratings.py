@@ -16,12 +16,19 @@ from scipy.stats import kendalltau, norm
 from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.baselines import elo, win_rate
-from arena.rating.battle_codes import BattleCodes, code_judgments
-from arena.rating.bradley_terry import fit_bradley_terry
-from arena.rating.ratings import MOST_COMPARED, NOT_CONNECTED, PRIOR_NEEDED, TOO_MANY, rate
-from arena.rating.solver import ConvergenceError
+from arena.rating.battles import Battles
+from arena.rating.bradley_terry import ConvergenceError, fit_bradley_terry
+from arena.rating.ratings import (
+    ALL_LOST,
+    ALL_WON,
+    MOST_COMPARED,
+    NOT_CONNECTED,
+    PRIOR_NEEDED,
+    TOO_MANY,
+    rate,
+)
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
 
 
@@ -46,7 +53,7 @@ def arena_of(strength, questions, seed=0, side=0.0, tie=0.0):
     return judgments(rows)
 
 
-def clustered_codes(strength, questions, seed):
+def clustered_battles(strength, questions, seed):
     """Battles whose odds are known and which hang together within a question.
 
     On each question a system has a latent standard normal deviate; a pair's uniform deviate comes
@@ -58,7 +65,7 @@ def clustered_codes(strength, questions, seed):
     latent = random.normal(size=(questions, len(strength)))
     uniform = norm.cdf((latent[:, second] - latent[:, first]) / np.sqrt(2))
     won = uniform < expit(strength[first] - strength[second])
-    return BattleCodes(
+    return Battles(
         systems=tuple(f"s{index}" for index in range(len(strength))),
         side_a=np.tile(first, questions),
         side_b=np.tile(second, questions),
@@ -69,7 +76,7 @@ def clustered_codes(strength, questions, seed):
 
 
 def rated(table, **options):
-    return rate(code_judgments(table), **{"rounds": 50, **options})
+    return rate(table, **{"rounds": 50, **options})
 
 
 def by_system(ratings):
@@ -93,7 +100,7 @@ def test_rakuda_equals_the_published_fit_with_a_position_term():
 def test_wmt16_agrees_with_the_published_trueskill_order(pair, ties):
     table = pd.read_csv(SHARED / "battles" / f"wmt16-{pair}.csv.gz", dtype=str)
     published = pd.read_csv(SHARED / "battles" / f"wmt16-{pair}.trueskill.csv")
-    ours = rated(table.assign(language="en"), ties=ties).table
+    ours = rated(table.assign(language="en"), ties=ties, judge="all").table
     both = published.merge(ours, on="system", suffixes=("_published", ""))
     assert len(both) == len(published)
     assert kendalltau(both["trueskill"], both["rating"]).statistic >= 0.97
@@ -103,7 +110,7 @@ def test_wmt16_agrees_with_the_published_trueskill_order(pair, ties):
 def test_models_of_ties_reach_the_maximum_of_their_likelihood(model):
     table = arena_of([0.8, 0.1, -0.9], 40, seed=3, side=0.4, tie=0.6)
     ratings = rated(table, ties=model, position=True, ridge=0.0, interval="sandwich")
-    codes = code_judgments(table)
+    codes = Battles.from_judgments(table)
 
     def loss(parameters):
         theta = np.append(parameters[:2], -parameters[:2].sum())
@@ -175,6 +182,7 @@ def test_transitive_data_are_ranked_in_order():
     ratings = rated(judgments(rows))
     assert list(ratings.table["system"]) == names
     assert ratings.notes == (PRIOR_NEEDED,)
+    assert list(ratings.table["note"]) == [ALL_WON, "", "", ALL_LOST]
     assert np.isfinite(ratings.table[["rating", "low", "high"]].to_numpy()).all()
 
 
@@ -207,14 +215,15 @@ def test_two_islands_are_not_put_on_one_scale():
     assert unrated["rating"].isna().all()
     assert unrated["rank"].isna().all()
     assert list(unrated["wins"]) == [1, 0]
-    assert ratings.notes[0] == f"x: {NOT_CONNECTED}"
+    assert list(unrated["note"]) == [NOT_CONNECTED, NOT_CONNECTED]
+    assert ratings.notes[0] == "2 of 5 systems are unrated"
 
 
 def test_ten_thousand_systems_with_one_battle_each_are_rated_as_far_as_they_connect():
     rows = [("q", f"s{index:05}", f"s{index + 1:05}", "a") for index in range(0, 10_000, 2)]
     ratings = rated(judgments(rows), interval="sandwich")
     assert ratings.table["rating"].notna().sum() == 2
-    assert len(ratings.notes) == 10_000 - 2 + 1
+    assert (ratings.table["note"] == NOT_CONNECTED).sum() == 10_000 - 2
 
 
 def test_thousands_of_systems_that_meet_at_random_are_solved_to_the_optimum():
@@ -253,11 +262,42 @@ def test_thousands_of_systems_are_solved_sparsely():
 @pytest.mark.parametrize("interval", ["bootstrap", "sandwich"])
 def test_nominal_95_percent_intervals_hold_the_truth_93_to_97_percent_of_the_time(interval):
     truth = np.array([0.9, 0.4, 0.1, -0.2, -0.5, -0.7])
-    codes = [clustered_codes(truth, questions=80, seed=seed) for seed in range(200)]
+    codes = [clustered_battles(truth, questions=80, seed=seed) for seed in range(200)]
     held = [rate(item, interval=interval, rounds=200, ridge=0.0).table for item in codes]
     tables = [table.sort_values("system") for table in held]
     inside = [(table["low"] <= truth) & (truth <= table["high"]) for table in tables]
     assert 0.93 <= np.mean(inside) <= 0.97
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca", "sandwich", "none"])
+def test_a_rating_does_not_depend_on_how_its_interval_is_made(interval):
+    """Half of the bootstrap samples miss the one question on which the best system loses."""
+    rows = [(f"q{number}", "x", "y", "a" if number % 3 else "b") for number in range(12)]
+    rows += [(f"q{number}", "z", "y", "b" if number == 5 else "a") for number in range(12)]
+    exact = rated(judgments(rows), ridge=0.0, interval="none")
+    ratings = rated(judgments(rows), interval=interval, rounds=200)
+    np.testing.assert_allclose(by_system(ratings), by_system(exact), atol=1e-12)
+    assert "ridge:0|" in ratings.signature
+    counted = [note for note in ratings.notes if "bootstrap samples" in note]
+    assert len(counted) == (interval in ("bootstrap", "bca"))
+    if counted:
+        assert 40 < int(counted[0].split()[1]) < 100
+        assert np.isfinite(ratings.table[["low", "high"]].to_numpy()).all()
+    assert ratings.table["low"].isna().all() == (interval == "none")
+
+
+def test_the_columns_of_a_plain_table_choose_a_language_and_a_judge():
+    table = arena_of([0.5, 0.0, -0.5], 20)
+    both = pd.concat([table, arena_of([-0.5, 0.0, 0.5], 20, seed=1).assign(language="fi")])
+    with pytest.raises(UsageError, match=r"several languages, choose one \(or all\): en, fi"):
+        rated(both)
+    np.testing.assert_array_equal(by_system(rated(both, language="en")), by_system(rated(table)))
+    together = rated(both, language="all")
+    assert "battles:120|questions:40" in together.signature
+    with pytest.raises(UsageError, match="no judge 'me' here; there is judge"):
+        rated(table, judge="me")
+    bare = rated(table[["system_a", "system_b", "winner"]], interval="sandwich")
+    np.testing.assert_allclose(by_system(bare), by_system(rated(table)), atol=1e-9)
 
 
 def test_records_count_wins_losses_and_ties():
@@ -267,7 +307,7 @@ def test_records_count_wins_losses_and_ties():
 
 
 def test_one_seed_gives_one_result():
-    codes = code_judgments(arena_of([0.5, 0.0, -0.5], 30))
+    codes = Battles.from_judgments(arena_of([0.5, 0.0, -0.5], 30))
     one, same, other = (rate(codes, rounds=50, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one.table, same.table)
     assert not one.table["low"].equals(other.table["low"])
@@ -291,25 +331,31 @@ def test_unknown_choices_are_refused(options, message):
 
 def test_nothing_to_rate_is_said():
     with pytest.raises(UsageError, match="no judgments to count"):
-        code_judgments(judgments([]))
+        Battles.from_judgments(judgments([]))
     with pytest.raises(UsageError, match="unknown winner: c"):
-        code_judgments(judgments([("q", "x", "y", "c")]))
+        rated(judgments([("q", "x", "y", "c")]))
+    with pytest.raises(UsageError, match="x is judged against itself"):
+        rated(judgments([("q", "x", "x", "a")]))
+    with pytest.raises(UsageError, match="a system without a name"):
+        rated(judgments([("q", "x", None, "a")]))
+    with pytest.raises(UsageError, match="no judgments to count"):
+        rated(judgments([("q", "x", "y", "tie")]), ties="drop")
 
 
 def test_win_rate_counts_ties_half():
     rows = [("q1", "x", "y", "a"), ("q2", "y", "x", "tie"), ("q3", "x", "z", "b")]
-    table = win_rate(code_judgments(judgments(rows))).set_index("system")
+    table = win_rate(Battles.from_judgments(judgments(rows))).set_index("system")
     assert table["rating"].to_dict() == {"z": 1.0, "x": 0.5, "y": 0.25}
     assert table["battles"].to_dict() == {"z": 1, "x": 3, "y": 2}
 
 
 def test_elo_after_one_battle_is_the_formula():
-    table = elo(code_judgments(judgments([("q", "x", "y", "a")])), k=32, orders=3)
+    table = elo(Battles.from_judgments(judgments([("q", "x", "y", "a")])), k=32, orders=3)
     assert table.set_index("system")["rating"].to_dict() == {"x": 1016.0, "y": 984.0}
 
 
 def test_elo_and_win_rate_rank_as_bradley_terry_on_plenty_of_data():
-    codes = code_judgments(arena_of([1.0, 0.3, -0.4, -0.9], 100, seed=6))
+    codes = Battles.from_judgments(arena_of([1.0, 0.3, -0.4, -0.9], 100, seed=6))
     expected = list(rate(codes, rounds=2).table["system"])
     assert list(win_rate(codes)["system"]) == expected
     assert list(elo(codes, orders=20)["system"]) == expected
