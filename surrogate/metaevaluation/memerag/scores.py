@@ -115,7 +115,8 @@ def _parts(verdicts: pd.DataFrame, unit: Unit) -> FloatArray:
     parts = pd.DataFrame([positive, positive & correct, ~positive, ~positive & correct]).T
     if unit == "question":
         parts = parts.astype(float).groupby(verdicts["query_id"].to_numpy(), sort=False).sum()
-    return parts.to_numpy(dtype=np.float64)
+    summed: FloatArray = parts.to_numpy(dtype=np.float64)
+    return summed
 
 
 def _standard_error(replicates: FloatArray) -> float:
