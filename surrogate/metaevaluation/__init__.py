@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from surrogate.metaevaluation.memerag.grounding import GroundingJudge
     from surrogate.metaevaluation.memerag.reading import read_memerag
     from surrogate.metaevaluation.memerag.scores import fine_grained_accuracy, score_judges
+    from surrogate.metaevaluation.options import JudgeOptions
     from surrogate.metaevaluation.results import MetaEvaluation, add_metaevaluations
-    from surrogate.metaevaluation.runner import Evaluation, JudgeOptions, evaluate_judges
+    from surrogate.metaevaluation.runner import Evaluation, evaluate_judges
     from surrogate.metaevaluation.wikieval.accuracy import score_preferences
     from surrogate.metaevaluation.wikieval.evaluation import Wikieval
     from surrogate.metaevaluation.wikieval.reading import read_wikieval
@@ -32,7 +33,7 @@ _HOMES = {
     "FunctionJudge": "judges",
     "GroundingJudge": "memerag.grounding",
     "Grouse": "grouse.evaluation",
-    "JudgeOptions": "runner",
+    "JudgeOptions": "options",
     "LexicalJudge": "judges",
     "Memerag": "memerag.evaluation",
     "MetaEvaluation": "results",

@@ -52,8 +52,7 @@ PAPER = "Es et al. (2023)"
 
 def _ragas(model: str, factory: JudgeFactory) -> RagasJudge:
     options = factory.options
-    models = replace(options.models, endpoint=options.endpoint, store=options.store)
-    return RagasJudge(model, models, Budget(options.max_calls), factory.progress)
+    return RagasJudge(model, options.models, Budget(options.max_calls), factory.progress)
 
 
 _KINDS = (
