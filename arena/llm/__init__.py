@@ -3,7 +3,6 @@
 from arena.llm.ask import Asked, Llm, ask_table, read_text
 from arena.llm.replies import (
     Completion,
-    ExpectedScore,
     Reply,
     TokenLogprobs,
     UnparsableError,
@@ -19,7 +18,6 @@ __all__ = [
     "Completion",
     "DryRun",
     "Endpoint",
-    "ExpectedScore",
     "Llm",
     "Message",
     "ModelSettings",
