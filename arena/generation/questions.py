@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,10 @@ from arena.data.languages import MIRACL_LANGUAGES
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.pairs import QuestionKey, ShownPassage
-from arena.llm.client import complete
-from arena.llm.replies import Completion, Outcome, UnparsableError
+from arena.llm.ask import Llm, Progress, ask_table
+from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
-from arena.llm.usage import Usage
+from arena.llm.usage import Budget, Usage
 from arena.text.prompts import packaged_prompt
 
 
@@ -113,9 +113,9 @@ TIME_DEPENDENT = "time_dependent"
 UNDETERMINED = "time_dependence_"
 """Before the reason why nobody knows whether a question is time-dependent."""
 
-LABEL_COLUMNS = ["query_id", "language", "label", "rationale", "failure", "detail", "key"]
+STAGE = "time-dependence"
 
-_TEMPLATE = "time-dependent.v1"
+TIME_PROMPT = "time-dependent.v1"
 _VARIABLES = ("question", "language")
 _LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
 _RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
@@ -142,7 +142,8 @@ class TimeDependence:
 
     Attributes:
         labels: Columns ``query_id, language, label`` (``yes``, ``no``, or missing where there is
-            a failure), ``rationale, failure, detail, key``; a row a question, in their order.
+            a ``reason``), ``reason, detail`` (the rationale, or more on the reason) and ``key``;
+            a row a question, in their order.
         usage: What was asked.
     """
 
@@ -154,8 +155,9 @@ class TimeDependence:
         return set(question_keys(self.labels[self.labels["label"] == label]))
 
 
-class StoredLabel(TypedDict):
-    """What is read from a reply, as it is kept in the store."""
+@dataclass(frozen=True, slots=True)
+class TimeLabel:
+    """What is read from a reply of the filter: ``yes`` or ``no``, and why."""
 
     label: str
     rationale: str
@@ -166,8 +168,8 @@ def time_dependence(
     time_filter: TimeFilter,
     store: Store,
     *,
-    max_calls: int | None = None,
-    progress: Callable[[Usage], None] | None = None,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
 ) -> TimeDependence:
     """Let an LLM tell which questions need the present date, current affairs or news.
 
@@ -175,40 +177,35 @@ def time_dependence(
         queries: Columns ``query_id, language, query``.
         time_filter: Who tells.
         store: Where replies are and go.
-        max_calls: Most prompts to send.
-        progress: Called with the counts before each reply.
+        budget: Most prompts to send; None asks all.
+        progress: Called with the stage, the questions done, and all.
 
     Raises:
         UsageError: If the endpoint or the settings cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    run = complete(
-        time_prompts(queries),
-        time_filter.settings,
-        endpoint=time_filter.endpoint,
-        store=store,
-        parse=read_label,
-        max_calls=max_calls,
-        progress=progress,
-    )
-    with run:
-        rows = [
-            (query_id, language, *_read(outcome))
-            for (language, query_id), outcome in zip(question_keys(queries), run, strict=True)
-        ]
-    return TimeDependence(pd.DataFrame(rows, columns=LABEL_COLUMNS, dtype=object), run.usage)
+    llm = Llm(time_filter.settings, time_filter.endpoint, store, budget or Budget())
+    rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
+    asked = ask_table(rows, time_prompt, read_label, llm, stage=STAGE, progress=progress)
+    labels = [
+        (None, reply.reason, reply.detail, reply.key)
+        if reply.value is None
+        else (reply.value.label, None, reply.value.rationale, reply.key)
+        for reply in asked.replies
+    ]
+    told = pd.DataFrame(labels, columns=["label", "reason", "detail", "key"], dtype=object)
+    return TimeDependence(queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage)
 
 
-def time_prompts(queries: pd.DataFrame) -> Iterator[Prompt]:
-    """Yield the prompts that ask whether questions are time-dependent."""
-    template = packaged_prompt("arena.generation", _TEMPLATE, _VARIABLES)
-    pairs: Iterable[tuple[str, str]] = zip(queries["language"], queries["query"], strict=True)
-    for language, question in pairs:
-        text = template.fill({"question": question, "language": named_language(language)})
-        yield Prompt.of(text, version=template.version)
+def time_prompt(row: tuple[str, str]) -> Prompt:
+    """Ask whether a question, given by its language and text, is time-dependent."""
+    template = packaged_prompt("arena.generation", TIME_PROMPT, _VARIABLES)
+    language, question = row
+    text = template.fill({"question": question, "language": named_language(language)})
+    return Prompt.of(text, version=template.version)
 
 
-def read_label(completion: Completion) -> StoredLabel:
+def read_label(completion: Completion) -> TimeLabel:
     """Read the last ``<label>`` of a reply.
 
     Raises:
@@ -222,11 +219,4 @@ def read_label(completion: Completion) -> StoredLabel:
     if label not in _LABELS:
         raise UnparsableError(f"the label is {label!r}; expected yes or no")
     rationales = _RATIONALE.findall(text)
-    return StoredLabel(label=label, rationale=rationales[-1].strip() if rationales else "")
-
-
-def _read(outcome: Outcome[StoredLabel]) -> tuple[object, ...]:
-    value = outcome.value
-    if value is None:
-        return None, "", outcome.failure, outcome.detail, outcome.key
-    return value["label"], value["rationale"], None, "", outcome.key
+    return TimeLabel(label, rationales[-1].strip() if rationales else "")

@@ -1,56 +1,123 @@
-"""Judging the chosen pairs of an arena by one LLM."""
+"""An LLM as a judge, and judging the chosen pairs of an arena by it."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.folder import Arena
-from arena.judging.llm_judge import LlmJudge, StoredVerdict
 from arena.judging.pairs import ArenaTexts, ChosenPairs, PairKey, pair_keys
+from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
+from arena.judging.replies import ALTERNATIVES, Winner, read_letter, read_verdict
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     FLAG_SEPARATOR,
     IDENTICAL,
-    INVALID,
     JUDGMENT_COLUMNS,
     PROBABILITY_COLUMNS,
     Judged,
     summarize,
 )
-from arena.llm.client import complete
-from arena.llm.replies import UNPARSABLE, Outcome
-from arena.llm.settings import Prompt
-from arena.llm.usage import DryRun, Price, Usage, dry_run
+from arena.llm.ask import Llm, Progress, ask_table
+from arena.llm.replies import Completion, Reply, UnparsableError
+from arena.llm.settings import Endpoint, ModelSettings, Prompt
+from arena.llm.usage import Budget, DryRun, Price, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-Progress = Callable[[str, int, int], None]
+CUT_OFF = "cut_off"
+
+_ONE_TOKEN = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What is read from a reply: the verdict, the probabilities if known, and what is odd."""
+
+    winner: Winner
+    shares: dict[Winner, float] | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LlmJudge:
+    """A judge.
+
+    Attributes:
+        settings: Model, temperature and so on.
+        endpoint: Where it is asked.
+        verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply.
+            ``logprobs``: the likeliest of the letters A, B, C as the reply's first token; one
+            token is asked for, whatever the settings say.
+        prompt: What it is asked; the packaged prompt for this form of verdict by default.
+        name: Its name in the ``judge`` column; the model's by default.
+    """
+
+    settings: ModelSettings
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    verdict: VerdictForm = "text"
+    prompt: PairwisePrompt | None = None
+    name: str = ""
+
+    @property
+    def judge(self) -> str:
+        """Name in the ``judge`` column."""
+        return self.name or self.settings.model
+
+    @property
+    def asked_by(self) -> PairwisePrompt:
+        """The prompt in use."""
+        return self.prompt or pairwise_prompt(verdict=self.verdict)
+
+    @property
+    def asked_settings(self) -> ModelSettings:
+        """The settings in use: one token with log-probabilities where these are read."""
+        if self.verdict == "text":
+            return self.settings
+        if self.settings.logprobs is None:
+            return replace(self.settings, logprobs=ALTERNATIVES, max_tokens=_ONE_TOKEN)
+        return replace(self.settings, max_tokens=_ONE_TOKEN)
+
+    def read(self, completion: Completion) -> PairVerdict:
+        """Read the verdict of a reply.
+
+        Raises:
+            UnparsableError: If there is none, which makes the judgment INVALID.
+        """
+        if self.verdict == "logprobs":
+            letter = read_letter(completion)
+            return PairVerdict(
+                winner=letter.winner,
+                shares={name: round(share, 6) for name, share in letter.shares.items()},
+                flags=letter.flags,
+            )
+        found = read_verdict(completion.text or "")
+        cut = (CUT_OFF,) if completion.finish_reason == "length" else ()
+        if found.winner is None:
+            why = "the reply was cut off before a verdict" if cut else "the reply has no verdict"
+            raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
+        return PairVerdict(winner=found.winner, shares=None, flags=(*found.flags, *cut))
+
+
 Row = tuple[object, ...]
 
 
-class _Asked:
-    """Prompts for pairs, made as they are taken; what was noted on each waits for its reply."""
+class _Prompts:
+    """Makes the prompts of pairs, and notes what in their answers may steer the judge."""
 
-    def __init__(self, texts: ArenaTexts, judge: LlmJudge, keys: Iterable[PairKey]) -> None:
-        self._texts = texts
+    def __init__(self, arena: Arena, judge: LlmJudge) -> None:
+        self._texts = ArenaTexts(arena)
         self._prompt = judge.asked_by
-        self._keys = keys
-        self._waiting: deque[tuple[PairKey, tuple[str, ...]]] = deque()
+        self.flags: list[tuple[str, ...]] = []
 
-    def prompts(self) -> Iterator[Prompt]:
-        for key in self._keys:
-            asked = self._prompt.ask(self._texts.comparison(key))
-            self._waiting.append((key, asked.flags))
-            yield asked.prompt
-
-    def next_answered(self) -> tuple[PairKey, tuple[str, ...]]:
-        """Return the pair of the next reply, and its flags; replies come in the order asked."""
-        return self._waiting.popleft()
+    def of(self, pair: PairKey) -> Prompt:
+        asked = self._prompt.ask(self._texts.comparison(pair))
+        self.flags.append(asked.flags)
+        return asked.prompt
 
 
 def judge_arena(
@@ -59,7 +126,7 @@ def judge_arena(
     pairs: ChosenPairs,
     store: Store,
     *,
-    max_calls: int | None = None,
+    budget: Budget | None = None,
     prices: Mapping[str, Price] | None = None,
     progress: Progress | None = None,
 ) -> Judged:
@@ -74,7 +141,7 @@ def judge_arena(
         judge: Who judges.
         pairs: What to judge; see ``choose_pairs``.
         store: Where replies are and go; see ``arena.llm.open_store``.
-        max_calls: Most pairs to ask; the rest fails as ``over_budget``.
+        budget: Most pairs to ask; the rest fails as ``over_budget``. None asks all.
         prices: Price of each model, for the cost in the summary.
         progress: Called with the judge's name, the pairs done, and all.
 
@@ -85,31 +152,29 @@ def judge_arena(
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = pairs.without(set(pair_keys(there)))
     version = judge.asked_by.version
-    asked = _Asked(ArenaTexts(arena), judge, pair_keys(left.table))
-    run = complete(
-        asked.prompts(),
-        judge.asked_settings,
-        endpoint=judge.endpoint,
-        store=store,
-        parse=judge.read,
-        max_calls=max_calls,
-        progress=_progress_of(judge.judge, len(left.table), progress),
+    prompts = _Prompts(arena, judge)
+    llm = Llm(judge.asked_settings, judge.endpoint, store, budget or Budget())
+    asked = ask_table(
+        list(pair_keys(left.table)),
+        prompts.of,
+        judge.read,
+        llm,
+        stage=judge.judge,
+        progress=progress,
     )
     verdicts: list[Row] = [
         (query_id, language, a, b, "tie", judge.judge, None, None, None, IDENTICAL, version)
         for language, query_id, a, b in pair_keys(left.identical)
     ]
     failures: list[Row] = []
-    with run:
-        for outcome in run:
-            key, flags = asked.next_answered()
-            if outcome.value is None:
-                failures.append(_failure(key, judge.judge, outcome, flags, version))
-            else:
-                verdicts.append(_verdict(key, judge.judge, outcome.value, flags, version))
+    for (pair, reply), flags in zip(asked, prompts.flags, strict=True):
+        if reply.value is None:
+            failures.append(_failure(pair, judge.judge, reply, flags, version))
+        else:
+            verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
     judgments = _judgments(verdicts)
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    summary = summarize(judge, pairs, left, judgments, failed, there, run.usage, prices)
+    summary = summarize(judge, pairs, left, judgments, failed, there, asked.usage, prices)
     return Judged(judgments, failed, summary)
 
 
@@ -127,43 +192,26 @@ def dry_run_judge(
     """
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = pairs.without(set(pair_keys(there)))
-    asked = _Asked(ArenaTexts(arena), judge, pair_keys(left.table))
-    prompts = (prompt for prompt in asked.prompts() if asked.next_answered())
+    prompts = map(_Prompts(arena, judge).of, pair_keys(left.table))
     return dry_run(prompts, judge.asked_settings, store, prices)
 
 
-def _progress_of(name: str, total: int, progress: Progress | None) -> Callable[[Usage], None]:
-    def show(usage: Usage) -> None:
-        if progress is not None:
-            progress(name, usage.prompts, total)
-
-    return show
-
-
 def _verdict(
-    key: PairKey, judge: str, read: StoredVerdict, flags: tuple[str, ...], version: str
+    pair: PairKey, judge: str, read: PairVerdict, flags: tuple[str, ...], version: str
 ) -> Row:
-    language, query_id, system_a, system_b = key
-    noted = FLAG_SEPARATOR.join([*flags, *read["flags"]])
-    sides = (query_id, language, system_a, system_b)
-    return (*sides, read["winner"], judge, *_probabilities(read), noted, version)
-
-
-def _probabilities(read: StoredVerdict) -> tuple[float | None, ...]:
-    shares = read["shares"]
-    if shares is None:
-        return None, None, None
-    return shares[read["winner"]], shares["a"], shares["b"]
+    language, query_id, system_a, system_b = pair
+    sides, shares = (query_id, language, system_a, system_b), read.shares
+    likely = (None,) * 3 if shares is None else (shares[read.winner], shares["a"], shares["b"])
+    noted = FLAG_SEPARATOR.join([*flags, *read.flags])
+    return (*sides, read.winner, judge, *likely, noted, version)
 
 
 def _failure(
-    key: PairKey, judge: str, outcome: Outcome[StoredVerdict], flags: tuple[str, ...], version: str
+    pair: PairKey, judge: str, reply: Reply[PairVerdict], flags: tuple[str, ...], version: str
 ) -> Row:
-    language, query_id, system_a, system_b = key
-    reason = INVALID if outcome.failure == UNPARSABLE else outcome.failure
-    noted = FLAG_SEPARATOR.join(flags)
-    sides = (query_id, language, system_a, system_b)
-    return (*sides, judge, reason, outcome.detail, noted, version, outcome.key)
+    language, query_id, system_a, system_b = pair
+    sides, noted = (query_id, language, system_a, system_b), FLAG_SEPARATOR.join(flags)
+    return (*sides, judge, reply.reason, reply.detail, noted, version, reply.key)
 
 
 def _judgments(rows: list[Row]) -> pd.DataFrame:

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from arena.llm.settings import Prompt
-
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
 CONTEXT_LENGTH = "context_length"
@@ -26,7 +24,7 @@ STOPPED = "stopped"
 
 OVER_BUDGET = "over_budget"
 
-FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY, UNPARSABLE})
+FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY})
 """The model's answer to this prompt: asking again would pay for the same."""
 
 PASSING = frozenset({RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, REJECTED, STOPPED})
@@ -72,7 +70,7 @@ class Completion:
         text: The answer; None where there is none.
         finish_reason: Why the model stopped, in the endpoint's words.
         refusal: The model's refusal, where the endpoint tells it from an answer.
-        failure: Why there is no answer (see ``arena.llm.failures``), or None.
+        failure: Why there is no answer (see above), or None.
         served_model: The model that answered, in the endpoint's words.
         tokens_in: Tokens of the prompt; None where the endpoint does not say.
         tokens_out: Tokens of the answer; None where the endpoint does not say.
@@ -185,26 +183,27 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """How one prompt ended.
+class Reply(Generic[T]):
+    """What came of one row's prompt.
 
     Attributes:
-        prompt: What was asked.
-        key: Its key in the store.
-        completion: The model's answer; None if none came.
-        value: What ``parse`` read from it; None if there is a failure.
-        failure: Why there is no value (see ``arena.llm.failures``), or None.
-        detail: More about the failure, for people.
+        value: What was read from the model's answer; None if there is a reason.
+        reason: Why there is no value (``unparsable``, ``refusal``, ``timeout`` ...), or None.
+        detail: More about the reason, for people.
+        key: The prompt's key in the store.
         from_store: Whether the answer was in the store: from before, or by another process.
     """
 
-    prompt: Prompt
-    key: str
-    completion: Completion | None
     value: T | None
-    failure: str | None
+    reason: str | None
     detail: str
+    key: str
     from_store: bool
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the model has answered, if only unusably; else a later run asks again."""
+        return self.reason not in PASSING and self.reason != OVER_BUDGET
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,40 +1,132 @@
-"""Every result of every call, kept as it arrives, in SQLite or PostgreSQL."""
+"""Every reply of every call, kept in an SQLite file as it arrives, so that nothing is paid twice.
+
+A request is open, claimed by a run, or done. A run holds a lease while it is alive; what it had
+claimed and not finished is open again once it ends or dies. What is done stays as it is.
+"""
 
 from __future__ import annotations
 
-import importlib.util
+import json
+import os
+import platform
+import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Literal
 
 import pandas as pd
-import sqlalchemy as sa
 
-from arena.data.errors import MissingDependencyError, UsageError
-from arena.llm import store_claims, store_rows
-from arena.llm.settings import Request
-from arena.llm.store_claims import Claim, claim, export_jsonl, export_table, look_up, summary
-from arena.llm.store_rows import CLAIMED, OPEN, Result, calls, open_engine, reading
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.files import atomic_path, open_text
+from arena.llm.replies import FINAL, Completion, TokenLogprobs
+from arena.llm.settings import Request, canonical_json, digest
 
-_KEYS_A_QUERY = 500
+LEASE_S = 30.0
+"""A run renews its lease every third of this; later, others may take what it claimed."""
+
+BUSY_S = 60.0
+MOST_PROBLEMS = 1000
+
+OPEN, CLAIMED, DONE = "open", "claimed", "done"
+
+_APPLICATION_ID = 0x61_72_65_6E
+_VERSION = 1
+_SCHEMA = f"""
+CREATE TABLE calls (
+    key TEXT PRIMARY KEY, state TEXT NOT NULL, run_id TEXT NOT NULL, model TEXT NOT NULL,
+    prompt_version TEXT NOT NULL, request TEXT NOT NULL, text TEXT, finish_reason TEXT,
+    refusal TEXT, served_model TEXT, tokens_in INTEGER, tokens_out INTEGER, latency_s REAL,
+    logprobs TEXT, failure TEXT, detail TEXT, tries INTEGER NOT NULL DEFAULT 0, digest TEXT
+);
+CREATE TABLE leases (
+    run_id TEXT PRIMARY KEY, machine TEXT NOT NULL, process INTEGER NOT NULL,
+    alive_until REAL NOT NULL
+);
+PRAGMA application_id = {_APPLICATION_ID};
+PRAGMA user_version = {_VERSION};
+"""
+
+_ANSWER = (
+    *("text", "finish_reason", "refusal", "served_model"),
+    *("tokens_in", "tokens_out", "latency_s", "logprobs"),
+)
+_DIGESTED = ("key", *_ANSWER)
+_EXPORTED = (
+    *("key", "state", "model", "prompt_version", "request"),
+    *(*_ANSWER, "failure", "detail", "tries"),
+)
+
+_SELECT = "SELECT * FROM calls WHERE key IN (SELECT value FROM json_each(?))"
+_CLAIM = f"""
+INSERT INTO calls (key, state, run_id, model, prompt_version, request)
+VALUES (:key, '{CLAIMED}', :run_id, :model, :version, :content)
+ON CONFLICT (key) DO UPDATE SET state = '{CLAIMED}', run_id = :run_id, failure = NULL
+"""  # noqa: S608  (constants of this file)
+_SAVE = f"""
+UPDATE calls SET {", ".join(f"{name} = :{name}" for name in (*_ANSWER, "failure", "detail"))},
+    digest = :digest, tries = tries + :tries, state = :state
+WHERE key = :key AND (:state = '{DONE}' AND state != '{DONE}'
+                      OR state = '{CLAIMED}' AND run_id = :run_id)
+"""  # noqa: S608
+_STATS = """
+SELECT model, state, failure, COUNT(*) AS rows, SUM(tries) AS tries,
+    COALESCE(SUM(tokens_in), 0) AS tokens_in, COALESCE(SUM(tokens_out), 0) AS tokens_out,
+    AVG(latency_s) AS latency_s
+FROM calls GROUP BY model, state, failure ORDER BY model, state, failure
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How one request ended.
+
+    Attributes:
+        key: The request's key.
+        completion: The model's answer; None if none came.
+        failure: Why there is no usable answer, or None.
+        detail: More about the failure, for people.
+        tries: Calls sent for it.
+    """
+
+    key: str
+    completion: Completion | None
+    failure: str | None = None
+    detail: str = ""
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a run may do about a request.
+
+    Attributes:
+        state: ``mine``: send it. ``busy``: a living run is at it: look again later. ``done``: here
+            is the result. ``left``: it is open, but the run was to claim no more.
+        result: The result, if done.
+    """
+
+    state: Literal["mine", "busy", "done", "left"]
+    result: Result | None = None
 
 
 class Store:
-    """Results of calls by request, shared by any number of runs, processes and (PostgreSQL) hosts.
+    """Results of calls by request, shared by any number of runs and processes of one machine.
 
-    A request is open, claimed by a run, or done. A run that ends or dies gives its claims back; a
-    result that is final stays as it is. Open it by ``arena.llm.open_store``.
+    Open it by ``arena.llm.open_store``.
     """
 
-    def __init__(self, url: sa.URL) -> None:
-        self._engine = open_engine(url)
-        self._dialect = self._engine.dialect.name
-        self._one_writer = threading.Lock()
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._one_at_a_time = threading.RLock()
+        self._connection = _connect(path)
 
     def __repr__(self) -> str:
-        return f"Store({self._engine.url.render_as_string(hide_password=True)!r})"
+        return f"Store({str(self._path)!r})"
 
     def __enter__(self) -> Store:
         return self
@@ -43,53 +135,79 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
-        self._engine.dispose()
+        """Close the file."""
+        self._connection.close()
 
-    def enter(self) -> str:
-        """Register a run that will claim requests; returns its name."""
+    def start_run(self) -> str:
+        """Take a lease for a run of this process; returns the run's id."""
+        run_id = uuid.uuid4().hex
+        lease = (run_id, _machine(), os.getpid(), time.time() + LEASE_S)
         with self._writing() as connection:
-            return store_claims.enter(connection, self._dialect)
+            connection.execute("INSERT INTO leases VALUES (?, ?, ?, ?)", lease)
+        return run_id
 
-    def renew(self, owner: str) -> None:
-        """Say that a run is alive; to be called more often than ``owners.LEASE_S``."""
+    def renew_lease(self, run_id: str) -> None:
+        """Say that a run is alive; to be called more often than every ``LEASE_S``."""
         with self._writing() as connection:
-            store_claims.renew(connection, self._dialect, owner)
+            _renew(connection, run_id)
 
-    def leave(self, owner: str) -> None:
+    def end_run(self, run_id: str) -> None:
         """End a run: what it claimed and did not finish is open again."""
-        unfinished = (calls.c.owner == owner) & (calls.c.state == CLAIMED)
         with self._writing() as connection:
-            connection.execute(sa.update(calls).where(unfinished).values(state=OPEN))
-            store_claims.leave(connection, owner)
+            connection.execute(
+                "UPDATE calls SET state = ? WHERE run_id = ? AND state = ?",
+                (OPEN, run_id, CLAIMED),
+            )
+            connection.execute("DELETE FROM leases WHERE run_id = ?", (run_id,))
 
-    def claim(self, owner: str, requests: Sequence[Request], model: str) -> dict[str, Claim]:
-        """Claim requests for a run, which is alive by that; see ``arena.llm.claims``."""
+    def claim(
+        self, run_id: str, requests: Sequence[Request], model: str, at_most: int | None = None
+    ) -> dict[str, Claim]:
+        """Claim requests for a run, those at most that are open or whose run is dead.
+
+        Args:
+            run_id: The run, whose lease this renews.
+            requests: What to claim.
+            model: The model asked.
+            at_most: Most requests to claim; None for all.
+
+        Returns:
+            What to do about each request, by its key.
+        """
+        claims: dict[str, Claim] = {}
+        mine: list[Request] = []
         with self._writing() as connection:
-            store_claims.renew(connection, self._dialect, owner)
-            return claim(connection, self._dialect, owner, requests, model)
+            _renew(connection, run_id)
+            rows = _rows(connection, [request.key for request in requests])
+            others = {row["run_id"] for row in rows.values() if row["state"] == CLAIMED} - {run_id}
+            alive = _alive(connection, others) if others else set()
+            for request in requests:
+                row = rows.get(request.key)
+                if row is not None and row["state"] == DONE:
+                    claims[request.key] = Claim("done", _result_of(row))
+                elif row is not None and row["state"] == CLAIMED and row["run_id"] in alive:
+                    claims[request.key] = Claim("busy")
+                elif at_most is not None and len(mine) >= at_most:
+                    claims[request.key] = Claim("left")
+                else:
+                    claims[request.key] = Claim("mine")
+                    mine.append(request)
+            connection.executemany(_CLAIM, [_claim_row(request, run_id, model) for request in mine])
+        return claims
 
     def look_up(self, keys: Sequence[str]) -> dict[str, Result]:
-        """Return the final results among these requests, by key."""
-        found: dict[str, Result] = {}
-        with self._reading() as connection:
-            for start in range(0, len(keys), _KEYS_A_QUERY):
-                found |= look_up(connection, keys[start : start + _KEYS_A_QUERY])
-        return found
+        """Return the results that are done among these requests, by key."""
+        with self._one_at_a_time:
+            rows = _rows(self._connection, keys)
+        return {key: _result_of(row) for key, row in rows.items() if row["state"] == DONE}
 
-    def save(self, owner: str, results: Sequence[Result]) -> None:
+    def save(self, run_id: str, results: Iterable[Result]) -> None:
         """Write results of claimed requests, all or none.
 
-        A final one is written whoever holds the claim by now, unless there is a final one already.
+        An answer is written whoever holds the claim by now, unless there is one already.
         """
         with self._writing() as connection:
-            store_rows.save(connection, owner, results)
-
-    def save_parsed(self, results: Sequence[Result]) -> None:
-        """Write what a changed parser reads from answers that are there already."""
-        if results:
-            with self._writing() as connection:
-                store_rows.save_parsed(connection, results)
+            connection.executemany(_SAVE, [_saved_row(result, run_id) for result in results])
 
     def stats(self) -> pd.DataFrame:
         """Count the store's rows.
@@ -98,13 +216,13 @@ class Store:
             One row per model, state and failure: ``rows``, ``tries`` (calls sent), ``tokens_in``,
             ``tokens_out`` (sums) and ``latency_s`` (mean).
         """
-        with self._reading() as connection:
-            return summary(connection)
+        with self._reading():
+            return pd.read_sql_query(_STATS, self._connection)
 
     def export(self) -> pd.DataFrame:
-        """Return every row, in the order of keys, without the claims' owners."""
-        with self._reading() as connection:
-            return export_table(connection)
+        """Return every row, in the order of keys, without the claims' runs."""
+        with self._reading():
+            return pd.DataFrame.from_records(list(self._records()), columns=list(_EXPORTED))
 
     def export_jsonl(self, path: str | Path) -> int:
         """Write every row as a line of JSON, compressed where the name ends in .gz or .zst.
@@ -115,8 +233,16 @@ class Store:
         Raises:
             UsageError: If the folder does not exist.
         """
-        with self._reading() as connection:
-            return export_jsonl(connection, Path(path))
+        count = 0
+        with (
+            self._reading(),
+            atomic_path(Path(path)) as temporary,
+            open_text(temporary, "wt") as stream,
+        ):
+            for record in self._records():
+                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+                count += 1
+        return count
 
     def verify(self) -> int:
         """Check the database, and every row against its key and its digest.
@@ -127,59 +253,231 @@ class Store:
         Raises:
             DataError: If something does not hold, with all problems.
         """
-        with self._reading() as connection:
-            return store_claims.verify(connection, self._dialect)
+        problems: list[Problem] = []
+        count = 0
+        try:
+            with self._reading():
+                for (message,) in self._connection.execute("PRAGMA integrity_check"):
+                    if message != "ok":
+                        problems.append(_file_problem(message))
+                for row in self._connection.execute("SELECT * FROM calls ORDER BY key"):
+                    count += 1
+                    if len(problems) < MOST_PROBLEMS:
+                        problems += _row_problems(row)
+        except sqlite3.DatabaseError as error:
+            problems.append(_file_problem(str(error)))
+        if problems:
+            raise DataError(problems)
+        return count
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        for row in self._connection.execute("SELECT * FROM calls ORDER BY key"):
+            record = {name: row[name] for name in _EXPORTED}
+            for name in ("request", "logprobs"):
+                record[name] = None if record[name] is None else json.loads(record[name])
+            yield record
 
     @contextmanager
-    def _writing(self) -> Iterator[sa.Connection]:
-        with self._one_writer, self._engine.begin() as connection:
-            yield connection
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._transaction("BEGIN IMMEDIATE"):
+            yield self._connection
 
     @contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
-        with reading(self._engine).begin() as connection:
-            yield connection
+    def _reading(self) -> Iterator[None]:
+        with self._transaction("BEGIN"):
+            yield
 
-
-if TYPE_CHECKING:
-    pass
-
-_SERVERS = ("postgresql://", "postgres://", "postgresql+psycopg://")
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self._one_at_a_time:
+            self._connection.execute(begin)
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
 
 
 def open_store(where: str | Path) -> Store:
     """Open a store, and make it where there is none.
 
     Args:
-        where: Path of an SQLite file on a local disk, or ``postgresql://user@host/database``.
+        where: Path of an SQLite file on a local disk.
 
     Returns:
         The store; close it, or use it in a ``with`` block.
 
     Raises:
-        MissingDependencyError: If SQLAlchemy or the server's driver is not installed.
-        UsageError: If the folder or the database does not exist, or something else is in it.
+        UsageError: If the folder does not exist, or something else is in the file.
     """
-    _require("sqlalchemy", "keeping the results of LLM calls", "llm")
-    from sqlalchemy import URL, make_url
-
-    pass
-
-    text = str(where)
-    if text.startswith(_SERVERS):
-        _require("psycopg", "a store on PostgreSQL", "postgres")
-        return Store(make_url(text).set(drivername="postgresql+psycopg"))
-    if "://" in text:
-        scheme = text.partition("://")[0]
-        raise UsageError(
-            f"there are no stores at {scheme} URLs; give a path or a postgresql:// URL"
-        )
+    if "://" in str(where):
+        raise UsageError(f"a store is a file on a local disk, not {where}; give a path")
     path = Path(where)
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent} to keep the store {path.name} in")
-    return Store(URL.create("sqlite", database=str(path)))
+    return Store(path)
 
 
-def _require(package: str, purpose: str, extra: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        raise MissingDependencyError(purpose, package, extra)
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    connection.row_factory = sqlite3.Row
+    try:
+        _switch_to_wal(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        _create_tables(connection)
+    except (sqlite3.DatabaseError, UsageError) as error:
+        connection.close()
+        raise UsageError(f"cannot open a store at {path}: {error}") from None
+    return connection
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    deadline = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:  # the switch does not wait for others by itself
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if not tables:
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+        elif application != _APPLICATION_ID:
+            raise UsageError("it holds something else; give another file")
+        elif version != _VERSION:
+            raise UsageError(
+                f"its version is {version}, and this release reads version {_VERSION}; "
+                "use the release that wrote it, or a new store"
+            )
+    finally:
+        connection.execute("COMMIT")
+
+
+def _renew(connection: sqlite3.Connection, run_id: str) -> None:
+    until = (time.time() + LEASE_S, run_id)
+    connection.execute("UPDATE leases SET alive_until = ? WHERE run_id = ?", until)
+
+
+def _rows(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, sqlite3.Row]:
+    return {row["key"]: row for row in connection.execute(_SELECT, (json.dumps(keys),))}
+
+
+def _claim_row(request: Request, run_id: str, model: str) -> dict[str, str]:
+    return {
+        "key": request.key,
+        "run_id": run_id,
+        "model": model,
+        "version": request.version,
+        "content": request.content,
+    }
+
+
+def _alive(connection: sqlite3.Connection, run_ids: set[str]) -> set[str]:
+    """Return those runs that are alive: in their lease, and not seen dead on this machine."""
+    leases = connection.execute(
+        "SELECT * FROM leases WHERE alive_until > ? AND run_id IN (SELECT value FROM json_each(?))",
+        (time.time(), json.dumps(sorted(run_ids))),
+    )
+    here = _machine()
+    return {row["run_id"] for row in leases if row["machine"] != here or _runs(row["process"])}
+
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_PROCESS_NAMES = Path("/proc/self/ns/pid")
+
+
+def _machine() -> str:
+    """Name the machine, and on Linux the process namespace: ids mean nothing in another one."""
+    if _BOOT_ID.exists() and _PROCESS_NAMES.exists():
+        return f"{_BOOT_ID.read_text().strip()} {_PROCESS_NAMES.readlink()}"
+    return f"{platform.node()} {uuid.getnode()}"
+
+
+def _runs(process: int) -> bool:
+    if os.name != "posix":  # elsewhere, asking would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _saved_row(result: Result, run_id: str) -> dict[str, object]:
+    completion = result.completion or Completion(text=None)
+    row: dict[str, object] = {name: getattr(completion, name) for name in _ANSWER[:-1]}
+    row |= {"key": result.key, "logprobs": _logprobs_json(completion.logprobs)}
+    is_final = result.failure is None or result.failure in FINAL
+    return row | {
+        "failure": result.failure,
+        "detail": result.detail,
+        "digest": _row_digest(row),
+        "tries": result.tries,
+        "state": DONE if is_final else OPEN,
+        "run_id": run_id,
+    }
+
+
+def _result_of(row: sqlite3.Row) -> Result:
+    answer = {name: row[name] for name in _ANSWER} | {"logprobs": _read_logprobs(row["logprobs"])}
+    completion = Completion(**answer, failure=row["failure"])
+    return Result(row["key"], completion, row["failure"], row["detail"] or "", row["tries"])
+
+
+def _row_digest(row: Mapping[str, object] | sqlite3.Row) -> str:
+    """Digest what the model answered, so that later changes to the row are found."""
+    return digest(canonical_json([row[name] for name in _DIGESTED]))
+
+
+def _logprobs_json(logprobs: tuple[TokenLogprobs, ...] | None) -> str | None:
+    if logprobs is None:
+        return None
+    return canonical_json([[token.token, token.logprob, token.alternatives] for token in logprobs])
+
+
+def _read_logprobs(text: str | None) -> tuple[TokenLogprobs, ...] | None:
+    if text is None:
+        return None
+    return tuple(
+        TokenLogprobs(token, logprob, tuple((name, value) for name, value in alternatives))
+        for token, logprob, alternatives in json.loads(text)
+    )
+
+
+def _row_problems(row: sqlite3.Row) -> Iterator[Problem]:
+    if digest(row["request"]) != row["key"]:
+        yield _problem("key", row["key"], "is not the digest of the request")
+    if row["state"] != DONE:
+        return
+    if row["digest"] != _row_digest(row):
+        yield _problem("digest", row["key"], "does not match what the model answered")
+    if row["failure"] is not None and row["failure"] not in FINAL:
+        yield _problem("failure", row["failure"], "is not final, but the row is done")
+    try:
+        _result_of(row)
+    except (ValueError, TypeError) as error:
+        yield _problem("key", row["key"], f"holds JSON that cannot be read ({error})")
+
+
+def _problem(field: str, value: object, fault: str) -> Problem:
+    hint = "delete the row, and its prompt is asked again"
+    return Problem("store", None, field, value, fault, hint)
+
+
+def _file_problem(message: str) -> Problem:
+    return Problem("store", None, None, None, message, "restore the file from a copy")

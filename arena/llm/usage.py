@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+
+from arena.data.errors import DataError, UsageError
+from arena.data.schema import validation_problems
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
 
 MILLION = 1_000_000
 
 
+Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Price:
     """What a model costs, in any one currency, per million tokens."""
 
-    tokens_in: float
-    tokens_out: float
+    tokens_in: Cost
+    tokens_out: Cost
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
         """Return the cost of so many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+
+
+def read_prices(path: Path | str) -> dict[str, Price]:
+    """Read what models cost.
+
+    Args:
+        path: JSON, each model's price per million tokens in any one currency:
+            ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: If it holds something else.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UsageError(f"there is no file of prices at {path}")
+    try:
+        return TypeAdapter(dict[str, Price]).validate_json(path.read_bytes())
+    except ValidationError as error:
+        hint = 'write {"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}'
+        raise DataError(validation_problems(error, path.name, None, lambda _: hint)) from error
 
 
 @dataclass
@@ -52,6 +82,15 @@ class Usage:
     tokens_out: int = 0
     without_tokens: int = 0
 
+    @property
+    def sent(self) -> int:
+        """Prompts sent, each counted once."""
+        return self.calls - self.retries
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self) | {"sent": self.sent}
+
     def cost(self, prices: Mapping[str, Price]) -> float | None:
         """Return the cost of this run's calls.
 
@@ -73,9 +112,9 @@ class Usage:
         self.tokens_out += tokens_out or 0
         self.without_tokens += tokens_in is None or tokens_out is None
 
-    def count_failure(self, reason: str) -> None:
-        """Add one outcome without a usable answer."""
-        self.failures[reason] = self.failures.get(reason, 0) + 1
+    def count_failure(self, reason: str, rows: int) -> None:
+        """Add rows without a usable answer."""
+        self.failures[reason] = self.failures.get(reason, 0) + rows
 
     def __str__(self) -> str:
         parts = [
@@ -88,6 +127,30 @@ class Usage:
             reasons = ", ".join(f"{count} {name}" for name, count in sorted(self.failures.items()))
             parts.append(f"failed: {reasons}")
         return "; ".join(parts)
+
+
+@dataclass
+class Budget:
+    """Most prompts to send, shared by all that are asked with it.
+
+    Attributes:
+        max_calls: Most prompts to send, retries of a prompt not counted; None for any number.
+        usages: What was asked and used, an entry each time that rows are asked about.
+    """
+
+    max_calls: int | None = None
+    usages: list[Usage] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.max_calls is not None and self.max_calls < 0:
+            raise UsageError(f"max_calls is {self.max_calls}; give 0 or more, or None for no limit")
+
+    @property
+    def calls_left(self) -> int | None:
+        """Prompts that may still be sent; None for any number."""
+        if self.max_calls is None:
+            return None
+        return max(0, self.max_calls - sum(usage.sent for usage in self.usages))
 
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from arena.statistics.raters import (
     Coefficient,
     FloatArray,
     ItemSums,
-    Ratings,
+    RatedItems,
     Resampling,
     Weights,
     agreement_weights,
@@ -26,7 +26,7 @@ from arena.statistics.raters import (
 
 
 def percent_agreement(
-    ratings: Ratings, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
+    ratings: RatedItems, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
 ) -> Coefficient:
     """Return the share of pairs of ratings of an item that agree, averaged over items.
 
@@ -40,7 +40,7 @@ def percent_agreement(
     return estimate("percent agreement", ratings, sums, resampling)
 
 
-def gwet_ac1(ratings: Ratings, resampling: Resampling = DEFAULT_RESAMPLING) -> Coefficient:
+def gwet_ac1(ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLING) -> Coefficient:
     """Return Gwet's AC1: ``(p_a - p_e) / (1 - p_e)``, ``p_e = sum pi (1 - pi) / (q - 1)``.
 
     NaN where there is only one category to choose from (irrCAC gives 1 there). Where more were
@@ -50,7 +50,7 @@ def gwet_ac1(ratings: Ratings, resampling: Resampling = DEFAULT_RESAMPLING) -> C
 
 
 def gwet_ac2(
-    ratings: Ratings, weights: Weights = "ordinal", resampling: Resampling = DEFAULT_RESAMPLING
+    ratings: RatedItems, weights: Weights = "ordinal", resampling: Resampling = DEFAULT_RESAMPLING
 ) -> Coefficient:
     """Return Gwet's AC2: AC1 with weights, ``p_e = sum w / (q (q - 1)) * sum pi (1 - pi)``.
 
@@ -61,7 +61,7 @@ def gwet_ac2(
 
 
 def fleiss_kappa(
-    ratings: Ratings, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
+    ratings: RatedItems, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
 ) -> Coefficient:
     """Return Fleiss' kappa: ``(p_a - p_e) / (1 - p_e)``, ``p_e = sum w_kl pi_k pi_l``.
 
@@ -80,7 +80,7 @@ def fleiss_kappa(
     return estimate("Fleiss' kappa", ratings, ItemSums(_parts(ratings, matrix), kappa), resampling)
 
 
-def _gwet(name: str, ratings: Ratings, weights: Weights, resampling: Resampling) -> Coefficient:
+def _gwet(name: str, ratings: RatedItems, weights: Weights, resampling: Resampling) -> Coefficient:
     matrix = agreement_weights(ratings, weights)
     categories = len(ratings.categories)
     pairs = categories * (categories - 1)
@@ -94,7 +94,7 @@ def _gwet(name: str, ratings: Ratings, weights: Weights, resampling: Resampling)
     return estimate(name, ratings, ItemSums(_parts(ratings, matrix), coefficient), resampling)
 
 
-def _parts(ratings: Ratings, weights: FloatArray) -> FloatArray:
+def _parts(ratings: RatedItems, weights: FloatArray) -> FloatArray:
     """Return, of each item: its agreement, whether it has pairs or ratings, its shares.
 
     Returns:
@@ -117,7 +117,7 @@ def _agreement(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def cohen_kappa(
-    ratings: Ratings, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
+    ratings: RatedItems, weights: Weights = "identity", resampling: Resampling = DEFAULT_RESAMPLING
 ) -> Coefficient:
     """Return Cohen's kappa (1960; weighted: 1968) on the items that both raters rated.
 
@@ -142,13 +142,26 @@ def cohen_kappa(
     parts = np.eye(size * size)[both[:, 0] * size + both[:, 1]]
 
     def kappa(sums: FloatArray) -> FloatArray:
-        joint = sums.reshape(-1, size, size)
-        joint = joint / joint.sum(axis=(1, 2), keepdims=True)
-        agreement = np.einsum("bkl,kl->b", joint, matrix)
-        chance = np.einsum("bk,kl,bl->b", joint.sum(axis=2), matrix, joint.sum(axis=1))
-        return quotient(agreement - chance, 1 - chance)
+        return kappa_of_tables(sums.reshape(-1, size, size), matrix)
 
     return estimate(name, ratings, ItemSums(parts, kappa), resampling)
+
+
+def kappa_of_tables(tables: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return Cohen's kappa of tables that count what two raters said of the same items.
+
+    Args:
+        tables: Items by the category of either rater, shape (N, K, K).
+        weights: Weight of each pair of categories, shape (K, K); the identity for plain kappa.
+
+    Returns:
+        Shape (N,); NaN without items, or where agreement by chance is certain.
+    """
+    totals = tables.sum(axis=(1, 2))
+    joint = tables / np.where(totals > 0, totals, np.nan)[:, None, None]
+    agreement = np.einsum("bkl,kl->b", joint, weights)
+    chance = np.einsum("bk,kl,bl->b", joint.sum(axis=2), weights, joint.sum(axis=1))
+    return quotient(agreement - chance, 1 - chance)
 
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -156,7 +169,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 def krippendorff_alpha(
-    ratings: Ratings, level: Level = "nominal", resampling: Resampling = DEFAULT_RESAMPLING
+    ratings: RatedItems, level: Level = "nominal", resampling: Resampling = DEFAULT_RESAMPLING
 ) -> Coefficient:
     """Return Krippendorff's alpha: ``1 - D_o / D_e``.
 
@@ -190,7 +203,7 @@ def krippendorff_alpha(
     )
 
 
-def _coincidences(ratings: Ratings) -> FloatArray:
+def _coincidences(ratings: RatedItems) -> FloatArray:
     """Return the pairs of categories in each item, shape (items, categories squared)."""
     counts = ratings.counts.astype(np.float64)
     pairs = counts[:, :, None] * counts[:, None, :]
@@ -247,7 +260,7 @@ class AgreementReport:
 
 
 def agreement_report(
-    ratings: Ratings, resampling: Resampling = DEFAULT_RESAMPLING
+    ratings: RatedItems, resampling: Resampling = DEFAULT_RESAMPLING
 ) -> AgreementReport:
     """Compute AC1, Fleiss' kappa, Krippendorff's alpha (nominal) and percent agreement."""
     return AgreementReport(

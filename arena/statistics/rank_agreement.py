@@ -1,4 +1,4 @@
-"""Agreement of two rankings of the same systems."""
+"""Agreement of rankings of the same systems: Kendall's tau-b and its bootstrap."""
 
 from __future__ import annotations
 
@@ -7,11 +7,77 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import kendalltau
+
+from arena.statistics.bootstrap import percentile_interval
 
 Floats = npt.NDArray[np.float64]
 
-INTERVAL = (2.5, 97.5)
+
+def kendall_tau(first: Floats, second: Floats) -> float:
+    """Kendall tau-b (1945) of two ratings, each of shape (S,); a NaN leaves its system out.
+
+    Returns:
+        A value in [-1, 1]; NaN with fewer than two systems or where a rating is constant.
+    """
+    return float(kendall_taus(first[None], second[None])[0, 0])
+
+
+def kendall_taus(first: Floats, second: Floats, decimals: int | None = None) -> Floats:
+    """Kendall tau-b of every rating of one kind with every one of another.
+
+    Args:
+        first: M ratings of S systems, shape (M, S); a NaN leaves its system out.
+        second: T ratings of them, shape (T, S); likewise.
+        decimals: Take two systems as tied whose ratings differ by 0 when rounded so; by default
+            only equal ratings are.
+
+    Returns:
+        Shape (M, T); NaN where it is not defined.
+    """
+    order, has_order = _orders(first, decimals)
+    other, has_other = _orders(second, decimals)
+    apart = (np.abs(order) @ has_other.T) * (has_order @ np.abs(other).T)
+    return _quotient(order @ other.T, apart)
+
+
+def resampled_taus(first: Floats, second: Floats, times: npt.ArrayLike) -> Floats:
+    """Kendall tau-b of resamples of the systems.
+
+    Args:
+        first: One rating of S systems, shape (S,), or one a resample, shape (B, S); a NaN leaves
+            its system out.
+        second: Likewise.
+        times: How often each of B resamples holds each system, shape (B, S).
+
+    Returns:
+        Shape (B,); NaN where a resample has no two different ratings.
+    """
+    drawn = np.asarray(times, dtype=np.float64)
+    one, two = np.triu_indices(drawn.shape[1], 1)
+    weights = drawn[:, one] * drawn[:, two]
+    (order, has_order), (other, has_other) = (
+        _orders(np.atleast_2d(first)),
+        _orders(np.atleast_2d(second)),
+    )
+    concordant = (weights * (order * other)).sum(axis=1)
+    apart = (weights * (np.abs(order) * has_other)).sum(axis=1)
+    other_apart = (weights * (has_order * np.abs(other))).sum(axis=1)
+    return _quotient(concordant, apart * other_apart)
+
+
+def _orders(ratings: Floats, decimals: int | None = None) -> tuple[Floats, Floats]:
+    """Return the order of each pair of systems, 0 where it has none, and whether it has both."""
+    first, second = np.triu_indices(ratings.shape[1], 1)
+    difference = ratings[:, first] - ratings[:, second]
+    has_both = np.isfinite(difference)
+    difference = np.where(has_both, difference, 0.0)
+    rounded = difference if decimals is None else np.round(difference, decimals)
+    return np.sign(rounded), has_both.astype(np.float64)
+
+
+def _quotient(concordant: Floats, apart: Floats) -> Floats:
+    undefined = np.full(concordant.shape, np.nan)
+    return np.asarray(np.divide(concordant, np.sqrt(apart), out=undefined, where=apart > 0))
 
 
 @dataclass(frozen=True)
@@ -28,10 +94,10 @@ class Agreement:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% percentile interval of the replicates, centerd on tau and cut at -1 and 1.
+        """The 95% percentile interval of the replicates, centered on tau and cut at -1 and 1.
 
-        Each replicate holds the noise of one tournament, which the mean over tournaments does
-        not, so replicates lie lower than tau; the interval takes their spread, not their place.
+        Each replicate holds the noise of one tournament, which the arena's rating does not, so
+        replicates lie lower than tau; the interval takes their spread, not their location.
         NaN where nothing is defined.
         """
         low, high = percentile_interval(self.replicates)
@@ -39,15 +105,25 @@ class Agreement:
         return float(np.clip(low + shift, -1, 1)), float(np.clip(high + shift, -1, 1))
 
 
-def percentile_interval(
-    values: Floats, percentiles: tuple[float, float] = INTERVAL
-) -> tuple[float, float]:
-    """Return two percentiles of the finite values; NaN without any."""
-    defined = values[np.isfinite(values)]
-    if not defined.size:
-        return float("nan"), float("nan")
-    low, high = np.percentile(defined, percentiles)
-    return float(low), float(high)
+def agreement(
+    rating: Floats, arena_rating: Floats, tournaments: Floats, random: np.random.Generator
+) -> Agreement:
+    """Compare a rating with the arena's, with an interval over systems and questions.
+
+    Each replicate resamples the systems and takes one tournament's coefficients (one resample of
+    the questions): the Boot-Both procedure of Deutsch et al., 2021, "A statistical analysis of
+    summarization evaluation metrics using resampling methods", section 4.
+
+    Args:
+        rating: Rating to validate, shape (S,).
+        arena_rating: The arena's reported ratings, shape (S,).
+        tournaments: Coefficients of each tournament, shape (T, S).
+        random: Generator of the resamples.
+    """
+    systems = rating.size
+    resamples = random.integers(systems, size=(len(tournaments), systems))
+    times = np.array([np.bincount(drawn, minlength=systems) for drawn in resamples])
+    return Agreement(kendall_tau(rating, arena_rating), resampled_taus(rating, tournaments, times))
 
 
 def macro_agreement(agreements: Sequence[Agreement]) -> Agreement:
@@ -61,44 +137,3 @@ def macro_agreement(agreements: Sequence[Agreement]) -> Agreement:
     replicates = np.vstack([item.replicates for item in defined])
     complete = replicates[:, np.isfinite(replicates).all(axis=0)]
     return Agreement(float(np.mean([item.tau for item in defined])), complete.mean(axis=0))
-
-
-def kendall_tau(first: Floats, second: Floats) -> float:
-    """Kendall tau-b of two ratings; systems that miss either are left out.
-
-    Returns:
-        A value in [-1, 1]; NaN with fewer than two systems or where a rating is constant.
-    """
-    both = np.isfinite(first) & np.isfinite(second)
-    if both.sum() < 2:
-        return float("nan")
-    return float(kendalltau(first[both], second[both]).statistic)
-
-
-def agreement(
-    rating: Floats,
-    arena_rating: Floats,
-    tournaments: Floats,
-    random: np.random.Generator,
-) -> Agreement:
-    """Compare a rating with the arena's, with an interval over systems and questions.
-
-    Each replicate resamples the systems and takes one tournament's coefficients (one resample of
-    the questions): the Boot-Both procedure of Deutsch et al., 2021, "A statistical analysis of
-    summarization evaluation metrics using resampling methods", section 4.
-
-    Args:
-        rating: Rating to validate, shape (S,).
-        arena_rating: Mean coefficients, shape (S,).
-        tournaments: Coefficients of each tournament, shape (T, S).
-        random: Generator of the resamples.
-    """
-    systems = rating.size
-    resamples = random.integers(systems, size=(len(tournaments), systems))
-    taus = np.array(
-        [
-            kendall_tau(rating[drawn], coefficients[drawn])
-            for drawn, coefficients in zip(resamples, tournaments, strict=True)
-        ]
-    )
-    return Agreement(kendall_tau(rating, arena_rating), taus)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -23,7 +24,7 @@ MISSING = -1
 
 
 @dataclass(frozen=True)
-class Ratings:
+class RatedItems:
     """Who rated what how.
 
     Attributes:
@@ -76,7 +77,7 @@ class Ratings:
 
 def code_ratings(
     rows: Sequence[Sequence[Label | None]], categories: Sequence[Label] | None = None
-) -> Ratings:
+) -> RatedItems:
     """Code ratings.
 
     Args:
@@ -100,7 +101,7 @@ def code_ratings(
         for rater, label in enumerate(row):
             if label is not None:
                 codes[item, rater] = _place(label, places)
-    return Ratings(codes, known)
+    return RatedItems(codes, known)
 
 
 def _place(label: Label, places: dict[Hashable, int]) -> int:
@@ -132,8 +133,6 @@ def _is_number(label: Label) -> bool:
 NO_RATINGS = "there are no ratings"
 NO_PAIRS = "no item has two ratings"
 ONE_CATEGORY = "only one category was chosen, so agreement by chance is certain"
-
-_CELLS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ class ItemSums:
 
 def estimate(
     name: str,
-    ratings: Ratings,
+    ratings: RatedItems,
     sums: ItemSums,
     resampling: Resampling,
     reason_if_undefined: str = ONE_CATEGORY,
@@ -211,24 +210,16 @@ def estimate(
     replicates = _replicates(name, sums, resampling)
     if not len(replicates):
         return Coefficient(name, value)
-    tail = (1 - resampling.level) / 2
-    low, high = np.quantile(replicates, [tail, 1 - tail])
-    return Coefficient(name, value, float(low), float(high), replicates=len(replicates))
+    tail = 50 * (1 - resampling.level)
+    low, high = percentile_interval(replicates, (tail, 100 - tail))
+    return Coefficient(name, value, low, high, replicates=len(replicates))
 
 
 def _replicates(name: str, sums: ItemSums, resampling: Resampling) -> FloatArray:
     """Return the coefficient in each replicate where it is defined."""
-    items = len(sums.parts)
-    draws = generator(resampling.seed, "agreement", name)
-    chances = np.full(items, 1 / items)
-    at_once = max(1, _CELLS_AT_ONCE // items)
-    chunks = []
-    for start in range(0, resampling.replicates, at_once):
-        size = min(at_once, resampling.replicates - start)
-        times = draws.multinomial(items, chances, size=size).astype(np.float64)
-        chunks.append(sums.value(times @ sums.parts))
-    found = np.concatenate(chunks) if chunks else np.empty(0)
-    return found[~np.isnan(found)]
+    random = generator(resampling.seed, "agreement", name)
+    replicates = sums.value(resampled_sums(sums.parts, resampling.replicates, random))
+    return replicates[~np.isnan(replicates)]
 
 
 def quotient(above: FloatArray, below: FloatArray) -> FloatArray:
@@ -241,7 +232,7 @@ Weights = Literal["identity", "linear", "quadratic", "ordinal"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 
 
-def agreement_weights(ratings: Ratings, weights: Weights) -> FloatArray:
+def agreement_weights(ratings: RatedItems, weights: Weights) -> FloatArray:
     """Return the weight of each pair of categories, shape (categories, categories).
 
     ``linear`` and ``quadratic`` look at the distance of the categories' values (1, 2, 3, … for

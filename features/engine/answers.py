@@ -1,4 +1,4 @@
-"""Keys by content: the same answer to the same question has the same key in every run."""
+"""Answers as the engine handles them, with keys by content, and what was measured on them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pandas as pd
 
 from arena.data.folder import Arena
 from arena.data.schema import QUESTION_KEY, Passage
-from features.measures.feature import Value
-from features.measures.sample import (
+from features.declare.feature import Item, Value
+from features.declare.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
     Memo,
@@ -23,7 +23,6 @@ from features.measures.sample import (
     Question,
     Sample,
 )
-from features.models.model_folder import Item
 
 KEY_BYTES = 16
 
@@ -64,11 +63,8 @@ def _digest(parts: Iterable[str]) -> bytes:
 
 
 @contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Pause the search for cycles, which would cost a tenth of the time.
-
-    What is made should be gone, or few, before the end: the search then has little to look at.
-    """
+def no_gc() -> Iterator[None]:
+    """Pause garbage collection, which would cost a tenth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -115,16 +111,11 @@ class Answers:
             for asked, output in zip(self.asked, self.outputs, strict=True)
         ]
 
-    def take(self, places: Sequence[int]) -> Answers:
+    def take(self, rows: Sequence[int]) -> Answers:
         """Return some of the answers, with the questions they need."""
-        asked = tuple(self.asked[place] for place in places)
+        asked = tuple(self.asked[row] for row in rows)
         questions = {key: self.questions[key] for key in dict.fromkeys(asked)}
-        return Answers(questions, asked, tuple(self.outputs[place] for place in places))
-
-    def chunks(self, size: int) -> Iterator[Answers]:
-        """Cut into parts of at most ``size`` answers."""
-        for start in range(0, len(self), size):
-            yield self.take(range(start, min(start + size, len(self))))
+        return Answers(questions, asked, tuple(self.outputs[row] for row in rows))
 
 
 def answers_of(arena: Arena, rows: pd.DataFrame) -> Answers:
@@ -135,7 +126,7 @@ def answers_of(arena: Arena, rows: pd.DataFrame) -> Answers:
         rows: Columns ``language, query_id, answer``.
     """
     asked = tuple(zip(rows["language"], rows["query_id"], strict=True))
-    with no_garbage_collection():
+    with no_gc():
         questions = _questions(arena, set(asked))
     return Answers(questions, asked, tuple(rows["answer"]))
 
@@ -168,7 +159,7 @@ def _references(arena: Arena) -> dict[Asked, str]:
 Floats = npt.NDArray[np.float64]
 Reasons = npt.NDArray[np.object_]
 Bools = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -194,12 +185,12 @@ class Measured:
     def of(cls, rows: Sequence[Sequence[Value]], features: int) -> Measured:
         """Arrange what was measured answer by answer."""
         measured = cls.empty(len(rows), features)
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             for column, value in enumerate(row):
                 if isinstance(value, Missing):
-                    measured.reasons[place, column] = value.reason
+                    measured.reasons[index, column] = value.reason
                 else:
-                    measured.values[place, column] = value
+                    measured.values[index, column] = value
         return measured
 
     @property
@@ -207,13 +198,8 @@ class Measured:
         """Where there is a value or a reason, shape (N, F)."""
         return np.asarray(np.isfinite(self.values) | (self.reasons != None))  # noqa: E711
 
-    def put(self, answers: Places, features: Places, part: Measured) -> None:
+    def put(self, answers: Indices, features: Indices, part: Measured) -> None:
         """Fill in what was measured of some answers and features."""
         cells = np.ix_(answers, features)
         self.values[cells] = part.values
         self.reasons[cells] = part.reasons
-
-    def part(self, answers: Places, features: Places) -> Measured:
-        """Return what was measured of some answers and features."""
-        cells = np.ix_(answers, features)
-        return Measured(self.values[cells], self.reasons[cells])

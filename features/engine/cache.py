@@ -1,13 +1,11 @@
-"""A folder of Parquet shards: what one run after the other has added to a table."""
+"""What was measured before, by content: folders of Parquet shards that run after run adds to."""
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +13,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import arena
-import features
 from arena.data.errors import UsageError
 from arena.data.files import atomic_path
-from features.engine.answers import Measured, Places, item_key
-from features.measures.feature import Feature
-from features.models.model_folder import Item, Scores
+from features.declare.feature import Feature, Item, Scores
+from features.engine.answers import Answers, Indices, Measured, item_key
+from features.engine.source_digest import code_digest, is_own
 
 SHORTEST_PAUSE_S = 5.0
 LARGEST_LOSS = 0.01
@@ -76,8 +72,8 @@ class Checkpoint:
 
 def _read(path: Path, columns: Sequence[str] | None) -> pa.Table:
     try:
-        held = pq.read_schema(path).names
-        wanted = held if columns is None else [name for name in columns if name in held]
+        names = pq.read_schema(path).names
+        wanted = names if columns is None else [name for name in columns if name in names]
         return pq.read_table(path, columns=wanted)
     except (OSError, pa.ArrowException) as error:
         raise UsageError(
@@ -87,99 +83,88 @@ def _read(path: Path, columns: Sequence[str] | None) -> pa.Table:
 
 
 MISSING_SUFFIX = ":missing"
-
-_LIBRARIES = ("py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
-_PARSING = ("answers.py", "citations.py")
+ANSWERS = "answers"
 
 
 class AnswerCache:
-    """Values of features, shared by all runs of the same code on the same folder."""
+    """Values of features on some answers, kept between runs.
 
-    def __init__(self, folder: Path) -> None:
-        self._shards = Shards(folder / f"answers-{code_digest()}")
+    What a feature gave is found again as long as its code is the same; a user's feature is never
+    kept, since its code may change without anyone telling.
+    """
 
-    def fill(self, keys: Sequence[bytes], chosen: Sequence[Feature], measured: Measured) -> None:
-        """Fill in what earlier runs have measured.
+    def __init__(
+        self, shards: Shards | None, keys: Sequence[bytes], features: Mapping[int, Feature]
+    ) -> None:
+        """Prepare.
 
         Args:
-            keys: Keys of N answers.
-            chosen: F features.
-            measured: Room for them, shape (N, F).
+            shards: Where values are kept; None for nowhere.
+            keys: Keys of the N answers.
+            features: Those whose values are kept, by their column.
         """
-        wanted = pd.Index(keys, dtype=object)
-        columns = [KEY, *(column for feature in chosen for column in _columns(feature))]
-        for shard in self._shards.read(columns):
-            held = pd.Index(shard[KEY].to_pylist(), dtype=object)
-            source = held.get_indexer(wanted)
-            answers = np.flatnonzero(source >= 0)
-            for place, feature in enumerate(chosen):
-                if str(feature) in shard.column_names:
-                    part = _column(shard, feature, source[answers])
-                    measured.put(answers, np.array([place]), part)
-
-    def add(self, keys: Sequence[bytes], chosen: Sequence[Feature], measured: Measured) -> None:
-        """Keep the values of N answers and F features; answers with the same key once."""
-        distinct = _first_places(keys)
-        table: dict[str, pa.Array] = {
-            KEY: pa.array([keys[place] for place in distinct], pa.binary())
+        self._shards = shards
+        self._keys = keys
+        self._names = {
+            column: f"{feature}|{code_digest([feature])}" for column, feature in features.items()
         }
-        for place, feature in enumerate(chosen):
-            value, reason = _columns(feature)
-            table[value] = pa.array(measured.values[distinct, place], pa.float64())
-            reasons = pa.array(measured.reasons[distinct, place].tolist(), pa.string())
-            table[reason] = reasons.dictionary_encode()
+        self._checkpoint = Checkpoint()
+        self._unwritten: list[Indices] = []
+
+    @classmethod
+    def open(cls, folder: Path | None, answers: Answers, chosen: Sequence[Feature]) -> AnswerCache:
+        """Open what earlier runs have kept in a folder, if any."""
+        kept = {column: feature for column, feature in enumerate(chosen) if is_own(feature)}
+        if folder is None or not kept:
+            return cls(None, (), {})
+        return cls(Shards(folder / ANSWERS), answers.keys(), kept)
+
+    def fill(self, measured: Measured) -> None:
+        """Fill in what earlier runs have measured, shape (N, features)."""
+        if self._shards is None:
+            return
+        wanted = pd.Index(self._keys, dtype=object)
+        names = [name for column in self._names.values() for name in (column, _reason(column))]
+        for shard in self._shards.read([KEY, *names]):
+            source = pd.Index(shard[KEY].to_pylist(), dtype=object).get_indexer(wanted)
+            answers = np.flatnonzero(source >= 0)
+            for column, name in self._names.items():
+                if name in shard.column_names:
+                    values = shard[name].to_numpy()[source[answers]]
+                    reasons = np.array(shard[_reason(name)].to_pylist(), dtype=object)
+                    part = Measured(values[:, None], reasons[source[answers]][:, None])
+                    measured.put(answers, np.array([column]), part)
+
+    def add(self, rows: Indices, measured: Measured) -> None:
+        """Take note of rows that have been measured; write them from time to time."""
+        self._unwritten.append(rows)
+        if self._checkpoint.is_due():
+            self.write(measured)
+
+    def write(self, measured: Measured) -> None:
+        """Write to disk what is not there yet; answers with the same key once."""
+        if self._shards is None or not self._unwritten:
+            return
+        first = {self._keys[row]: row for row in np.concatenate(self._unwritten)[::-1]}
+        rows = np.fromiter(first.values(), np.intp)
+        table: dict[str, pa.Array] = {KEY: pa.array(list(first), pa.binary())}
+        for column, name in self._names.items():
+            reasons = pa.array(measured.reasons[rows, column].tolist(), pa.string())
+            table[name] = pa.array(measured.values[rows, column], pa.float64())
+            table[_reason(name)] = reasons.dictionary_encode()
         self._shards.write(pa.table(table))
+        self._unwritten.clear()
 
 
-def is_kept(feature: Feature) -> bool:
-    """Whether values of a feature may be kept: its code is this package's own.
-
-    What a user's feature computes may change between two runs without anyone telling.
-    """
-    module = getattr(feature.measurement, "__module__", None) or ""
-    return str(module).partition(".")[0] == features.__name__
-
-
-@lru_cache(maxsize=1)
-def code_digest() -> str:
-    """Return a digest of all code that values depend on, libraries by their versions."""
-    digest = blake2b(digest_size=8)
-    own = sorted(Path(str(features.__file__)).parent.rglob("*.py"))
-    parsing = [Path(str(arena.__file__)).with_name(name) for name in _PARSING]
-    for path in (*own, *parsing):
-        digest.update(path.read_bytes())
-    for library in _LIBRARIES:
-        digest.update(f"{library}={_version(library)};".encode())
-    return digest.hexdigest()
-
-
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "absent"
-
-
-def _columns(feature: Feature) -> tuple[str, str]:
-    return str(feature), f"{feature}{MISSING_SUFFIX}"
-
-
-def _column(shard: pa.Table, feature: Feature, rows: Places) -> Measured:
-    value, reason = _columns(feature)
-    values = shard[value].to_numpy()[rows]
-    reasons = np.array(shard[reason].to_pylist(), dtype=object)[rows]
-    return Measured(values[:, None].astype(np.float64), reasons[:, None])
-
-
-def _first_places(keys: Sequence[bytes]) -> Places:
-    first: dict[bytes, int] = {}
-    for place, key in enumerate(keys):
-        first.setdefault(key, place)
-    return np.fromiter(first.values(), np.intp)
+def _reason(name: str) -> str:
+    return f"{name}{MISSING_SUFFIX}"
 
 
 SCORES = "scores"
 SIGNATURE_FILE = "signature.txt"
+
+DECIMALS = 6
+"""Scores are rounded, since their last bits depend on the batch they were scored in."""
 
 
 class ScoreCache:
@@ -206,7 +191,8 @@ class ScoreCache:
 
     def add(self, items: Sequence[Item], scores: Scores) -> None:
         """Keep the scores of items, shape (items, outputs); NaN, a failure, for this run only."""
-        added = dict(zip(map(item_key, items), scores, strict=True))
+        rounded = scores.round(DECIMALS)
+        added = dict(zip(map(item_key, items), rounded, strict=True))
         self._rows.update(added)
         if self._shards is not None:
             self._unwritten.update(

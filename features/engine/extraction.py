@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from arena.data.errors import UsageError
 from arena.data.folder import Arena, checked_answers, rows_of
 from arena.data.schema import QUESTION_KEY
+from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
 from features.engine.cache import MISSING_SUFFIX
-from features.engine.measuring import Progress, measure
-from features.engine.scoring import score
-from features.engine.workers import Backend
-from features.measures.feature import SENTENCES, Feature
+from features.engine.measuring import Progress, measure, measure_with_models
 from features.measures.registry import DEFAULT_FEATURES, distinct_features, parse_features
-from features.models.model_folder import ModelOptions
+from features.models.scorer import ModelOptions
 from features.text.sentences import require_sentences
 
 ORDER = ["language", "system", "query_id"]
@@ -31,10 +30,9 @@ def extract(
     arena: Arena,
     features: Sequence[Feature] | str = DEFAULT_FEATURES,
     answers: pd.DataFrame | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
     progress: Progress | None = None,
     *,
-    backend: Backend | None = None,
     models: ModelOptions | None = None,
     cache: Path | str | None = None,
 ) -> pd.DataFrame:
@@ -45,9 +43,9 @@ def extract(
         features: What to measure, as features or as text for ``parse_features``.
         answers: Answers of other systems to the arena's questions, with the columns
             ``query_id, language, system, answer``.
-        n_jobs: Number of processes, -1 for all cores; results do not depend on it.
+        n_jobs: Number of processes, -1 for all cores, None for the workers that
+            ``joblib.parallel_config`` names, such as a Dask cluster; results do not depend on it.
         progress: Called with the stage, the answers done and the answers in all.
-        backend: Where to measure, instead of ``n_jobs`` processes of this machine.
         models: How to run models: device, batch size, whether they may be fetched.
         cache: Folder that keeps values and scores by content: only what is new is measured, and
             a run that was killed goes on where it was.
@@ -61,26 +59,27 @@ def extract(
         UsageError: For unknown features, a feature asked for twice, a model that is not on this
             machine, or ``n_jobs=0``.
         DataError: For malformed or duplicate answers and answers to unknown questions.
-        MissingDependencyError: If a feature or the backend needs a package that is not installed.
+        MissingDependencyError: If a feature needs a package that is not installed.
     """
     chosen = parse_features(features) if isinstance(features, str) else distinct_features(features)
-    place = Backend(jobs=n_jobs) if backend is None else backend
+    if n_jobs == 0:
+        raise UsageError("n_jobs is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
     _require(chosen, rows)
     asked = answers_of(arena, rows)
     folder = None if cache is None else Path(cache)
+    options = ModelOptions() if models is None else models
     measured = Measured.empty(len(rows), len(chosen))
-    plain = [index for index, feature in enumerate(chosen) if feature.reading is None]
-    scored = [index for index, feature in enumerate(chosen) if feature.reading is not None]
-    with place.workers() as workers:
-        if plain:
-            found = measure(asked, [chosen[index] for index in plain], workers, folder, progress)
-            measured.put(np.arange(len(rows)), np.array(plain), found)
-        if scored:
-            options = ModelOptions() if models is None else models
-            wanting = [chosen[index] for index in scored]
-            found = score(asked, wanting, workers, options, folder, progress)
-            measured.put(np.arange(len(rows)), np.array(scored), found)
+    plain = [column for column, feature in enumerate(chosen) if feature.reading is None]
+    reading = [column for column, feature in enumerate(chosen) if feature.reading is not None]
+    if plain:
+        wanted = [chosen[column] for column in plain]
+        found = measure(asked, wanted, n_jobs, folder, progress)
+        measured.put(np.arange(len(rows)), np.array(plain), found)
+    if reading:
+        wanted = [chosen[column] for column in reading]
+        found = measure_with_models(asked, wanted, n_jobs, options, folder, progress)
+        measured.put(np.arange(len(rows)), np.array(reading), found)
     return _table(rows, chosen, measured)
 
 
@@ -140,10 +139,10 @@ def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
 
 def _table(rows: pd.DataFrame, chosen: Sequence[Feature], measured: Measured) -> pd.DataFrame:
     columns: dict[str, Any] = {name: rows[name].astype("str").to_numpy() for name in ORDER}
-    for place, feature in enumerate(chosen):
-        columns[str(feature)] = measured.values[:, place]
-    for place, feature in enumerate(chosen):
-        reasons = pd.Series(measured.reasons[:, place], dtype=object)
+    for column, feature in enumerate(chosen):
+        columns[str(feature)] = measured.values[:, column]
+    for column, feature in enumerate(chosen):
+        reasons = pd.Series(measured.reasons[:, column], dtype=object)
         columns[f"{feature}{MISSING_SUFFIX}"] = reasons
     table = pd.DataFrame(columns).astype(dict.fromkeys(ORDER, "str"))
     return table.sort_values(ORDER, ignore_index=True)

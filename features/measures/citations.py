@@ -7,8 +7,8 @@ reasoning; ``part=answer`` reads those after ``##Answer:`` only.
 from __future__ import annotations
 
 from arena.text.citations import strip_citations
-from features.measures.feature import SENTENCES, Feature, Value, choice, cutoff
-from features.measures.sample import (
+from features.declare.feature import SENTENCES, Feature, Value, choice, cutoff
+from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CITATION,
     NO_PASSAGES,

@@ -6,17 +6,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from features.measures.evidence import (
-    CITED_OR_ALL,
-    NO_EVIDENCE,
-    Passages,
-    evidence,
-    members,
-    passage_index,
-    query_words,
-)
-from features.measures.feature import SENTENCES, Feature, Value
-from features.measures.sample import (
+from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CAPITALS,
     NO_NAMES,
@@ -26,6 +17,15 @@ from features.measures.sample import (
     Sample,
     passage_text,
 )
+from features.measures.grounding import (
+    CITED_OR_ALL,
+    NO_EVIDENCE,
+    Passages,
+    evidence,
+    passage_index,
+    query_words,
+)
+from features.text.passage_index import members
 from features.text.sentences import LIST_MARKER
 from features.text.tokens import words
 

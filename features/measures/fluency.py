@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from arena.text.answers import ANSWER_WORDS, REASON_WORDS
-from features.measures.feature import Feature, Value
-from features.measures.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
+from features.declare.feature import Feature, Value
+from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off, writes_full_stops
 from features.text.tokens import expected_scripts, foreign_letters, is_part_of_word, word_ngrams
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import strip_citations
-from features.measures.feature import Feature, Value, choice
-from features.measures.sample import (
+from features.declare.feature import Feature, Value, choice
+from features.declare.sample import (
     EMPTY_ANSWER,
     LANGUAGE_NOT_COVERED,
     NO_LETTERS,
@@ -19,7 +19,13 @@ from features.measures.sample import (
     Missing,
     Sample,
 )
-from features.text.language_models import LANGID, PY3LANGID, FloatArray, identify_many, languages_of
+from features.text.language_identification import (
+    LANGID,
+    PY3LANGID,
+    Probabilities,
+    identify_many,
+    languages_of,
+)
 
 ReadPart = Literal["answer", "reason"]
 """The answer proper, or the reason given with it."""
@@ -27,8 +33,7 @@ ReadPart = Literal["answer", "reason"]
 _IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
 _PART = choice("part", "answer", "reason")
 
-Probabilities = Mapping[str, float]
-_Known = dict[str, FloatArray | Missing]
+_Known = dict[str, Probabilities | Missing]
 
 
 def target_language(sample: Sample, identifier: str, part: ReadPart) -> Value:
@@ -49,17 +54,6 @@ def require_identifier(identifier: str, part: ReadPart = "answer") -> None:  # n
     """
     if find_spec(identifier) is None:
         raise MissingDependencyError("identifier=langid", identifier, LANGID)
-
-
-def identify(text: str, identifier: str = PY3LANGID) -> Probabilities:
-    """Return the probability of every language the identifier knows; they sum to 1.
-
-    Args:
-        text: Any text.
-        identifier: ``py3langid``, or ``langid`` for the probabilities of the paper.
-    """
-    row = identify_many([text], identifier)[0]
-    return dict(zip(languages_of(identifier), row.tolist(), strict=True))
 
 
 def prepare_languages(samples: Sequence[Sample], identifier: str, part: ReadPart) -> None:
@@ -106,9 +100,9 @@ def _known(memo: Memo, identifier: str) -> _Known:
     return memo.get(("languages", identifier), lambda: nothing)
 
 
-def _identified(texts: Sequence[str], identifier: str) -> list[FloatArray | Missing]:
+def _identified(texts: Sequence[str], identifier: str) -> list[Probabilities | Missing]:
     """Return the probabilities of the languages of each text, or why there are none."""
-    found: list[FloatArray | Missing] = [NO_LETTERS] * len(texts)
+    found: list[Probabilities | Missing] = [NO_LETTERS] * len(texts)
     places = [place for place, text in enumerate(texts) if any(map(str.isalpha, text))]
     rows = identify_many([texts[place] for place in places], identifier)
     for place, row in zip(places, rows, strict=True):

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from arena.data.errors import MissingDependencyError
-from features.measures.feature import Feature, Reading, Value, choice, model
-from features.measures.sample import (
+from features.declare.feature import Feature, Item, Reading, Scores, Value, choice, model
+from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_REFERENCE,
     NO_REFERENCE_ANSWER,
@@ -24,14 +24,13 @@ from features.measures.sample import (
     passage_texts,
 )
 from features.models.llm_scorer import fluency_item, overlap_item
-from features.models.model_folder import Item, Scores
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
 
 NO_RATING = Missing("no rating by the LLM")
 
-PACKAGES = ("openai", "aiohttp", "sqlalchemy")
+PACKAGES = ("openai", "aiohttp")
 
 _DIGITS = 6
 _SCORE = choice("score", "integer", "expected")

@@ -7,21 +7,22 @@ answer scores 1. An empty answer scores 0 against a reference that says somethin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rapidfuzz.distance import LCSseq
 
-from features.measures.feature import Feature, Value
-from features.measures.sample import (
+from features.declare.feature import Feature, Value
+from features.declare.sample import (
     EMPTY_REFERENCE,
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
     Missing,
     Sample,
 )
-from features.text.overlap_scores import ReferenceCharacters, ReferenceNgrams, sentence_bleu
-from features.text.overlap_scores import chrf as chrf_of_texts
-from features.text.tokens import words, words_and_marks
+from features.text.tokens import folded_words, words_and_marks
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
 
 Reference = TypeVar("Reference")
 
@@ -31,17 +32,19 @@ def bleu(sample: Sample) -> Value:
 
     Exponential smoothing, up to four-grams, the order lowered for short answers.
     """
-    return _score(sample, "bleu", _counted_tokens, _bleu)
+    return _score(sample, "bleu", _bleu_against, lambda metric: _sacrebleu(metric, _tokens(sample)))
 
 
-def chrf(sample: Sample) -> Value:
+def chrf2(sample: Sample) -> Value:
     """Return SacreBLEU's chrF2 divided by 100, on characters other than white space."""
-    return _score(sample, "chrf", _counted_characters, _chrf)
+    return _score(sample, "chrf", _chrf_against, lambda metric: _sacrebleu(metric, sample.text))
 
 
 def rouge_l(sample: Sample) -> Value:
     """Return the ROUGE-L F-measure on case-folded words."""
-    return _score(sample, "rouge_l", _folded_words, _rouge_l)
+    return _score(
+        sample, "rouge_l", folded_words, lambda words: rouge_l_of_words(words, sample.folded_words)
+    )
 
 
 def rouge_l_of_words(reference: Sequence[str], answer: Sequence[str]) -> float:
@@ -56,44 +59,42 @@ def rouge_l_of_words(reference: Sequence[str], answer: Sequence[str]) -> float:
 def _score(
     sample: Sample,
     name: str,
-    read: Callable[[str], Reference | Missing],
-    score: Callable[[Sample, Reference], float],
+    read: Callable[[str], Reference | None],
+    score: Callable[[Reference], float],
 ) -> Value:
     """Score an answer against its reference, which is read once; equal answers are scored once."""
-    key = (name, sample.question.language, sample.question.query_id)
     text = sample.question.reference_text
-    reference = (
-        text if isinstance(text, Missing) else sample.memo.get((*key, None), lambda: read(text))
-    )
-    if isinstance(reference, Missing):
-        return reference
-    return sample.memo.get((*key, sample.text), lambda: score(sample, reference))
+    if isinstance(text, Missing):
+        return text
+    key = (name, sample.question.language, sample.question.query_id)
+    reference = sample.memo.get((*key, None), lambda: read(text))
+    if not reference:
+        return EMPTY_REFERENCE
+    return sample.memo.get((*key, sample.text), lambda: score(reference))
 
 
-def _counted_tokens(text: str) -> ReferenceNgrams | Missing:
-    tokens = words_and_marks(text)
-    return ReferenceNgrams.of(tokens) if tokens else EMPTY_REFERENCE
+def _bleu_against(reference: str) -> Metric | None:
+    from sacrebleu.metrics.bleu import BLEU
+
+    tokens = " ".join(words_and_marks(reference))
+    if not tokens:
+        return None
+    return BLEU(tokenize="none", force=True, effective_order=True, references=[[tokens]])
 
 
-def _bleu(sample: Sample, reference: ReferenceNgrams) -> float:
-    return min(sentence_bleu(words_and_marks(sample.text), reference) / 100, 1.0)
+def _chrf_against(reference: str) -> Metric | None:
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF(references=[[reference]]) if reference.strip() else None
 
 
-def _counted_characters(text: str) -> ReferenceCharacters | Missing:
-    counted = ReferenceCharacters.of(text)
-    return counted if counted.length else EMPTY_REFERENCE
+def _sacrebleu(metric: Metric, answer: str) -> float:
+    """Score against the reference that a metric holds."""
+    return min(float(metric.corpus_score([answer], None).score) / 100, 1.0)
 
 
-def _chrf(sample: Sample, reference: ReferenceCharacters) -> float:
-    return min(chrf_of_texts(sample.text, reference) / 100, 1.0)
-
-
-def _folded_words(text: str) -> list[str] | Missing:
-    return [word.casefold() for word in words(text)] or EMPTY_REFERENCE
-
-
-def _rouge_l(sample: Sample, reference: list[str]) -> float:
-    return rouge_l_of_words(reference, sample.folded_words)
+def _tokens(sample: Sample) -> str:
+    return " ".join(words_and_marks(sample.text))
 
 
 _SOURCE = "MIRAGE-Bench, section 4.1, answer overlap"
@@ -120,6 +121,6 @@ CHRF = Feature(
     summary="chrF2 against the reference answer, on characters, 0 to 1",
     source="Popović 2015, chrF; sacrebleu",
     needs=("answer", "reference answer"),
-    measurement=chrf,
+    measurement=chrf2,
     missing=_UNREFERENCED,
 )

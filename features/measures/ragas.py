@@ -8,9 +8,8 @@ questions that are made of the answer.
 
 from __future__ import annotations
 
-from features.measures.feature import Feature, Reading, Value, choice, cutoff, model
-from features.measures.llm_rated import RATER, require_llm
-from features.measures.sample import (
+from features.declare.feature import Feature, Item, Reading, Scores, Value, choice, cutoff, model
+from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
     NO_PASSAGES,
@@ -18,7 +17,8 @@ from features.measures.sample import (
     Sample,
     passage_texts,
 )
-from features.models.model_folder import Item, Scores, require_model
+from features.measures.llm_rated import RATER, require_llm
+from features.models.model_folder import require_model
 from features.models.ragas import (
     EMBEDDER,
     INSUFFICIENT_INFORMATION,

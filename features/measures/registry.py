@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
+from features.declare.feature import CUTOFF, MODEL, Feature, Setting, offer
 from features.measures.citations import (
     CITATION_DENSITY,
     CITATION_MAP,
@@ -19,24 +20,36 @@ from features.measures.citations import (
     INVALID_CITATION_SHARE,
     INVALID_CITATIONS,
 )
-from features.measures.facts import UNSUPPORTED_NUMBERS
-from features.measures.feature import CUTOFF, MODEL, Feature, Setting, offer
+from features.measures.facts import UNSUPPORTED_NAMES, UNSUPPORTED_NUMBERS
 from features.measures.fluency import ANSWER_LENGTH, FLUENCY_FEATURES
 from features.measures.grounding import (
     CONTENT_COVERAGE,
+    FRAGMENT_COVERAGE,
     FRAGMENT_DENSITY,
-    GROUNDING_FEATURES,
     LONGEST_COMMON_SPAN,
     NGRAM_COVERAGE,
+    QUERY_COVERAGE,
 )
 from features.measures.language import ENGLISH, TARGET_LANGUAGE
 from features.measures.llm_rated import LLM_FEATURES
 from features.measures.overlap import BLEU_SCORE, CHRF, ROUGE_L
 from features.measures.ragas import RAGAS_CONTEXT_RELEVANCE, RAGAS_FAITHFULNESS, RAGAS_FEATURES
-from features.measures.relevance import RELEVANCE_FEATURES, RERANKER_SCORE
-from features.measures.similarity import SIMILARITY_FEATURES
+from features.measures.relevance import RELEVANCE_FEATURES, RERANKER_SCORE, SIMILARITY_FEATURES
+from features.measures.statement_support import (
+    BEST_PASSAGE_CITED,
+    CITED_PASSAGE_RANK,
+    STATEMENT_SUPPORT,
+    WEAKEST_STATEMENT,
+)
 from features.measures.support import NLI_ENTAILMENT, NLI_NEUTRAL, SUPPORT_FEATURES
 from features.models.ragas import named_models
+
+GROUNDING_FEATURES = (
+    *(NGRAM_COVERAGE, CONTENT_COVERAGE, FRAGMENT_COVERAGE, FRAGMENT_DENSITY, LONGEST_COMMON_SPAN),
+    *(UNSUPPORTED_NUMBERS, UNSUPPORTED_NAMES, STATEMENT_SUPPORT, WEAKEST_STATEMENT),
+    *(BEST_PASSAGE_CITED, CITED_PASSAGE_RANK, QUERY_COVERAGE),
+)
+"""How much of an answer stands in the passages."""
 
 PAPER_WITHOUT_MODELS = (
     TARGET_LANGUAGE,

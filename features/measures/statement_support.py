@@ -10,18 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from features.measures.evidence import (
-    CITED_OR_ALL,
-    NO_EVIDENCE,
-    Passages,
-    distinct,
-    folded_words,
-    members,
-    passage_index,
-    with_words,
-)
-from features.measures.feature import SENTENCES, Feature, Value
-from features.measures.sample import (
+from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
@@ -30,7 +20,17 @@ from features.measures.sample import (
     Missing,
     Sample,
 )
+from features.measures.grounding import (
+    CITED_OR_ALL,
+    NO_EVIDENCE,
+    Passages,
+    distinct,
+    passage_index,
+    with_words,
+)
+from features.text.passage_index import members
 from features.text.statements import Statement
+from features.text.tokens import folded_words
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from features.measures.feature import SENTENCES, Feature, Reading, Value, choice, model
-from features.measures.sample import (
+from features.declare.feature import SENTENCES, Feature, Item, Reading, Scores, Value, choice, model
+from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,
@@ -23,7 +23,7 @@ from features.measures.sample import (
     joined_passages,
     passage_texts,
 )
-from features.models.model_folder import Item, Scores, require_model
+from features.models.model_folder import require_model
 from features.models.pair_scorer import OUTPUTS
 from features.text.statements import Statement
 

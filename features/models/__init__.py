@@ -10,11 +10,12 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from arena.data.errors import UsageError
+from features.declare.feature import Item, Scores
 from features.models.embedder import load_embedder
 from features.models.llm_scorer import load_llm
-from features.models.model_folder import Item, ModelOptions, Scorer, Scores
 from features.models.pair_scorer import load_nli, load_reranker
 from features.models.ragas import load_ragas, load_ragas_questions
+from features.models.scorer import ModelOptions, Scorer
 
 __all__ = ["KINDS", "Item", "ModelOptions", "Scorer", "Scores", "load_scorer"]
 

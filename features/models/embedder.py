@@ -7,23 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.data.errors import UsageError
-from features.models.cross_encoder import clean, one_thread, pick_device, precision_on, quiet
+from features.declare.feature import Item, Scores
 from features.models.model_folder import (
-    PROCESSOR,
-    Item,
-    ModelOptions,
-    Scorer,
-    Scores,
     find_model,
     module_types,
     refuse_pickles,
     require_neural,
     torch_digest,
 )
+from features.models.scorer import (
+    ModelOptions,
+    Scorer,
+    clean,
+    pick_device,
+    precision_on,
+    quiet,
+)
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the same model would give other vectors."""
 
 _OWN_MODULES = "sentence_transformers."
@@ -52,11 +56,11 @@ def load_embedder(model: str, options: ModelOptions) -> Scorer:
 
 
 class Embedder:
-    """A loaded embedding model; on a processor it takes one text at a time, on one thread."""
+    """A loaded embedding model."""
 
     def __init__(self, folder: Path, options: ModelOptions) -> None:
         self._device = pick_device(options.device)
-        self._batch_size = 1 if self._device == PROCESSOR else options.batch_size
+        self._batch_size = options.batch_size
         self._model = _load(folder, self._device)
         longest = self._model.max_seq_length
         self._signature = (
@@ -91,12 +95,6 @@ class Embedder:
         texts = [clean(item[0]) for item in items]
         if not texts:
             return np.empty((0, 0), np.float32)
-        with one_thread():
-            if self._device != PROCESSOR:
-                return self._encode(texts)
-            return np.concatenate([self._encode([text]) for text in texts])
-
-    def _encode(self, texts: list[str]) -> Scores:
         vectors = self._model.encode(
             texts,
             batch_size=self._batch_size,
@@ -105,6 +103,15 @@ class Embedder:
             normalize_embeddings=True,
         )
         return np.asarray(vectors, dtype=np.float32)
+
+
+def cosines(vectors: Scores) -> npt.NDArray[np.float64]:
+    """Return the cosine of the first vector with each of the others, shape (vectors - 1,)."""
+    exact = vectors.astype(np.float64)
+    lengths = np.sqrt((exact**2).sum(axis=1))
+    products = (exact[1:] * exact[0]).sum(axis=1)
+    near: npt.NDArray[np.float64] = np.clip(products / (lengths[1:] * lengths[0]), -1.0, 1.0)
+    return near
 
 
 def _load(folder: Path, device: str) -> Any:  # noqa: ANN401

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from arena.data.errors import MissingDependencyError, UsageError
-from arena.llm.settings import Endpoint
 
 SAFE_WEIGHTS = ".safetensors"
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl"})
@@ -218,53 +213,3 @@ def _require(purpose: str, packages: tuple[str, ...], extra: str) -> None:
     for package in packages:
         if find_spec(package) is None:
             raise MissingDependencyError(purpose, package.replace("_", "-"), extra)
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """How models are run; on a processor, scores do not depend on it.
-
-    Attributes:
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU where there is one.
-        batch_size: Sequences that go through a model at once on a GPU. A processor takes one at a
-            time: the last bits of a row depend on the number of rows beside it.
-        download: Whether a model that is not on this machine may be fetched from the hub.
-        endpoint: Where LLMs are asked; None for what ``OPENAI_BASE_URL`` says.
-        store: SQLite file or ``postgresql://`` URL that keeps the replies of LLMs; None for what
-            ``SURROGATE_ARENA_STORE`` says.
-    """
-
-    device: str = "auto"
-    batch_size: int = 32
-    download: bool = False
-    endpoint: Endpoint | None = None
-    store: str | None = None
-
-
-Scores = npt.NDArray[np.float32]
-
-Item = tuple[str, ...]
-"""One text, or a pair of texts, that a model scores."""
-
-
-PROCESSOR = "cpu"
-"""The device of models that run on processors."""
-
-
-class Scorer(Protocol):
-    """A loaded model.
-
-    The scores of an item depend on the item alone, never on those scored beside it: on a
-    processor they are the same to the last bit however items are batched.
-    """
-
-    @property
-    def device(self) -> str:
-        """Where the model runs: ``cpu``, ``cuda``, ``mps``."""
-
-    @property
-    def signature(self) -> str:
-        """Everything the scores depend on: kind, digest of the weights, settings, precision."""
-
-    def score(self, items: Sequence[Item]) -> Scores:
-        """Score items, shape (items, outputs)."""

@@ -1,28 +1,85 @@
-"""Scoring pairs of texts by their best window."""
+"""Scoring pairs of texts by their best window: natural-language inference, and reranking."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import softmax
 
 from arena.data.errors import ArenaError, UsageError
-from features.models.cross_encoder import (
-    OVERLAP,
-    Classifier,
-    PairWindows,
-    Window,
-    load_classifier,
-    longest_input,
-)
-from features.models.model_folder import Item, ModelOptions, Scorer, Scores
+from features.declare.feature import Item, Scores
+from features.models.cross_encoder import Classifier, Pair, load_classifier
+from features.models.scorer import ModelOptions, Scorer, clean
 
-VERSION = 1
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+VERSION = 2
 """Raised whenever the same model would give other scores."""
 
-SLAB = 1024
-"""Windows held at once; a text of 100,000 characters has about a hundred."""
+OVERLAP = 4
+"""Windows overlap by a quarter of their room."""
+
+
+class PairWindows:
+    """Cuts pairs of texts into windows.
+
+    The long text of a pair is cut into windows that overlap by a quarter; the other stands in
+    each of them, and is itself cut off at half the room.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, longest: int, long_text: int) -> None:
+        """Prepare.
+
+        Args:
+            tokenizer: The model's; it is left as it is.
+            longest: Tokens of a window, special tokens included.
+            long_text: Which text of a pair may be long, 0 or 1.
+
+        Raises:
+            UsageError: If a window has no room for two texts.
+        """
+        self._tokenizer = type(tokenizer).from_str(tokenizer.to_str())
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        special = [
+            re.escape(token.content)
+            for token in tokenizer.get_added_tokens_decoder().values()
+            if token.special
+        ]
+        self._special = re.compile("|".join(special) or "(?!)")
+        self._room = longest - tokenizer.num_special_tokens_to_add(True)
+        if self._room < OVERLAP:
+            raise UsageError(
+                f"{longest} tokens are too few for a pair of texts; take another model"
+            )
+        self._long_text = long_text
+
+    def cut(self, pair: Item) -> list[Pair]:
+        """Return the windows of a pair, in order; at least one. No text writes a separator."""
+        texts = [self._special.sub(" ", clean(text)) for text in pair]
+        short, long = texts[1 - self._long_text], texts[self._long_text]
+        beginning, length = self._pieces(short, self._room // 2)[0]
+        pieces = [piece for piece, _ in self._pieces(long, self._room - length)]
+        if self._long_text == 0:
+            return [(piece, beginning) for piece in pieces]
+        return [(beginning, piece) for piece in pieces]
+
+    def _pieces(self, text: str, size: int) -> list[tuple[str, int]]:
+        """Cut a text into overlapping pieces of so many tokens, and count those of each."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        if len(encoding) <= size:
+            return [(text, len(encoding))]
+        encoding.truncate(size, stride=size // OVERLAP)
+        return [_piece(text, window) for window in (encoding, *encoding.overflowing)]
+
+
+def _piece(text: str, window: Encoding) -> tuple[str, int]:
+    return text[window.offsets[0][0] : window.offsets[-1][1]], len(window)
 
 
 class PairScorer:
@@ -37,24 +94,22 @@ class PairScorer:
         classifier: Classifier,
         outputs: Callable[[Scores], Scores],
         long_text: int,
-        most: int,
     ) -> None:
         """Prepare.
 
         Args:
             kind: Name of the kind of model.
             classifier: The model.
-            outputs: Turns the logits of one window into its outputs, the first of which says how
-                good the window is.
+            outputs: Turns logits, shape (windows, labels), into outputs, the first of which says
+                how good a window is.
             long_text: Which text of a pair is cut into windows, 0 or 1.
-            most: Tokens of a window at most, special tokens included.
         """
-        longest = longest_input(classifier.stated_lengths, classifier.config, most)
         self._classifier = classifier
         self._outputs = outputs
-        self._windows = PairWindows(classifier.tokenizer, longest, long_text)
+        self._windows = PairWindows(classifier.tokenizer, classifier.longest, long_text)
         self._signature = (
-            f"{kind}:version={VERSION}|{classifier.identity}|tokens={longest}|overlap=1/{OVERLAP}"
+            f"{kind}:version={VERSION}|{classifier.identity}|tokens={classifier.longest}"
+            f"|overlap=1/{OVERLAP}"
         )
 
     @property
@@ -82,31 +137,16 @@ class PairScorer:
         """
         if any(len(item) != 2 for item in items):
             raise UsageError("the model scores pairs of texts")
-        rows: list[Scores] = []
-        held: list[list[Window]] = []
-        for item in items:
-            held.append(self._windows.cut(item))
-            if sum(map(len, held)) >= SLAB:
-                rows.extend(self._best(held))
-                held = []
-        rows.extend(self._best(held))
-        return np.stack(rows) if rows else np.empty((0, 0), np.float32)
-
-    def _best(self, held: Sequence[Sequence[Window]]) -> list[Scores]:
-        """Return the outputs of the best window of each pair."""
-        flat = [window for windows in held for window in windows]
-        if not flat:
-            return []
-        logits = self._classifier.logits(flat)
+        if not items:
+            return np.empty((0, 0), np.float32)
+        windows = [self._windows.cut(item) for item in items]
+        logits = self._classifier.logits([window for group in windows for window in group])
         if not np.isfinite(logits).all():
             raise ArenaError(f"the model gave no number ({self._signature})")
-        outputs = [self._outputs(row) for row in logits]
-        best: list[Scores] = []
-        start = 0
-        for windows in held:
-            best.append(max(outputs[start : start + len(windows)], key=lambda row: float(row[0])))
-            start += len(windows)
-        return best
+        outputs = self._outputs(logits)
+        bounds = pairwise(np.cumsum([0, *map(len, windows)]).tolist())
+        best = [start + int(outputs[start:end, 0].argmax()) for start, end in bounds]
+        return outputs[best]
 
 
 OUTPUTS = ("entailment", "neutral", "contradiction")
@@ -136,15 +176,14 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
         UsageError: If its labels are not these three; see also ``features.models.load_scorer``.
         MissingDependencyError: If a package it needs is not installed.
     """
-    classifier = load_classifier(model, options)
-    order = np.array(label_order(model, classifier.config))
+    classifier = load_classifier(model, options, LONGEST)
+    order = list(label_order(model, classifier.config))
 
     def probabilities(logits: Scores) -> Scores:
-        powers = np.exp(logits[order].astype(np.float64) - float(logits.max()))
-        shares: Scores = (powers / powers.sum()).astype(np.float32)
+        shares: Scores = softmax(logits[:, order].astype(np.float64), axis=1).astype(np.float32)
         return shares
 
-    return PairScorer("nli", classifier, probabilities, long_text=0, most=LONGEST)
+    return PairScorer("nli", classifier, probabilities, long_text=0)
 
 
 def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
@@ -188,21 +227,10 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
         UsageError: If it has several outputs; see also ``features.models.load_scorer``.
         MissingDependencyError: If a package it needs is not installed.
     """
-    classifier = load_classifier(model, options)
-    outputs = _outputs(classifier)
+    classifier = load_classifier(model, options, LONGEST_RERANKER)
+    outputs = classifier.logits([("a", "b")]).shape[1]
     if outputs != 1:
         raise UsageError(
             f"the model {model!r} has {outputs} outputs; a reranker has one: take another model"
         )
-    return PairScorer("reranker", classifier, _as_it_is, long_text=1, most=LONGEST_RERANKER)
-
-
-def _outputs(classifier: Classifier) -> int:
-    """Count a model's outputs, which its settings need not say."""
-    longest = longest_input(classifier.stated_lengths, classifier.config, LONGEST_RERANKER)
-    probe = PairWindows(classifier.tokenizer, longest, long_text=1).cut(("a", "b"))
-    return int(classifier.logits(probe).shape[1])
-
-
-def _as_it_is(logits: Scores) -> Scores:
-    return logits
+    return PairScorer("reranker", classifier, lambda logits: logits, long_text=1)

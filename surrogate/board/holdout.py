@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
-from arena.rating.solver import ConvergenceError
+from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.tournaments import Tournaments, fit_coefficients
 from surrogate.learning.regressors import find_learner
 from surrogate.learning.surrogates import FEWEST_SYSTEMS, Recipe, train_language_judge

@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict
 from arena.data.errors import ArenaError, UsageError
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
-from arena.diagnostics.bias import wilson_interval
 from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.folder import FAILURES_FILE
 from arena.rating.battles import judged_systems
+from arena.statistics.significance import wilson_interval
 from surrogate.board.summary import Number
 from surrogate.metaevaluation.results import (
     FILE_NAME,

@@ -15,11 +15,13 @@ from threadpoolctl import threadpool_limits
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.rating.ratings import Ratings, rate
 from arena.rating.tournaments import Tournaments
-from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau, percentile_interval
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFits, fit_tournaments, random_state, rate_unseen
 from surrogate.board.neighbours import NEIGHBOUR_COLUMNS, neighbours_table, system_space
-from surrogate.board.summary import NOT_ON_THE_BOARD, HoldoutR2, RatingInterval
+from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
 from surrogate.learning.regressors import find_learner
 from surrogate.learning.surrogates import LanguageJudge, Recipe, train_language_judge
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
@@ -44,12 +46,14 @@ class LanguageData:
     """What the board of one language is built from.
 
     Attributes:
-        tournaments: The arena's tournaments.
+        ratings: The arena's ratings of the judged systems.
+        tournaments: The arena's tournaments, which the surrogate learns from.
         judged: Features of the judged systems on the judged questions.
         everything: Features of every system of the arena on every question.
         holdout: Systems kept out of training.
     """
 
+    ratings: Ratings
     tournaments: Tournaments
     judged: FeatureTensor
     everything: FeatureTensor
@@ -59,6 +63,12 @@ class LanguageData:
     def language(self) -> str:
         """Language code."""
         return self.judged.language
+
+    @property
+    def arena_ratings(self) -> Floats:
+        """The arena's rating of each judged system, shape (S,); NaN for one that is unrated."""
+        table = self.ratings.table.set_index("system")["rating"]
+        return np.asarray(table.reindex(self.tournaments.systems), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,7 @@ def language_data(
     """
     everything = feature_tensor(table, language, features, systems, questions)
     return LanguageData(
+        ratings=rate(tournaments.battles, ties=tournaments.ties, seed=tournaments.seed),
         tournaments=tournaments,
         judged=everything.take(
             systems=tournaments.systems, questions=tournaments.battles.questions
@@ -126,7 +137,7 @@ def fit_language(data: LanguageData, recipe: Recipe) -> LanguageFit:
 
 
 def synthetic_ratings(
-    data: LanguageData, judge: LanguageJudge | None, interval: RatingInterval = NOT_ON_THE_BOARD
+    data: LanguageData, judge: LanguageJudge | None, interval: RatingInterval = NO_RATINGS
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language on all questions.
 
@@ -158,7 +169,7 @@ def synthetic_ratings(
             "answers": answers,
         }
     )
-    arena = data.tournaments.ratings().drop(columns="note").add_prefix("arena_")
+    arena = data.ratings.table[["system", "rank", "rating", "low", "high"]].add_prefix("arena_")
     table = table.merge(arena, how="left", left_on="system", right_on="arena_system")
     judged, held = set(data.tournaments.systems), set(data.holdout)
     table["split"] = [
@@ -184,12 +195,12 @@ def arena_agreement(data: LanguageData, ratings: pd.DataFrame) -> Agreement:
     tournaments = data.tournaments
     rating = ratings.set_index("system")["rating"].reindex(tournaments.systems).to_numpy(float)
     random = generator(tournaments.seed, "agreement", data.language)
-    return agreement(rating, tournaments.mean_coefficients, tournaments.coefficients, random)
+    return agreement(rating, data.arena_ratings, tournaments.coefficients, random)
 
 
 def unseen_agreement(data: LanguageData, unseen: Floats) -> float:
     """Kendall tau-b between the arena ranking and that of surrogates that saw no such system."""
-    return kendall_tau(unseen, data.tournaments.mean_coefficients)
+    return kendall_tau(unseen, data.arena_ratings)
 
 
 def holdout_r2(fits: Sequence[TournamentFits]) -> HoldoutR2:

@@ -72,8 +72,7 @@ def measure_features(
         str | None,
         typer.Option(
             "--store",
-            help="SQLite file or postgresql:// URL that keeps an LLM's replies; in the cache if "
-            "not given.",
+            help="SQLite file that keeps an LLM's replies; in the cache if not given.",
         ),
     ] = None,
     cache: Annotated[
@@ -90,32 +89,31 @@ def measure_features(
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import Endpoint
     from features.engine.extraction import extract, missing_counts
-    from features.engine.workers import checked_backend
+    from features.engine.workers import worker_pool
     from features.measures.registry import parse_features
-    from features.models.model_folder import ModelOptions
+    from features.models.scorer import ModelOptions
     from surrogate.cli.printing import progress_bar
 
     row_suffix(out)
     declared = parse_features(features)
-    place = checked_backend(backend, scheduler, jobs)
-    read = read_arena(arena)
-    others = None if answers is None else read_answers(answers, read.queries)
-    kept = out.with_name(f"{out.name}.cache") if cache is None else cache
-    kept.mkdir(parents=True, exist_ok=True)
-    with progress_bar() as progress:
+    asked = read_arena(arena)
+    others = None if answers is None else read_answers(answers, asked.queries)
+    cache_folder = out.with_name(f"{out.name}.cache") if cache is None else cache
+    cache_folder.mkdir(parents=True, exist_ok=True)
+    with worker_pool(backend, scheduler, jobs), progress_bar() as progress:
         table = extract(
-            read,
+            asked,
             declared,
             others,
-            backend=place,
+            n_jobs=None,
             models=ModelOptions(
                 device,
                 batch_size,
                 download,
                 None if base_url is None else Endpoint(base_url),
-                store or str(kept / RATINGS_FILE),
+                store or str(cache_folder / RATINGS_FILE),
             ),
-            cache=kept,
+            cache=cache_folder,
             progress=progress,
         )
     write_rows(table, out)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.generation import Generated, GenerationDryRun
 from surrogate.cli import printing
 from surrogate.cli.options import (
     OPENAI_KEY,
@@ -28,7 +27,7 @@ from surrogate.cli.options import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.generation import Generated, LlmSystem, TimeFilter
+    from arena.generation import Generated, GenerationDryRun, LlmSystem, TimeFilter
     from arena.llm import ModelSettings
 
 STORE_FILE = "generation.sqlite"
@@ -68,7 +67,7 @@ def generate(
         str | None,
         typer.Option(
             "--store",
-            help="SQLite file or postgresql:// URL that keeps every reply; generation.sqlite in "
+            help="SQLite file that keeps every reply; generation.sqlite in "
             "the arena folder if not given.",
         ),
     ] = None,
@@ -132,10 +131,7 @@ def generate(
         read_arena_to_answer,
         read_tokenizer,
     )
-    from arena.llm import Endpoint, open_store
-
-    pass
-    from surrogate.cli.printing import progress_bar
+    from arena.llm import Budget, Endpoint, open_store
 
     settings = _settings(model, prompt, temperature, max_tokens, body)
     endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
@@ -153,14 +149,14 @@ def generate(
     if dry_run:
         _print_dry_run(chosen, answering, time_filter, where, there, as_json)
         return
-    with open_store(where) as opened, progress_bar() as progress:
+    with open_store(where) as opened, printing.progress_bar() as progress:
         generated = generate_answers(
             chosen,
             answering,
             opened,
             answers=there,
             time_filter=time_filter,
-            max_calls=max_calls,
+            budget=Budget(max_calls),
             progress=progress,
         )
     print_generated(generated, *_written(generated, arena, out, chosen), as_json)
@@ -207,13 +203,14 @@ def _written(
     generated: Generated, arena: Path, out: Path | None, chosen: pd.DataFrame
 ) -> tuple[Path, int, list[Path]]:
     """Write answers and listings; returns the file, the answers added, and the listings."""
-    from arena.generation import append_answers, note_missing, write_answers
+    from arena.data.append import append_rows
+    from arena.generation import list_unanswered, write_answers
 
     if out is None:
-        file, added = append_answers(arena, generated.answers)
-        return file, added, note_missing(arena, generated, chosen)
+        file, added = append_rows(arena, "answers", generated.answers)
+        return file, added, list_unanswered(arena, generated, chosen)
     write_answers(generated.answers, out, generated.summary.system)
-    return out, len(generated.answers), note_missing(out.parent, generated, chosen)
+    return out, len(generated.answers), list_unanswered(out.parent, generated, chosen)
 
 
 def _print_dry_run(
@@ -228,9 +225,7 @@ def _print_dry_run(
     from arena.generation import dry_run_generate
     from arena.llm import open_store
 
-    pass
-
-    is_there = "://" in where or Path(where).is_file()
+    is_there = Path(where).is_file()
     with open_store(where) if is_there else nullcontext() as opened:
         run = dry_run_generate(chosen, system, opened, answers=there, time_filter=time_filter)
     print_dry_run(run, len(chosen), as_json)
@@ -292,10 +287,9 @@ def _print_summary(generated: Generated) -> None:
         f"  answered: {summary.answered} of {summary.questions} questions; "
         f"{summary.already_answered} had an answer before"
     )
-    print(
-        f"  asked: {summary.calls} calls ({summary.retries} retries), {summary.from_store} answers "
-        f"from the store; tokens: {summary.tokens_in} in, {summary.tokens_out} out"
-    )
+    print(f"  {summary.usage}")
+    if summary.filter_usage is not None:
+        print(f"  time-dependence: {summary.filter_usage}")
     failures = ", ".join(f"{count} {name}" for name, count in summary.failures.items())
     print(f"  failures: {failures or 'none'}")
     if summary.time_dependent:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from arena.judging import ChosenPairs, FolderJudging, JudgingSummary, Panel
 from surrogate.cli import printing
 from surrogate.cli.options import (
     OPENAI_KEY,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arena.data.folder import Arena
-    from arena.judging import ChosenPairs, LlmJudge
+    from arena.judging import ChosenPairs, FolderJudging, JudgingSummary, LlmJudge, Panel
     from arena.llm import Price
     from arena.llm.store import Store
 
@@ -67,7 +66,7 @@ def judge(
         str | None,
         typer.Option(
             "--store",
-            help="SQLite file or postgresql:// URL that keeps every reply; judging.sqlite in the "
+            help="SQLite file that keeps every reply; judging.sqlite in the "
             "arena folder if not given.",
         ),
     ] = None,
@@ -127,13 +126,9 @@ def judge(
     """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
     from arena.data.folder import read_arena
     from arena.judging import LlmJudge, choose_pairs, judge_folder, pairwise_prompt
-    from arena.judging.llm_judge import read_prices
-    from arena.judging.panel import AGGREGATES
+    from arena.judging.aggregation import AGGREGATES
     from arena.judging.prompt import VERDICT_FORMS
-    from arena.llm import Endpoint
-
-    pass
-    from surrogate.cli.printing import progress_bar
+    from arena.llm import Endpoint, read_prices
 
     form = _one_of("--verdict", verdict, VERDICT_FORMS)
     rule = _one_of("--aggregate", aggregate, AGGREGATES)
@@ -156,7 +151,7 @@ def judge(
     if dry_run:
         _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
         return
-    with _opened(where) as opened, progress_bar() as progress:
+    with _opened(where) as opened, printing.progress_bar() as progress:
         judging = judge_folder(
             arena,
             read,
@@ -209,11 +204,8 @@ def _print_dry_runs(
 ) -> None:
     """Print what each judge would be asked; a store is looked into, but none is made."""
     from arena.judging import dry_run_judge
-    from surrogate.cli import printing
 
-    pass
-
-    is_there = "://" in where or Path(where).is_file()
+    is_there = Path(where).is_file()
     with _opened(where) if is_there else nullcontext() as opened:
         runs = {
             judge.judge: asdict(dry_run_judge(arena, judge, chosen, opened, prices))
@@ -299,19 +291,16 @@ def _print_summary(summary: JudgingSummary) -> None:
     verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
     print(f"\n{summary.judge} ({summary.prompt})")
     print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
-    print(
-        f"  asked: {summary.asked}; {summary.from_store} from the store, {summary.sent} sent now "
-        f"({summary.retries} retries); {summary.already_judged} were judged before"
-    )
-    print(f"  INVALID: {summary.invalid}; failures: {_counts(summary.failures)}")
+    print(f"  {summary.usage}; {summary.already_judged} were judged before")
+    print(f"  INVALID: {summary.invalid}")
     flips = summary.flips
     if flips.items:
         print(
             f"  both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate:.1%}), "
             f"{flips.tie_vs_win} are a tie in one order alone"
         )
-    cost = "" if summary.cost is None else f", cost {summary.cost:.4f}"
-    print(f"  tokens: {summary.tokens_in} in, {summary.tokens_out} out{cost}")
+    if summary.cost is not None:
+        print(f"  cost: {summary.cost:.4f}")
     if summary.flags:
         print(f"  flags: {_counts(summary.flags)}")
     for warning in summary.warnings:

@@ -53,13 +53,13 @@ def plot(
 ) -> None:
     """Draw a board: ranks, features, importances, ratings, wins, agreement with the arena."""
     from arena.data.errors import UsageError
-    from surrogate.board.tables import read_board_tables
+    from surrogate.board.board import Board
     from surrogate.publish.figures.board_figures import KINDS, board_drawings
     from surrogate.publish.figures.figure import FORMATS
 
     if format not in FORMATS:
         raise UsageError(f"--format is {format!r}; use one of {', '.join(FORMATS)}")
-    tables = read_board_tables(board)
+    tables = Board.load(board)
     kinds = list(KINDS) if kind is None else split_names(kind)
     drawings = [
         *board_drawings(tables, kinds, language),
@@ -130,18 +130,19 @@ def _importances(path: Path | None, arena: str, language: str | None) -> Iterato
 
 
 def _memerag(path: Path) -> Figure:
-    from surrogate.metaevaluation.memerag.balanced_accuracy import REPLICATES, score_judges
-    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, read_run
+    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best
+    from surrogate.metaevaluation.memerag.run_file import read_run
+    from surrogate.metaevaluation.memerag.scores import REPLICATES, score_judges
     from surrogate.publish.figures.judges import memerag_bars
 
-    verdicts = read_run(path).verdicts
+    verdicts = read_run(path)
     scores = mark_best(score_judges(verdicts), verdicts)
     signature = f"dataset:memerag|replicates:{REPLICATES}|permutations:{PERMUTATIONS}|seed:0"
     return memerag_bars(scores, signature)
 
 
 if TYPE_CHECKING:
-    from surrogate.board.tables import BoardTables
+    from surrogate.board.board import Board
 
 TABLES = ("csv", "json", "markdown", "latex", "parquet")
 CARDS = ("dataset-card", "model-card")
@@ -176,7 +177,7 @@ def export(
     begins with an apostrophe gets an apostrophe in front; taking one off gives it back.
     """
     from arena.data.errors import UsageError
-    from surrogate.board.tables import read_board_tables
+    from surrogate.board.board import Board
 
     if format not in TABLES + CARDS:
         raise UsageError(f"--format is {format!r}; use one of {', '.join(TABLES + CARDS)}")
@@ -184,19 +185,17 @@ def export(
         raise UsageError("a card is of the whole board; leave --language out")
     if format not in CARDS and license_name is not None:
         raise UsageError("--license is for cards; leave it out")
-    tables = read_board_tables(board)
+    tables = Board.load(board)
     if format == "parquet":
         _write_parquet(tables, language, out)
         return
     text = (
-        _card(board, tables, format, license_name)
-        if format in CARDS
-        else _table(tables, format, language)
+        _card(tables, format, license_name) if format in CARDS else _table(tables, format, language)
     )
     _write(text, out)
 
 
-def _table(tables: BoardTables, kind: str, language: str | None) -> str:
+def _table(tables: Board, kind: str, language: str | None) -> str:
     from surrogate.publish import exports
 
     writers = {
@@ -208,14 +207,14 @@ def _table(tables: BoardTables, kind: str, language: str | None) -> str:
     return writers[kind](exports.exported_board(tables, language or exports.OVERALL))
 
 
-def _card(folder: Path, tables: BoardTables, kind: str, license_name: str | None) -> str:
+def _card(tables: Board, kind: str, license_name: str | None) -> str:
     from surrogate.publish import exports
 
     writer = exports.dataset_card if kind == "dataset-card" else exports.model_card
-    return writer(folder, tables, license_name or "")
+    return writer(tables, license_name or "")
 
 
-def _write_parquet(tables: BoardTables, language: str | None, out: Path | None) -> None:
+def _write_parquet(tables: Board, language: str | None, out: Path | None) -> None:
     from arena.data.errors import UsageError
     from surrogate.publish import exports
 

@@ -40,12 +40,12 @@ def rank(
     """Place new systems on a board; its rows stay as they are, and no LLM is called."""
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import write_rows
-    from features.models.model_folder import ModelOptions
-    from surrogate.board.folder import arena_folder, read_board
+    from features.models.scorer import ModelOptions
+    from surrogate.board.board import Board
     from surrogate.ranking.rank import rank_systems
 
-    published = read_board(judge)
-    read = read_arena(arena or arena_folder(judge, published.summary))
+    published = Board.load(judge)
+    read = read_arena(arena or published.arena_folder())
     models = ModelOptions(device, batch_size, download)
     placed = rank_systems(published, read_answers(answers, read.queries), read, jobs, models)
     if out is not None:

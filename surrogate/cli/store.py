@@ -12,9 +12,7 @@ from surrogate.cli.options import JsonOption
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-StoreArgument = Annotated[
-    str, typer.Argument(metavar="STORE", help="File of the store, or postgresql:// URL.")
-]
+StoreArgument = Annotated[str, typer.Argument(metavar="STORE", help="File of the store.")]
 
 store = typer.Typer(
     help="Look into a store of models' replies.", no_args_is_help=True, rich_markup_mode=None
@@ -62,6 +60,6 @@ def open_existing(where: str) -> Store:
     from arena.data.errors import UsageError
     from arena.llm import open_store
 
-    if "://" not in where and not Path(where).is_file():
+    if not Path(where).is_file():
         raise UsageError(f"there is no store at {where}")
     return open_store(where)

@@ -175,20 +175,5 @@ class Field:
 
         The others keep the coefficients that tournaments with all of them gave.
         """
-        battles = self.tournaments.battles
-        left_out = set(systems)
-        kept = np.array([system not in left_out for system in battles.systems])
-        names = tuple(system for system in battles.systems if system not in left_out)
-        place = np.cumsum(kept) - 1
-        among = kept[battles.first] & kept[battles.second]
-        fewer = replace(
-            battles,
-            systems=names,
-            first=place[battles.first[among]],
-            second=place[battles.second[among]],
-            points=battles.points[:, among],
-            counts=battles.counts[:, among],
-        )
-        coefficients = self.tournaments.coefficients[:, kept]
-        tournaments = replace(self.tournaments, battles=fewer, coefficients=coefficients)
-        return Field(self.answers.take(systems=names), tournaments)
+        tournaments = self.tournaments.without(systems)
+        return Field(self.answers.take(systems=tournaments.systems), tournaments)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.files import locked_folder
-from features.measures.feature import offer
+from features.declare.feature import offer
 from surrogate.runs.board_steps import board_step, features_step, published_steps, validation_step
 from surrogate.runs.config_file import ConfiguredBoard, Leaderboards
 from surrogate.runs.judging_step import judging_step

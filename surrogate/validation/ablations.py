@@ -10,15 +10,13 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from arena.statistics.rank_agreement import percentile_interval
+from arena.statistics.bootstrap import percentile_interval
+from features.declare.feature import Feature
 from features.measures import citations, fluency, language, overlap
-from features.measures.feature import Feature
 from features.measures.fluency import FLUENCY_FEATURES
-from features.measures.grounding import GROUNDING_FEATURES
 from features.measures.llm_rated import LLM_FEATURES
-from features.measures.registry import DEFAULT_FEATURES, parse_features
-from features.measures.relevance import RELEVANCE_FEATURES
-from features.measures.similarity import SIMILARITY_FEATURES
+from features.measures.registry import DEFAULT_FEATURES, GROUNDING_FEATURES, parse_features
+from features.measures.relevance import RELEVANCE_FEATURES, SIMILARITY_FEATURES
 from features.measures.support import SUPPORT_FEATURES
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.surrogates import Surrogate

@@ -13,8 +13,9 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.seeds import generator
-from arena.statistics.rank_agreement import percentile_interval
-from features.measures.feature import Feature
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import kendall_taus
+from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.surrogates import (
@@ -26,7 +27,7 @@ from surrogate.learning.surrogates import (
 from surrogate.learning.tensor import FeatureTensor
 from surrogate.learning.training import Field
 from surrogate.validation.protocols import system_folds
-from surrogate.validation.scores import finite_means, taus_of_pairs
+from surrogate.validation.scores import finite_means
 from surrogate.validation.shapley import explained, shapley_shares
 from surrogate.validation.study import (
     Arranged,
@@ -328,7 +329,7 @@ def _lost(ratings: Floats, truth: Floats, size: int) -> Floats:
     """Tau that permuting each of F features costs, against each truth, shape (F, T)."""
     losses = []
     for repeat in ratings:
-        taus = taus_of_pairs(repeat, truth)
+        taus = kendall_taus(repeat, truth)
         losses.append((taus[0] - taus[1:]).reshape(size, -1, len(truth)))
     every = np.concatenate(losses, axis=1)
     return np.array([finite_means(of_feature) for of_feature in every])

@@ -12,8 +12,8 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.version import __version__
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.holdout import held_out_r2
 from surrogate.learning.regressors import TABLE_3_LEARNERS, find_learner

@@ -13,7 +13,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.seeds import generator
-from features.measures.feature import Feature
+from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.surrogates import Surrogate

@@ -14,9 +14,9 @@ from arena.data.folder import Arena
 from arena.data.version import __version__
 from arena.rating.battles import TieRule, judged_systems
 from arena.rating.bradley_terry import DEFAULT_RIDGE
-from arena.rating.tournaments import DEFAULT_QUESTIONS, Tournaments, hold_tournaments
+from arena.rating.tournaments import DEFAULT_QUESTIONS, Tournaments, bootstrap_tournaments
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 from surrogate.learning.training import Field
@@ -28,7 +28,7 @@ DEFAULT_TOURNAMENTS = 50
 
 @dataclass(frozen=True)
 class TournamentSettings:
-    """How tournaments are held; see ``arena.tournaments.hold_tournaments``."""
+    """How tournaments are held; see ``arena.tournaments.bootstrap_tournaments``."""
 
     tournaments: int = DEFAULT_TOURNAMENTS
     questions: int = DEFAULT_QUESTIONS
@@ -38,7 +38,7 @@ class TournamentSettings:
 
     def hold(self, judgments: pd.DataFrame) -> Tournaments:
         """Hold the tournaments of one language's judgments."""
-        return hold_tournaments(
+        return bootstrap_tournaments(
             judgments, self.tournaments, self.questions, self.ties, self.ridge, self.seed
         )
 

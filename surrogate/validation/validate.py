@@ -17,9 +17,10 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.seeds import generator
 from arena.data.version import __version__
-from arena.statistics.rank_agreement import percentile_interval
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import resampled_taus
+from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.holdout import check_holdout, held_out_r2
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
@@ -31,13 +32,7 @@ from surrogate.validation.protocols import (
     leave_systems_out,
     transfer,
 )
-from surrogate.validation.scores import (
-    finite_mean,
-    finite_means,
-    mean_scores,
-    resampled_taus,
-    score,
-)
+from surrogate.validation.scores import finite_mean, finite_means, mean_scores, score
 from surrogate.validation.study import LanguageArena, TournamentSettings, language_arenas
 from surrogate.validation.tasks import (
     Prediction,

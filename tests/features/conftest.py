@@ -6,7 +6,7 @@ import pytest
 
 from arena import Arena, ArenaInfo, Passage
 from features import Question, Sample
-from features.measures.sample import NO_REFERENCE_SYSTEM
+from features.declare.sample import NO_REFERENCE_SYSTEM
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "arenas"
 

@@ -20,7 +20,7 @@ def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_pa
     printed = capsys.readouterr().out
     assert f"Features of {len(expected)} answers" in printed
     assert "citation_recall@10" in printed
-    assert list((tmp_path / "new" / "f.parquet.cache").glob("answers-*/*.parquet"))
+    assert list((tmp_path / "new" / "f.parquet.cache").glob("answers/*.parquet"))
 
 
 def test_the_long_form_and_options_first_do_the_same(run, arena_folder, tmp_path):

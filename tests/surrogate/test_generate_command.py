@@ -164,7 +164,7 @@ try:
     main(["generate", "--help"])
 except SystemExit:
     pass
-heavy = {"openai", "jinja2", "bm25s", "sqlalchemy", "aiohttp", "tokenizers", "arena.generation"}
+heavy = {"openai", "jinja2", "bm25s", "aiohttp", "tokenizers", "arena.generation"}
 print("loaded:", sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

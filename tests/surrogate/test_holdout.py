@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from arena.rating.tournaments import hold_tournaments
+from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import (
     FOLDS,
     check_holdout,
@@ -43,7 +43,7 @@ def strength():
 
 @pytest.fixture(scope="module")
 def tournaments(strength):
-    return hold_tournaments(noisy_round_robin(strength), 30, seed=7)
+    return bootstrap_tournaments(noisy_round_robin(strength), 30, seed=7)
 
 
 def tensor_of(per_system, noise=0.1, seed=1):
@@ -141,7 +141,7 @@ def test_battles_against_a_fold_do_not_tell_how_its_systems_are_rated(strength, 
         held = [SYSTEMS[place] for place in fold]
         against = judgments["system_a"].isin(held) | judgments["system_b"].isin(held)
         turned = judgments["winner"].map({"a": "b", "b": "a"}).where(against, judgments["winner"])
-        other = hold_tournaments(judgments.assign(winner=turned), 30, seed=7)
+        other = bootstrap_tournaments(judgments.assign(winner=turned), 30, seed=7)
         assert np.abs(other.mean_coefficients - tournaments.mean_coefficients)[fold].max() > 0.5
         ratings = rate_unseen(tensor, other, Recipe("linear"))
         np.testing.assert_allclose(np.diff(ratings[fold]), np.diff(whole[fold]), atol=1e-6)
@@ -168,7 +168,7 @@ def five(held):
 
 
 def test_a_fold_whose_absence_leaves_no_battles_is_not_rated():
-    around = hold_tournaments(table_of([("hub", name) for name in "abcd"]), 3)
+    around = bootstrap_tournaments(table_of([("hub", name) for name in "abcd"]), 3)
     unseen = rate_unseen(five(around), around, Recipe("ridge"))
     assert dict(zip(around.systems, np.isfinite(unseen).tolist(), strict=True)) == {
         **dict.fromkeys("abcd", True),
@@ -177,7 +177,7 @@ def test_a_fold_whose_absence_leaves_no_battles_is_not_rated():
 
 
 def test_without_a_prior_a_fold_that_the_others_need_is_not_rated():
-    ring = hold_tournaments(table_of([*zip("abcde", "bcdea", strict=True)]), 3, ridge=0.0)
+    ring = bootstrap_tournaments(table_of([*zip("abcde", "bcdea", strict=True)]), 3, ridge=0.0)
     assert np.isnan(rate_unseen(five(ring), ring, Recipe("ridge"))).all()
 
 

@@ -5,8 +5,8 @@ from asked_questions import build_queries, question_of
 from chat_server import broken, completion
 
 from arena.generation import TimeFilter, dry_run_generate, generate_answers, time_dependence
-from arena.generation.questions import read_label, time_prompts
-from arena.llm import Completion, ModelSettings, UnparsableError
+from arena.generation.questions import read_label, time_prompt
+from arena.llm import Budget, Completion, ModelSettings, UnparsableError
 
 PROMPT = """\
 You are an NLP assistant that tells whether a question can only be answered by someone who knows \
@@ -38,7 +38,8 @@ def filter_at(system_at):
 
 
 def test_the_prompt():
-    (prompt,) = time_prompts(build_queries(1, ("ja",)))
+    query = build_queries(1, ("ja",))["query"][0]
+    prompt = time_prompt(("ja", query))
     assert prompt.messages[0].content == PROMPT
 
 
@@ -52,7 +53,7 @@ def test_the_prompt():
     ],
 )
 def test_the_last_label_counts(text, label):
-    assert read_label(Completion(text))["label"] == label
+    assert read_label(Completion(text)).label == label
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,8 @@ def test_no_label_is_no_answer(text):
 def test_questions_are_told_in_their_order(serve, store, filter_at):
     told = time_dependence(build_queries(4), filter_at(serve(behave)), store)
     assert list(told.labels["label"]) == ["yes", None, "no", "no"]
-    assert list(told.labels["failure"]) == [None, "unparsable", None, None]
-    assert told.labels["rationale"][0] == "It depends."
+    assert list(told.labels["reason"]) == [None, "unparsable", None, None]
+    assert told.labels["detail"][0] == "It depends."
     assert told.keys("yes") == {("en", "q0")}
 
 
@@ -82,26 +83,28 @@ def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_a
             "query_id": "q0",
             "language": "en",
             "system": "m",
-            "query": "Question 0 in en?",
             "reason": "time_dependent",
-            "rationale": "It depends.",
+            "detail": "It depends.",
+            "prompt": "time-dependent.v1",
+            "key": generated.skipped["key"][0],
+            "query": "Question 0 in en?",
         }
     ]
     summary = generated.summary
     assert summary.failures == {"time_dependence_unparsable": 1}
-    assert (summary.time_dependent, summary.filter_calls, summary.calls) == (1, 4, 2)
+    assert (summary.time_dependent, summary.filter_usage.calls, summary.usage.calls) == (1, 4, 2)
     assert {body["model"] for body in server.bodies} == {"filter", "m"}
 
 
 def test_the_filter_counts_towards_the_most_calls(serve, store, system_at, filter_at):
     server, queries = serve(behave), build_queries(4)
     first = generate_answers(
-        queries, system_at(server), store, time_filter=filter_at(server), max_calls=5
+        queries, system_at(server), store, time_filter=filter_at(server), budget=Budget(5)
     )
     assert len(server.bodies) == 5
     assert first.summary.failures == {"time_dependence_unparsable": 1, "over_budget": 1}
     few = generate_answers(
-        build_queries(6), system_at(server), store, time_filter=filter_at(server), max_calls=1
+        build_queries(6), system_at(server), store, time_filter=filter_at(server), budget=Budget(1)
     )
     assert len(server.bodies) == 6
     assert few.summary.failures["over_budget"] == 3  # q3, and q5 that nobody told of, and q4

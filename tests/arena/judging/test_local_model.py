@@ -6,11 +6,14 @@ from judged_systems import build_arena
 from local_model import LocalModel, missing_package
 
 from arena.judging import LlmJudge, choose_pairs, judge_arena
-from arena.llm import Endpoint, ModelSettings, Prompt, complete
+from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
 
-pytestmark = pytest.mark.skipif(
-    missing_package() is not None, reason=f"needs {missing_package()}; see CONTRIBUTING.md"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        missing_package() is not None, reason=f"needs {missing_package()}; see CONTRIBUTING.md"
+    ),
+]
 
 ANSWERS = {
     ("q0", "good"): "Paris is the capital of France, on the Seine.",
@@ -35,25 +38,21 @@ def test_every_pair_ends_as_a_verdict_or_a_counted_failure(endpoint, store, verd
     pairs = choose_pairs(arena, both_orders=True)
     judged = judge_arena(arena, judge, pairs, store)
     summary = judged.summary
-    assert sum(summary.verdicts.values()) + sum(summary.failures.values()) == len(pairs) == 4
-    assert summary.sent == 4
-    assert summary.tokens_in > 400
-    assert summary.tokens_out >= 4
+    assert sum(summary.verdicts.values()) + sum(summary.usage.failures.values()) == len(pairs) == 4
+    assert summary.usage.sent == 4
+    assert summary.usage.tokens_in > 400
+    assert summary.usage.tokens_out >= 4
     assert judged.judgments["winner"].isin(["a", "b", "tie"]).all()
 
     again = judge_arena(arena, judge, pairs, store)
-    assert again.summary.sent == 0
+    assert again.summary.usage.sent == 0
     pd.testing.assert_frame_equal(again.judgments, judged.judgments)
 
 
 def test_a_model_says_what_it_is_asked_to_say(endpoint, store):
-    run = complete(
-        [Prompt.of("Repeat this word: arena")],
-        ModelSettings("smollm2-135m", temperature=0.0, max_tokens=16),
-        endpoint=endpoint,
-        store=store,
-    )
-    (outcome,) = run
-    assert "arena" in outcome.completion.text.lower()
-    assert outcome.completion.latency_s > 0
-    assert run.usage.tokens_out > 0
+    settings = ModelSettings("smollm2-135m", temperature=0.0, max_tokens=16)
+    prompt = Prompt.of("Repeat this word: arena")
+    asked = ask_table([prompt], lambda row: row, read_text, Llm(settings, endpoint, store))
+    assert "arena" in asked.replies[0].value.lower()
+    assert store.export()["latency_s"][0] > 0
+    assert asked.usage.tokens_out > 0

@@ -2,38 +2,22 @@ import contextlib
 
 import pytest
 from chat_server import ChatServer
-from postgres_server import PostgresServer
 
-pytest.importorskip("openai", reason="needs the extra llm")
+pytest.importorskip("openai", reason="needs the extra llm: pip install 'surrogate-arena[llm]'")
 
 from llm_requests import SETTINGS, endpoint
 
-from arena.llm import complete, open_store
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    pytest.importorskip("psycopg", reason="needs the extra postgres")
-    with PostgresServer() as server:
-        yield server
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store_url(request, tmp_path):
-    if request.param == "sqlite":
-        return str(tmp_path / "store.db")
-    return request.getfixturevalue("postgres").new_schema()
+from arena.llm import Budget, Llm, ask_table, open_store, read_text
 
 
 @pytest.fixture
-def store(store_url):
-    with open_store(store_url) as opened:
-        yield opened
+def store_path(tmp_path):
+    return tmp_path / "store.db"
 
 
 @pytest.fixture
-def sqlite_store(tmp_path):
-    with open_store(tmp_path / "store.db") as opened:
+def store(store_path):
+    with open_store(store_path) as opened:
         yield opened
 
 
@@ -44,15 +28,23 @@ def serve():
 
 
 @pytest.fixture
-def ask(serve):
-    """Ask a fresh server that behaves so; returns the outcomes, the run's usage and the server."""
+def llm_at(store):
+    """Return the model of the tests at a server."""
 
-    def ask(asked, store, behave=None, parse=None, settings=SETTINGS, max_calls=None, **fields):
+    def llm_at(server, settings=SETTINGS, max_calls=None, **fields):
+        return Llm(settings, endpoint(server, **fields), store, Budget(max_calls))
+
+    return llm_at
+
+
+@pytest.fixture
+def ask(serve, llm_at):
+    """Ask a fresh server that behaves so; returns the replies, what was used, and the server."""
+
+    def ask(asked, behave=None, parse=read_text, settings=SETTINGS, max_calls=None, **fields):
         server = serve(behave)
-        where = endpoint(server, **fields)
-        run = complete(
-            asked, settings, endpoint=where, store=store, parse=parse, max_calls=max_calls
-        )
-        return list(run), run.usage, server
+        llm = llm_at(server, settings, max_calls, **fields)
+        brought = ask_table(asked, lambda prompt: prompt, parse, llm)
+        return brought.replies, brought.usage, server
 
     return ask

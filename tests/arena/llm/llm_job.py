@@ -2,13 +2,14 @@
 
 from dataclasses import asdict
 
-from arena.llm import Endpoint, ModelSettings, Prompt, complete, open_store
+from llm_requests import prompts
+
+from arena.llm import Endpoint, Llm, ModelSettings, ask_table, open_store, read_text
 
 
-def ask_all(store_url, url, count, concurrency, pipe):
+def ask_all(store_path, url, count, concurrency, pipe):
     endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
-    asked = (Prompt.of(f"question {number}") for number in range(count))
-    with open_store(store_url) as store:
-        run = complete(asked, ModelSettings("m"), endpoint=endpoint, store=store)
-        values = [outcome.value for outcome in run]
-    pipe.send({"usage": asdict(run.usage), "values": values})
+    with open_store(store_path) as store:
+        llm = Llm(ModelSettings("m"), endpoint, store)
+        asked = ask_table(prompts(count), lambda prompt: prompt, read_text, llm)
+    pipe.send({"usage": asdict(asked.usage), "values": asked.values})

@@ -1,14 +1,13 @@
 """What is asked, what comes back, and what is asked again."""
 
 import asyncio
-import itertools
 import json
 import subprocess
 import sys
 
 import pytest
 from chat_server import completion
-from llm_requests import SETTINGS, endpoint, prompts
+from llm_requests import SETTINGS, prompts
 
 from arena.data.errors import UsageError
 from arena.llm import (
@@ -17,12 +16,13 @@ from arena.llm import (
     Price,
     Prompt,
     UnparsableError,
-    complete,
+    ask_table,
     dry_run,
+    read_text,
 )
 
 
-def test_outcomes_come_in_the_order_of_prompts(ask, store):
+def test_replies_come_in_the_order_of_prompts(ask):
     delays = {"question 0": 0.2, "question 3": 0.1}
 
     def behave(prompt, _):
@@ -30,9 +30,9 @@ def test_outcomes_come_in_the_order_of_prompts(ask, store):
         reply.delay_s = delays.get(prompt, 0)
         return reply
 
-    outcomes, usage, server = ask(prompts(20), store, behave)
-    assert [each.value for each in outcomes] == [f"QUESTION {n}" for n in range(20)]
-    assert not any(each.from_store for each in outcomes)
+    replies, usage, server = ask(prompts(20), behave)
+    assert [each.value for each in replies] == [f"QUESTION {n}" for n in range(20)]
+    assert not any(each.from_store for each in replies)
     assert (usage.prompts, usage.calls, usage.retries) == (20, 20, 0)
     assert (usage.tokens_in, usage.tokens_out) == (200, 60)
     assert usage.failures == {}
@@ -40,24 +40,24 @@ def test_outcomes_come_in_the_order_of_prompts(ask, store):
 
 
 def test_nothing_is_asked_twice(ask, store):
-    first, _, _ = ask(prompts(10), store)
-    again, usage, server = ask(prompts(12), store)
+    first, _, _ = ask(prompts(10))
+    again, usage, server = ask(prompts(12))
     assert sum(server.asked.values()) == 2
     assert [each.value for each in again[:10]] == [each.value for each in first]
-    assert [each.completion for each in again[:10]] == [each.completion for each in first]
+    assert [each.key for each in again[:10]] == [each.key for each in first]
     assert (usage.from_store, usage.calls) == (10, 2)
 
 
-def test_equal_prompts_share_one_call(ask, store):
-    outcomes, usage, server = ask(prompts(3) * 5, store)
-    assert len(outcomes) == 15
+def test_equal_prompts_share_one_call(ask):
+    replies, usage, server = ask(prompts(3) * 5)
+    assert len(replies) == 15
     assert set(server.asked.values()) == {1}
     assert (usage.calls, usage.repeated) == (3, 12)
 
 
-def test_purpose_tells_equal_prompts_apart(ask, store):
+def test_purpose_tells_equal_prompts_apart(ask):
     asked = [Prompt((Message("user", "q"),), purpose=f"repetition {n}") for n in range(3)]
-    _, _, server = ask(asked, store)
+    _, _, server = ask(asked)
     assert server.asked == {"q": 3}
 
 
@@ -75,10 +75,10 @@ def test_purpose_tells_equal_prompts_apart(ask, store):
         {"extra_body": {"top_p": 0.5}},
     ],
 )
-def test_semantic_settings_are_part_of_the_key(ask, sqlite_store, change):
-    ask(prompts(1), sqlite_store)
+def test_semantic_settings_are_part_of_the_key(ask, change):
+    ask(prompts(1))
     changed = ModelSettings(**({"model": "m"} | change))
-    _, usage, server = ask(prompts(1), sqlite_store, settings=changed)
+    _, usage, server = ask(prompts(1), settings=changed)
     assert usage.calls == 1
     sent = server.bodies[0]
     if "extra_body" in change:
@@ -90,18 +90,17 @@ def test_semantic_settings_are_part_of_the_key(ask, sqlite_store, change):
         assert sent.get(field) == (list(value) if isinstance(value, tuple) else value)
 
 
-def test_where_and_how_fast_is_no_part_of_the_key(ask, sqlite_store):
-    ask(prompts(3), sqlite_store, concurrency=1, timeout_s=9.0, retries=1)
-    _, usage, _ = ask(prompts(3), sqlite_store)  # a server at another port
+def test_where_and_how_fast_is_no_part_of_the_key(ask):
+    ask(prompts(3), concurrency=1, timeout_s=9.0, retries=1)
+    _, usage, _ = ask(prompts(3))  # a server at another port
     assert usage.calls == 0
 
 
 def test_results_hold_everything(ask, store):
     asked = [Prompt.of("q", system="be brief", version="v7")]
-    ask(asked, store, lambda *_: completion("4\0", usage=(7, 2)), parse=lambda c: {"n": c.text[0]})
+    ask(asked, lambda *_: completion("4\0", usage=(7, 2)))
     (row,) = store.export().to_dict(orient="records")
     assert row["text"] == "4\ufffd"
-    assert row["parsed"] == {"n": "4"}
     assert (row["tokens_in"], row["tokens_out"], row["tries"]) == (7, 2, 1)
     assert row["latency_s"] > 0
     assert (row["model"], row["served_model"], row["prompt_version"]) == ("m", "m-0", "v7")
@@ -109,92 +108,98 @@ def test_results_hold_everything(ask, store):
     assert store.verify() == 1
 
 
-def test_a_mended_parser_reads_stored_answers_anew(ask, store):
+def test_a_corrected_parser_reads_stored_answers_again(ask, store):
     def strict(_):
         raise UnparsableError("no verdict")
 
-    outcomes, usage, _ = ask(prompts(2), store, parse=strict)
-    assert {each.failure for each in outcomes} == {"unparsable"}
-    assert outcomes[0].detail == "no verdict"
-    assert outcomes[0].completion.text == "echo question 0"
+    replies, usage, _ = ask(prompts(2), parse=strict)
+    assert {each.reason for each in replies} == {"unparsable"}
+    assert replies[0].detail == "no verdict"
+    assert list(store.export()["text"].sort_values()) == ["echo question 0", "echo question 1"]
     assert usage.failures == {"unparsable": 2}
-    outcomes, usage, _ = ask(prompts(2), store, parse=lambda c: len(c.text))
-    assert [each.value for each in outcomes] == [15, 15]
+    replies, usage, _ = ask(prompts(2), parse=lambda c: len(c.text))
+    assert [each.value for each in replies] == [15, 15]
     assert (usage.calls, usage.failures) == (0, {})
-    assert list(store.export()["parsed"]) == [15, 15]
     assert store.export()["failure"].isna().all()
 
 
 def test_a_parser_that_breaks_stops_the_run_and_loses_nothing(ask, store):
     with pytest.raises(ZeroDivisionError):
-        ask(prompts(50), store, parse=lambda c: 1 / 0)
+        ask(prompts(50), parse=lambda c: 1 / 0)
     assert (store.stats()["rows"] * (store.stats()["state"] == "done")).sum() >= 1
-    with pytest.raises(UsageError, match="what JSON cannot hold"):
-        ask(prompts(50), store, parse=lambda c: c)
 
 
-def test_prompts_are_taken_as_needed(serve, sqlite_store):
-    taken = itertools.count()
-    endless = (Prompt.of(f"q{next(taken)}") for _ in itertools.count())
+def test_prompts_are_made_as_they_are_sent(serve, llm_at, store):
+    made = []
+
+    def prompt(row):
+        made.append(row)
+        if row == 2000:
+            raise ZeroDivisionError
+        return Prompt.of(f"q{row}")
+
     server = serve()
-    with complete(endless, SETTINGS, endpoint=endpoint(server), store=sqlite_store) as run:
-        for outcome in itertools.islice(run, 100):
-            assert outcome.failure is None
-    assert next(taken) <= 800
-    assert not sqlite_store.stats()["state"].eq("claimed").any()
+    with pytest.raises(ZeroDivisionError):
+        ask_table(range(100_000), prompt, read_text, llm_at(server))
+    assert made == list(range(2001))
+    assert 1000 < sum(server.asked.values()) <= 2000
+    assert not store.stats()["state"].eq("claimed").any()
 
 
-def test_leaving_early_keeps_what_was_asked(serve, store):
+def test_what_stops_a_run_keeps_the_calls_under_way(serve, llm_at, store):
+    def stop(_, done, __):
+        if done == 10:
+            raise KeyboardInterrupt
+
     server = serve(latency_s=0.05)
-    run = complete(prompts(200), SETTINGS, endpoint=endpoint(server), store=store)
-    next(run)
-    run.close()
+    with pytest.raises(KeyboardInterrupt):
+        ask_table(prompts(100), lambda row: row, read_text, llm_at(server), progress=stop)
     done = store.stats().query("state == 'done'")["rows"].sum()
     assert done == sum(server.asked.values()) < 100
     assert set(store.stats()["state"]) == {"done", "open"}
 
 
-def test_max_calls_leaves_the_rest_for_later(ask, store):
-    outcomes, usage, _ = ask(prompts(10), store, max_calls=4)
-    assert [each.failure for each in outcomes] == [None] * 4 + ["over_budget"] * 6
+def test_max_calls_leaves_the_rest_for_later(ask):
+    replies, usage, _ = ask(prompts(10), max_calls=4)
+    assert [each.reason for each in replies] == [None] * 4 + ["over_budget"] * 6
     assert (usage.calls, usage.failures) == (4, {"over_budget": 6})
-    outcomes, usage, _ = ask(prompts(10), store, max_calls=4)
-    assert [each.failure for each in outcomes] == [None] * 8 + ["over_budget"] * 2
+    replies, usage, _ = ask(prompts(10), max_calls=4)
+    assert [each.reason for each in replies] == [None] * 8 + ["over_budget"] * 2
     with pytest.raises(UsageError, match="max_calls is -1"):
-        ask(prompts(1), store, max_calls=-1)
+        ask(prompts(1), max_calls=-1)
 
 
-def test_inside_a_running_event_loop(ask, sqlite_store):
+def test_inside_a_running_event_loop(ask):
     async def cell():
-        return ask(prompts(3), sqlite_store)[0]
+        return ask(prompts(3))[0]
 
     assert len(asyncio.run(cell())) == 3
 
 
-def test_progress_and_cost(serve, sqlite_store):
+def test_progress_and_cost(serve, llm_at):
     seen = []
-    run = complete(
-        prompts(4),
-        SETTINGS,
-        endpoint=endpoint(serve()),
-        store=sqlite_store,
-        progress=lambda usage: seen.append(usage.prompts),
+    asked = ask_table(
+        range(4),
+        lambda row: Prompt.of(str(row)),
+        read_text,
+        llm_at(serve()),
+        stage="rating",
+        progress=lambda *shown: seen.append(shown),
     )
-    list(run)
-    assert seen == [1, 2, 3, 4]
-    assert run.usage.cost({"m": Price(1e6, 2e6)}) == 4 * (10 + 2 * 3)
-    assert run.usage.cost({"other": Price(1, 1)}) is None
-    assert "4 calls to m (0 retries)" in str(run.usage)
+    assert seen == [("rating", done, 4) for done in (1, 2, 3, 4)]
+    assert asked.usage.cost({"m": Price(1e6, 2e6)}) == 4 * (10 + 2 * 3)
+    assert asked.usage.cost({"other": Price(1, 1)}) is None
+    assert "4 calls to m (0 retries)" in str(asked.usage)
 
 
-def test_uncounted_tokens_leave_the_cost_open(ask, sqlite_store):
-    _, usage, _ = ask(prompts(2), sqlite_store, lambda *_: completion(usage=None))
+def test_uncounted_tokens_leave_the_cost_open(ask):
+    _, usage, _ = ask(prompts(2), lambda *_: completion(usage=None))
     assert usage.without_tokens == 2
     assert usage.cost({"m": Price(1, 1)}) is None
 
 
 def test_dry_run_counts_and_asks_nothing(ask, store):
-    ask(prompts(3), store)
+    ask(prompts(3))
     asked = [*prompts(5), Prompt.of("日本語の質問"), *prompts(1)]
     plan = dry_run(asked, SETTINGS, store, {"m": Price(1e6, 1e6)})
     assert (plan.prompts, plan.distinct, plan.in_store, plan.calls) == (7, 6, 3, 3)
@@ -221,4 +226,4 @@ def test_half_surrogates_are_told():
 def test_importing_loads_no_client():
     code = "import arena.llm, sys, json; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"openai", "aiohttp", "sqlalchemy", "jinja2", "httpx"} & set(json.loads(done.stdout))
+    assert not {"openai", "aiohttp", "jinja2", "httpx2"} & set(json.loads(done.stdout))

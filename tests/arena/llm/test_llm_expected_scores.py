@@ -59,7 +59,7 @@ def test_what_has_no_score_is_unparsable(said, words):
         expected_score(said, DIGITS)
 
 
-def test_log_probabilities_travel_through_the_store(ask, store):
+def test_log_probabilities_travel_through_the_store(ask):
     top = [{"token": "4", "logprob": math.log(0.75)}, {"token": "2", "logprob": -math.inf}]
     content = [{"token": "4", "logprob": math.log(0.75), "top_logprobs": top}]
     settings = ModelSettings("m", logprobs=5)
@@ -68,10 +68,9 @@ def test_log_probabilities_travel_through_the_store(ask, store):
         return completion("4", logprobs={"content": content})
 
     def parse(said):
-        return expected_score(said, DIGITS).value
+        return expected_score(said, DIGITS).value, said.logprobs[0].alternatives[1]
 
     for calls in (2, 0):
-        outcomes, usage, _ = ask(prompts(2), store, behave, parse, settings)
-        assert [each.value for each in outcomes] == [4.0, 4.0]
-        assert outcomes[0].completion.logprobs[0].alternatives[1] == ("2", -9999.0)
+        replies, usage, _ = ask(prompts(2), behave, parse, settings)
+        assert [each.value for each in replies] == [(4.0, ("2", -9999.0))] * 2
         assert usage.calls == calls

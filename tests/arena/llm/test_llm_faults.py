@@ -8,7 +8,7 @@ import pytest
 from llm_requests import SETTINGS, endpoint, prompts
 
 from arena.data.errors import UsageError
-from arena.llm import Endpoint, ModelSettings, complete
+from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
 
 PASSING = {
     "rate_limited": say.rate_limited,
@@ -32,9 +32,9 @@ def first_bad(fault):
         lambda: say.Reply(raw=b"[" * 100_000),
     ],
 )
-def test_what_passes_is_tried_again(ask, sqlite_store, fault):
-    outcomes, usage, server = ask(prompts(6), sqlite_store, first_bad(fault))
-    assert [each.value for each in outcomes] == ["good"] * 6
+def test_what_passes_is_tried_again(ask, fault):
+    replies, usage, server = ask(prompts(6), first_bad(fault))
+    assert [each.value for each in replies] == ["good"] * 6
     assert (usage.calls, usage.retries, usage.failures) == (12, 6, {})
     assert set(server.asked.values()) == {2}
 
@@ -44,14 +44,14 @@ def test_what_does_not_pass_is_a_counted_failure_for_a_later_run(ask, store, rea
     def behave(prompt, _):
         return PASSING[reason]() if prompt == "question 1" else say.completion()
 
-    outcomes, usage, server = ask(prompts(3) * 2, store, behave, retries=2)
-    assert [each.failure for each in outcomes] == [None, reason, None] * 2
-    assert outcomes[1].completion is None
-    assert outcomes[1].detail
+    replies, usage, server = ask(prompts(3) * 2, behave, retries=2)
+    assert [each.reason for each in replies] == [None, reason, None] * 2
+    assert not replies[1].was_asked
+    assert replies[1].detail
     assert usage.failures == {reason: 2}
     assert server.asked["question 1"] == 3
-    outcomes, usage, server = ask(prompts(3), store)
-    assert [each.failure for each in outcomes] == [None] * 3
+    replies, usage, server = ask(prompts(3))
+    assert [each.reason for each in replies] == [None] * 3
     assert usage.calls == 1
     assert list(store.export().sort_values("tries")["tries"]) == [1, 1, 4]
 
@@ -66,19 +66,17 @@ def test_what_does_not_pass_is_a_counted_failure_for_a_later_run(ask, store, rea
     ],
     ids=["empty", "null", "message", "deep"],
 )
-def test_what_a_server_says_of_its_error_is_kept(ask, sqlite_store, raw, detail):
+def test_what_a_server_says_of_its_error_is_kept(ask, raw, detail):
     broken = say.Reply(raw=raw, status=500)
-    outcomes, _, _ = ask(prompts(1), sqlite_store, lambda *_: broken, retries=0)
-    assert outcomes[0].failure == "server_error"
-    assert outcomes[0].detail.startswith(detail)
-    assert outcomes[0].detail == detail or len(raw) > 1000
+    replies, _, _ = ask(prompts(1), lambda *_: broken, retries=0)
+    assert replies[0].reason == "server_error"
+    assert replies[0].detail.startswith(detail)
+    assert replies[0].detail == detail or len(raw) > 1000
 
 
-def test_hanging_servers_time_out(ask, sqlite_store):
-    outcomes, usage, _ = ask(
-        prompts(2), sqlite_store, lambda *_: say.hanging(), timeout_s=0.2, retries=1
-    )
-    assert [each.failure for each in outcomes] == ["timeout"] * 2
+def test_hanging_servers_time_out(ask):
+    replies, usage, _ = ask(prompts(2), lambda *_: say.hanging(), timeout_s=0.2, retries=1)
+    assert [each.reason for each in replies] == ["timeout"] * 2
     assert usage.calls == 4
 
 
@@ -92,43 +90,43 @@ FINAL = {
 
 @pytest.mark.parametrize("reason", FINAL)
 def test_what_the_model_will_not_answer_is_final(ask, store, reason):
-    first, usage, _ = ask(prompts(4), store, lambda *_: FINAL[reason]())
-    assert [each.failure for each in first] == [reason] * 4
+    first, usage, _ = ask(prompts(4), lambda *_: FINAL[reason]())
+    assert [each.reason for each in first] == [reason] * 4
     assert usage.failures == {reason: 4}
-    again, usage, _ = ask(prompts(4), store)
-    assert [(each.failure, each.completion) for each in again] == [
-        (each.failure, each.completion) for each in first
+    again, usage, _ = ask(prompts(4))
+    assert [(each.reason, each.was_asked) for each in again] == [
+        (each.reason, each.was_asked) for each in first
     ]
     assert usage.calls == 0
     assert store.verify() == 4
 
 
-def test_a_filtered_prompt_told_by_status_is_final(ask, sqlite_store):
+def test_a_filtered_prompt_told_by_status_is_final(ask):
     reply = say.error(400, "The response was filtered", code="content_filter")
-    outcomes, _, _ = ask(prompts(5), sqlite_store, lambda *_: reply)
-    assert [each.failure for each in outcomes] == ["content_filter"] * 5
+    replies, _, _ = ask(prompts(5), lambda *_: reply)
+    assert [each.reason for each in replies] == ["content_filter"] * 5
 
 
-def test_retry_after_is_waited_for(ask, sqlite_store):
+def test_retry_after_is_waited_for(ask):
     started = time.monotonic()
-    ask(prompts(1), sqlite_store, first_bad(lambda: say.rate_limited(0.6)))
+    ask(prompts(1), first_bad(lambda: say.rate_limited(0.6)))
     assert time.monotonic() - started >= 0.6
 
 
-def test_retry_after_holds_back_all_workers(ask, sqlite_store):
+def test_retry_after_holds_back_all_workers(ask):
     times = []
 
     def behave(prompt, earlier):
         times.append(time.monotonic())
         return say.rate_limited(0.5) if len(times) == 1 else say.completion()
 
-    ask(prompts(3), sqlite_store, behave, concurrency=1)
+    ask(prompts(3), behave, concurrency=1)
     assert times[1] - times[0] >= 0.5
 
 
-def test_a_server_that_asks_for_too_long_is_left_alone(ask, sqlite_store):
-    outcomes, usage, _ = ask(prompts(1), sqlite_store, lambda *_: say.rate_limited(3600))
-    assert (outcomes[0].failure, usage.calls) == ("rate_limited", 1)
+def test_a_server_that_asks_for_too_long_is_left_alone(ask):
+    replies, usage, _ = ask(prompts(1), lambda *_: say.rate_limited(3600))
+    assert (replies[0].reason, usage.calls) == ("rate_limited", 1)
 
 
 @pytest.mark.parametrize(
@@ -146,44 +144,37 @@ def test_what_no_call_can_change_stops_the_run(serve, store, monkeypatch, reply,
     monkeypatch.setenv("SOME_KEY", "sk-secret-key")
     server = serve(lambda *_: reply)
     where = endpoint(server, api_key_env="SOME_KEY", concurrency=4, retries=1)
-    run = complete(prompts(500), SETTINGS, endpoint=where, store=store)
+    llm = Llm(SETTINGS, where, store)
     with pytest.raises(UsageError, match=words) as caught:
-        list(run)
+        ask_table(prompts(500), lambda row: row, read_text, llm)
     assert server.url in str(caught.value)
-    assert "secret" not in f"{caught.value!r} {caught.value.__cause__} {where!r} {run!r}"
+    assert "secret" not in f"{caught.value!r} {caught.value.__cause__} {llm!r}"
     assert sum(server.asked.values()) <= 12
     assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
     assert "secret" not in store.export().to_json()
     assert not store.stats()["state"].eq("claimed").any()
 
 
-def test_no_server_stops_the_run(serve, sqlite_store):
+def test_no_server_stops_the_run(store):
+    llm = Llm(SETTINGS, Endpoint("http://127.0.0.1:9/v1"), store)
     with pytest.raises(UsageError, match=r"127\.0\.0\.1:9/v1 .*nothing answers there"):
-        list(
-            complete(
-                prompts(50),
-                SETTINGS,
-                endpoint=Endpoint("http://127.0.0.1:9/v1"),
-                store=sqlite_store,
-            )
-        )
+        ask_table(prompts(50), lambda row: row, read_text, llm)
 
 
-def test_single_rejected_prompts_do_not_stop_a_run(ask, sqlite_store):
+def test_single_rejected_prompts_do_not_stop_a_run(ask):
     def behave(prompt, _):
         return say.error(400, "odd") if prompt.endswith("9") else say.completion()
 
-    _, usage, _ = ask(prompts(100), sqlite_store, behave, concurrency=1)
+    _, usage, _ = ask(prompts(100), behave, concurrency=1)
     assert usage.failures == {"rejected": 10}
-    _, usage, _ = ask(prompts(100), sqlite_store, behave)
+    _, usage, _ = ask(prompts(100), behave)
     assert (usage.calls, usage.failures) == (10, {"rejected": 10})
 
 
-def test_no_key_is_told_before_any_call(sqlite_store, monkeypatch):
+def test_no_key_is_told_before_any_call(store, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    run = complete(prompts(1), SETTINGS, endpoint=Endpoint(), store=sqlite_store)
     with pytest.raises(UsageError, match=r"no key for https://api\.openai\.com.*OPENAI_API_KEY"):
-        next(run)
+        ask_table(prompts(1), lambda row: row, read_text, Llm(SETTINGS, Endpoint(), store))
 
 
 def test_settings_that_cannot_work_are_told():
@@ -203,7 +194,8 @@ def test_settings_that_cannot_work_are_told():
         ModelSettings("m", extra_body={"n": 2})
 
 
-def test_thousands_of_calls_with_random_faults(ask, sqlite_store):
+@pytest.mark.slow
+def test_thousands_of_calls_with_random_faults(ask, store):
     count, rng = 5000, random.Random(7)
     faults = [
         say.rate_limited,
@@ -227,22 +219,57 @@ def test_thousands_of_calls_with_random_faults(ask, sqlite_store):
         replies.append(reply)
         return reply
 
-    outcomes, usage, server = ask(
-        prompts(count), sqlite_store, behave, concurrency=64, retries=1, timeout_s=1.0
-    )
-    assert [each.prompt for each in outcomes] == prompts(count)
-    for each in outcomes:
-        assert (each.value is None) == (each.failure is not None)
+    replies, usage, server = ask(prompts(count), behave, concurrency=64, retries=1, timeout_s=1.0)
+    for each in replies:
+        assert (each.value is None) == (each.reason is not None)
     assert len(server.asked) == count
     assert sum(server.asked.values()) == usage.calls == count + usage.retries
     assert max(server.asked.values()) == 2
-    assert sum(usage.failures.values()) == sum(each.failure is not None for each in outcomes)
+    assert sum(usage.failures.values()) == sum(each.reason is not None for each in replies)
     assert {"refusal", "content_filter", "empty", "malformed", "connection"} <= set(usage.failures)
-    rows = sqlite_store.export()
+    rows = store.export()
     assert len(rows) == count
     assert rows["tries"].sum() == usage.calls
-    assert sqlite_store.verify() == count
-    left = sum(each.completion is None for each in outcomes)
-    again, usage, _ = ask(prompts(count), sqlite_store)
+    assert store.verify() == count
+    left = sum(not each.was_asked for each in replies)
+    again, usage, _ = ask(prompts(count))
     assert usage.calls == left > 0
-    assert sum(each.completion is not None for each in again) == count
+    assert sum(each.was_asked for each in again) == count
+
+
+def test_a_short_run_with_every_fault(ask, store):
+    faults = {
+        "question 1": say.rate_limited,
+        "question 2": say.broken,
+        "question 3": say.dropped,
+        "question 4": say.cut_body,
+        "question 5": say.truncated_json,
+        "question 6": say.empty_choices,
+        "question 7": say.filtered,
+        "question 8": say.refused,
+        "question 9": lambda: say.completion(None),
+    }
+
+    def behave(prompt, _):
+        return faults.get(prompt, say.completion)()
+
+    replies, usage, _ = ask(prompts(60), behave, retries=1, concurrency=16)
+    reasons = ["rate_limited", "server_error", "connection", "connection", "malformed"]
+    reasons += ["malformed", "content_filter", "refusal", "empty"]
+    assert [each.reason for each in replies] == [None, *reasons, *[None] * 50]
+    assert usage.calls == 60 + usage.retries == 66
+    assert store.verify() == 60
+    _, usage, _ = ask(prompts(60))
+    assert usage.calls == 6
+
+
+def test_endless_answers_are_a_counted_failure(ask, monkeypatch):
+    monkeypatch.setattr("arena.llm.transport.MOST_BYTES", 1000)
+    long = {"short": 10, "long": 2000}
+    replies, _, _ = ask(
+        [Prompt.of("short"), Prompt.of("long")],
+        lambda prompt, _: say.completion("x" * long[prompt]),
+        retries=0,
+    )
+    assert [each.reason for each in replies] == [None, "malformed"]
+    assert "longer than 1000 bytes" in replies[1].detail

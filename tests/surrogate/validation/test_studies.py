@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from arena.data.errors import UsageError
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.rank_agreement import kendall_tau, kendall_taus
 from surrogate.validation import ablate, importances, learning_curves, validate
 from surrogate.validation.ablations import FAMILIES, feature_families, feature_subsets
 from surrogate.validation.learning_curves import AXES, part_of_field
-from surrogate.validation.scores import taus_of_pairs
 
 QUICK = "ridge"
 GROUPS = {"good": ["close"], "bad": ["nothing"]}
@@ -87,7 +86,7 @@ def test_groups_that_cannot_be_compared_are_refused():
     arrays(np.float64, (2, 6), elements=st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])),
 )
 def test_taus_of_all_pairs_are_those_of_scipy(predicted, truth):
-    found = taus_of_pairs(predicted, truth)
+    found = kendall_taus(predicted, truth)
     for row, one in enumerate(predicted):
         for column, other in enumerate(truth):
             both = np.isfinite(one) & np.isfinite(other)

@@ -1,0 +1,245 @@
+"""A feature is a value: its text is its column and its command-line argument."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.data.errors import ArenaError, UsageError
+from features.declare.sample import Missing, Sample
+
+Value = float | Missing
+Setting = int | str
+
+Item = tuple[str, ...]
+"""One text, or a pair of texts, that a model scores."""
+
+Scores = npt.NDArray[np.float32]
+"""What a model gives: shape (items, outputs)."""
+
+CUTOFF = "k"
+MODEL = "model"
+SENTENCES = "sentences"
+"""What a feature needs that cuts answers into sentences."""
+LARGEST_CUTOFF = 1_000_000
+
+_MODEL_NAME = re.compile(r"[^\s,()]([^,()\r\n]*[^\s,()])?")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a feature.
+
+    Attributes:
+        name: Its name; ``k`` is a cutoff and written ``@k``.
+        value: What it is set to.
+        default: What it is unless stated.
+        choices: What it may be; empty for a cutoff and for a model, which may be any name.
+    """
+
+    name: str
+    value: Setting
+    default: Setting
+    choices: tuple[str, ...] = ()
+
+    def checked(self, value: Setting) -> Parameter:
+        """Return this parameter set to a value.
+
+        Raises:
+            UsageError: If the parameter cannot take that value.
+        """
+        if self.choices:
+            if value not in self.choices:
+                raise UsageError(
+                    f"{self.name} cannot be {value!r}; {offer(str(value), self.choices)}"
+                )
+        elif self.name == MODEL:
+            if not isinstance(value, str) or not _MODEL_NAME.fullmatch(value):
+                raise UsageError(
+                    f"a model is given by its name or its folder, without commas and "
+                    f"parentheses, not {value!r}"
+                )
+        elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
+            raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
+        return replace(self, value=value)
+
+
+def offer(name: str, names: Iterable[str]) -> str:
+    """Say which names there are, and which one may have been meant."""
+    known = list(names)
+    close = get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}known: {', '.join(known) or 'none'}"
+
+
+def cutoff(default: int) -> Parameter:
+    """Declare a cutoff, written ``@10``."""
+    return Parameter(CUTOFF, default, default)
+
+
+def choice(name: str, *choices: str) -> Parameter:
+    """Declare a parameter that takes one of some words, by default the first."""
+    return Parameter(name, choices[0], choices[0], choices)
+
+
+def model(default: str) -> Parameter:
+    """Declare a parameter that names a model: a folder, or a name on the Hugging Face hub."""
+    return Parameter(MODEL, default, default)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a feature reads from a model.
+
+    Attributes:
+        kind: The kind of model, one of ``features.models.KINDS``.
+        items: Texts or pairs of texts of one sample that the model is to score, or why there are
+            none; takes the sample and the feature's parameters other than ``model`` by name.
+    """
+
+    kind: str
+    items: Callable[..., tuple[Item, ...] | Missing]
+
+
+@dataclass(frozen=True, repr=False)
+class Feature:
+    """A number measured on one answer.
+
+    ``str(feature)`` names its column, such as ``citation_recall@10`` or
+    ``target_language(identifier=langid)``, and is read back by ``parse_features``. Cutoffs are
+    always written, other parameters where they differ from their default.
+
+    Attributes:
+        name: Its name.
+        summary: What it measures, in one line.
+        source: Where it is defined.
+        needs: What it looks at: answer, sentences, query, passages, relevance labels, reference
+            answer.
+        measurement: Measures one sample; takes the parameters by name. With a ``reading``, it
+            takes the scores of the sample's items after the sample, shape (items, outputs), and
+            the parameters other than ``model``.
+        parameters: Its parameters with their present values.
+        missing: Why it may have no value; every other value is a number.
+        requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes
+            the parameters by name.
+        prepare: Computes what many samples share, such as one identification a text, and keeps it
+            in their memo; takes the samples and the parameters by name.
+        reading: What it reads from a model; None for a feature that needs none.
+    """
+
+    name: str
+    summary: str
+    source: str
+    needs: tuple[str, ...]
+    measurement: Callable[..., Value]
+    parameters: tuple[Parameter, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    requirement: Callable[..., None] | None = None
+    prepare: Callable[..., None] | None = None
+    reading: Reading | None = None
+
+    def __str__(self) -> str:
+        cut = "".join(f"@{item.value}" for item in self.parameters if item.name == CUTOFF)
+        stated = ",".join(
+            f"{item.name}={item.value}"
+            for item in self.parameters
+            if item.name != CUTOFF and item.value != item.default
+        )
+        return f"{self.name}{cut}({stated})" if stated else f"{self.name}{cut}"
+
+    def __repr__(self) -> str:
+        return f"Feature({str(self)!r})"
+
+    @cached_property
+    def settings(self) -> Mapping[str, Setting]:
+        """The parameters by name."""
+        return {item.name: item.value for item in self.parameters}
+
+    def with_settings(self, settings: Mapping[str, Setting]) -> Feature:
+        """Return the same feature with other parameters.
+
+        Args:
+            settings: Parameters to change, by name.
+
+        Raises:
+            UsageError: For a parameter this feature lacks or a value it cannot take.
+        """
+        unknown = [name for name in settings if name not in self.settings]
+        if unknown:
+            raise UsageError(
+                f"{self.name} has no parameter {unknown[0]!r}; {offer(unknown[0], self.settings)}"
+            )
+        try:
+            parameters = tuple(
+                item.checked(settings.get(item.name, item.value)) for item in self.parameters
+            )
+        except UsageError as error:
+            raise UsageError(f"{self.name}: {error}") from error
+        return replace(self, parameters=parameters)
+
+    @property
+    def model(self) -> str | None:
+        """The model it reads, or None."""
+        return None if self.reading is None else str(self.settings[MODEL])
+
+    def require(self) -> None:
+        """Check that the packages it needs are installed.
+
+        Raises:
+            MissingDependencyError: If one is not.
+        """
+        if self.requirement is not None:
+            self.requirement(**self.settings)
+
+    def prepare_for(self, samples: Sequence[Sample]) -> None:
+        """Compute what many samples share, before they are measured one by one."""
+        if self.prepare is not None:
+            self.prepare(samples, **self.settings)
+
+    def items(self, sample: Sample) -> tuple[Item, ...] | Missing:
+        """Return what the model is to score of one answer, or why there is nothing.
+
+        Raises:
+            ArenaError: If the feature reads no model, or gives a reason it does not declare.
+        """
+        if self.reading is None:
+            raise ArenaError(f"{self} reads no model")
+        found = self.reading.items(sample, **self._own_settings)
+        if isinstance(found, Missing) and found not in self.missing:
+            raise ArenaError(f"{self} gave {found!r}, which it does not declare")
+        return found
+
+    def measure(self, sample: Sample) -> Value:
+        """Measure one answer.
+
+        Raises:
+            ArenaError: If the feature breaks its word: a value that is no finite number, or a
+                reason it does not declare.
+        """
+        return self._declared(self.measurement(sample, **self.settings))
+
+    def measure_scored(self, sample: Sample, scores: Scores) -> Value:
+        """Measure one answer from the model's scores of its items, shape (items, outputs).
+
+        Raises:
+            ArenaError: As ``measure``.
+        """
+        return self._declared(self.measurement(sample, scores, **self._own_settings))
+
+    @cached_property
+    def _own_settings(self) -> dict[str, Setting]:
+        """The parameters that are not the model's."""
+        return {name: value for name, value in self.settings.items() if name != MODEL}
+
+    def _declared(self, value: Value) -> Value:
+        declared = value in self.missing if isinstance(value, Missing) else math.isfinite(value)
+        if not declared:
+            raise ArenaError(f"{self} gave {value!r}, which it does not declare")
+        return value

@@ -1,0 +1,110 @@
+"""What a model is to the engine, and what running one takes: device, precision, silence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from arena.data.errors import UsageError
+from arena.llm.settings import Endpoint
+from features.declare.feature import Item, Scores
+
+PROCESSOR = "cpu"
+"""The device of models that run on processors."""
+
+_NEVER_HALF = ("deberta", "deberta-v2")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How models are run; on a processor, scores do not depend on it.
+
+    Attributes:
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU where there is one.
+        batch_size: Sequences that go through a model at once.
+        download: Whether a model that is not on this machine may be fetched from the hub.
+        endpoint: Where LLMs are asked; None for what ``OPENAI_BASE_URL`` says.
+        store: SQLite file that keeps the replies of LLMs; None for what
+            ``SURROGATE_ARENA_STORE`` says.
+    """
+
+    device: str = "auto"
+    batch_size: int = 32
+    download: bool = False
+    endpoint: Endpoint | None = None
+    store: str | None = None
+
+
+class Scorer(Protocol):
+    """A loaded model.
+
+    The scores of an item depend on the item alone, not on those scored beside it, to 6 decimals.
+    """
+
+    @property
+    def device(self) -> str:
+        """Where the model runs: ``cpu``, ``cuda``, ``mps``."""
+
+    @property
+    def signature(self) -> str:
+        """Everything the scores depend on: kind, digest of the weights, settings, precision."""
+
+    def score(self, items: Sequence[Item]) -> Scores:
+        """Score items, shape (items, outputs)."""
+
+
+def pick_device(asked: str) -> str:
+    """Return the device to run on: ``cpu``, ``mps``, or ``cuda`` with or without a number.
+
+    Raises:
+        UsageError: For a device that is unknown, or that this machine lacks.
+    """
+    import torch
+
+    present = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        PROCESSOR: True,
+    }
+    if asked == "auto":
+        return next(name for name, is_there in present.items() if is_there)
+    kind, _, number = asked.partition(":")
+    numbered = kind == "cuda" and number.isdecimal() and int(number) < torch.cuda.device_count()
+    if not present.get(kind, False) or (asked != kind and not numbered):
+        there = ", ".join(name for name, is_there in present.items() if is_there)
+        raise UsageError(f"this machine has no device {asked!r}; it has: auto, {there}")
+    return asked
+
+
+def precision_on(device: str, model_type: object = None) -> str:
+    """Return the precision a model has on a device: ``fp16`` on cuda, ``fp32`` elsewhere.
+
+    DeBERTa keeps ``fp32``: its multilingual models overflow in half precision.
+    """
+    return "fp16" if device.startswith("cuda") and model_type not in _NEVER_HALF else "fp32"
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers from printing bars and notes while a model is loaded."""
+    logging: Any = import_module("transformers.utils.logging")
+    verbosity = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def clean(text: str) -> str:
+    """Replace halves of surrogate pairs, which no tokenizer takes, by U+FFFD."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

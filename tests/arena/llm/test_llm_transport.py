@@ -1,0 +1,85 @@
+"""What goes over the wire: redirects, compression, proxies, time limits."""
+
+import gzip
+import json
+
+import chat_server as say
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llm_requests import SETTINGS, endpoint, prompts
+
+from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
+from arena.llm.settings import request_for
+
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch):
+    for name in PROXIES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/deployments/d"])
+def test_calls_go_to_the_chat_completions_of_the_address(serve, store, ending):
+    server = serve()
+    where = Endpoint(server.url + ending, api_key_env=None)
+    asked = ask_table(prompts(2), lambda row: row, read_text, Llm(SETTINGS, where, store))
+    assert asked.values == ["echo question 0", "echo question 1"]
+    assert set(server.lines) == {f"POST /v1{ending.rstrip('/')}/chat/completions HTTP/1.1"}
+    assert server.headers[0]["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_redirects_are_followed_without_the_key_for_another_host(serve, store, monkeypatch, status):
+    monkeypatch.setenv("SOME_KEY", "sk-secret-key")
+    target = serve()
+    moved = say.Reply({}, status, {"location": f"{target.url}/chat/completions"})
+    server = serve(lambda *_: moved)
+    where = endpoint(server, api_key_env="SOME_KEY", concurrency=1)
+    asked = ask_table(prompts(3), lambda row: row, read_text, Llm(SETTINGS, where, store))
+    assert asked.values == [f"echo question {number}" for number in range(3)]
+    assert asked.usage.calls == 3
+    assert set(target.asked.values()) == {1}
+    assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
+    assert all("authorization" not in headers for headers in target.headers)
+
+
+def test_endless_redirects_are_a_counted_failure(ask):
+    moved = say.Reply({}, 307, {"location": "/v1/chat/completions"})
+    replies, usage, _ = ask(prompts(1), lambda *_: moved, retries=0)
+    assert [each.reason for each in replies] == ["connection"]
+    assert usage.calls == 1
+
+
+def test_compressed_answers_are_read(ask):
+    reply = say.completion("good")
+    squeezed = say.Reply(raw=gzip.compress(reply.body()), headers={"content-encoding": "gzip"})
+    replies, _, server = ask(prompts(2), lambda *_: squeezed)
+    assert [each.value for each in replies] == ["good"] * 2
+    assert "gzip" in server.headers[0]["accept-encoding"]
+
+
+def test_badly_compressed_answers_are_counted_failures(ask):
+    torn = say.Reply(raw=b"no gzip", headers={"content-encoding": "gzip"})
+    replies, usage, _ = ask(prompts(2), lambda *_: torn, retries=1)
+    assert [each.reason for each in replies] == ["connection"] * 2
+    assert usage.calls == 4
+
+
+def test_proxies_of_the_environment_are_used(serve, store, monkeypatch):
+    proxy = serve()
+    monkeypatch.setenv("HTTP_PROXY", proxy.url.removesuffix("/v1"))
+    llm = Llm(SETTINGS, Endpoint("http://models.invalid/v1", api_key_env=None), store)
+    asked = ask_table(prompts(2), lambda row: row, read_text, llm)
+    assert asked.values == ["echo question 0", "echo question 1"]
+    assert proxy.lines[0] == "POST http://models.invalid/v1/chat/completions HTTP/1.1"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["", ',"purpose":"']))
+def test_what_is_sent_is_the_body_in_the_content(text, purpose):
+    prompt = Prompt(Prompt.of(text + purpose, system=purpose).messages, purpose=purpose + text)
+    request = request_for(prompt, ModelSettings("m", extra_body={"purpose": purpose, "z": text}))
+    assert json.loads(request.body()) == json.loads(request.content)["body"]

@@ -1,0 +1,210 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import Passage
+from features import Question, Sample, parse_features
+from features.declare.sample import (
+    EMPTY_ANSWER,
+    NO_CITATION,
+    NO_PASSAGES,
+    NO_REFERENCE_SYSTEM,
+    NO_RELEVANCE_LABELS,
+    NO_RELEVANT_PASSAGE,
+    NO_STATEMENTS,
+)
+from features.measures.citations import CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE
+
+JUDGED = [("1", 1), ("2", 0), ("3", 1), ("4", None)]
+
+
+def measure(name, sample):
+    (feature,) = parse_features(name)
+    return feature.measure(sample)
+
+
+@pytest.mark.parametrize(
+    ("output", "recall", "average_precision"),
+    [
+        ("no citation", 0.0, 0.0),
+        ("", 0.0, 0.0),
+        ("[2]", 0.0, 0.0),
+        ("[1]", 0.5, 1 / 2),
+        ("[1][3]", 1.0, 1.0),
+        ("[3, 1]", 1.0, 1.0),
+        ("[2] [1]", 0.5, (1 / 2) / 2),
+        ("[9] [3] [1]", 1.0, (1 / 2 + 2 / 3) / 2),
+        ("[1] [1] [1] [3]", 1.0, 1.0),
+        ("[4] [2] [9] [1]", 0.5, (1 / 4) / 2),
+        ("राजधानी [१] और [३]", 1.0, 1.0),
+        ("العاصمة [٢، ٣]", 0.5, (1 / 2) / 2),
+        ("রাজধানী [২–৩]", 0.5, (1 / 2) / 2),
+        ("రాజధాని [౧]", 0.5, 1 / 2),
+        ("首都【１】【３】", 1.0, 1.0),
+        ("เมืองหลวง [๓]", 0.5, 1 / 2),
+    ],
+)
+def test_golden_recall_and_average_precision(output, recall, average_precision, make_sample):
+    sample = make_sample(output, passages=JUDGED)
+    assert measure("citation_recall@10", sample) == pytest.approx(recall, abs=1e-12)
+    assert measure("citation_map@10", sample) == pytest.approx(average_precision, abs=1e-12)
+
+
+def test_cutoff_counts_distinct_citations(make_sample):
+    sample = make_sample("[2] [2] [1] [3]", passages=JUDGED)
+    assert [measure(f"citation_recall@{k}", sample) for k in (1, 2, 3)] == [0.0, 0.5, 1.0]
+    assert measure("citation_map@2", sample) == pytest.approx((1 / 2) / 2)
+
+
+def test_citations_are_read_from_the_reasoning_too_unless_told(make_sample):
+    sample = make_sample("##Reason: see [2] ##Answer: Paris [1]", passages=JUDGED)
+    assert measure("citation_map@10", sample) == pytest.approx((1 / 2) / 2)
+    assert measure("citation_map@10(part=answer)", sample) == pytest.approx(1 / 2)
+    assert measure("citations", sample) == 2.0
+    assert measure("citations(part=answer)", sample) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("passages", "reason"),
+    [
+        ([], NO_PASSAGES),
+        ([("1", None), ("2", None)], NO_RELEVANCE_LABELS),
+        ([("1", 0), ("2", None)], NO_RELEVANT_PASSAGE),
+    ],
+)
+def test_missing_relevance_is_said(passages, reason, make_sample):
+    sample = make_sample("[1]", passages=passages)
+    assert measure("citation_recall@10", sample) == reason
+    assert measure("citation_map@10", sample) == reason
+
+
+def test_counts(make_sample):
+    sample = make_sample("Paris [1] is [9] big [1, 2] [8].", passages=JUDGED)
+    assert measure("citations", sample) == 2.0
+    assert measure("invalid_citations", sample) == 2.0
+    assert measure("citation_density", sample) == pytest.approx(3 / 3)
+
+
+def test_counts_need_passages(make_sample):
+    for name in ("citations", "invalid_citations", "citation_density"):
+        assert measure(name, make_sample("Paris [1]")) == NO_PASSAGES
+
+
+def test_density_needs_words(make_sample):
+    assert measure("citation_density", make_sample("[1]", passages=JUDGED)) == EMPTY_ANSWER
+
+
+ANSWER_ONLY = {"part": "answer"}
+
+
+@pytest.mark.parametrize(
+    ("output", "precision", "invalid"),
+    [
+        ("[1]", 1.0, 0.0),
+        ("[2]", 0.0, 0.0),
+        ("[1] [1] [1] [2]", 1 / 2, 0.0),
+        ("[4] [2] [9] [1]", 1 / 4, 1 / 4),
+        ("[8] [9]", 0.0, 1.0),
+        ("राजधानी [१] और [३]", 1.0, 0.0),
+        ("العاصمة [٢، ٣]", 1 / 2, 0.0),
+        ("首都【１】【７】", 1 / 2, 1 / 2),
+        ("no citation", NO_CITATION, NO_CITATION),
+        ("", NO_CITATION, NO_CITATION),
+    ],
+)
+def test_golden_precision(output, precision, invalid, make_sample):
+    sample = make_sample(output, passages=JUDGED)
+    assert CITATION_PRECISION.measure(sample) == precision
+    assert INVALID_CITATION_SHARE.measure(sample) == invalid
+
+
+@pytest.mark.parametrize(
+    ("passages", "precision", "invalid"),
+    [
+        ([], NO_PASSAGES, NO_PASSAGES),
+        ([("1", None)], NO_RELEVANCE_LABELS, 1 / 2),
+        ([("1", 0), ("2", None)], 0.0, 0.0),
+    ],
+)
+def test_precision_where_nothing_is_relevant(passages, precision, invalid, make_sample):
+    sample = make_sample("[1] [2]", passages=passages)
+    assert CITATION_PRECISION.measure(sample) == precision
+    assert INVALID_CITATION_SHARE.measure(sample) == invalid
+
+
+@pytest.mark.parametrize(
+    ("output", "language", "share"),
+    [
+        ("Paris is big [1]. It is old. It is rich.[2]", "en", 2 / 3),
+        ("Paris is big. [1] It is old.", "en", 1 / 2),
+        ("Paris is big [9].", "en", 0.0),
+        ("巴黎很大[1]。它很古老。", "zh", 1 / 2),
+        ("पेरिस बड़ा है [१]। यह पुराना है।", "hi", 1 / 2),
+        ("", "en", NO_STATEMENTS),
+        ("...", "en", NO_STATEMENTS),
+    ],
+)
+def test_golden_cited_sentences(output, language, share, make_sample):
+    assert CITED_SENTENCES.measure(make_sample(output, language, passages=JUDGED)) == share
+
+
+def test_cited_sentences_need_passages(make_sample):
+    assert CITED_SENTENCES.measure(make_sample("Paris [1].")) == NO_PASSAGES
+
+
+def test_new_citation_features_read_the_answer_alone_if_told(make_sample):
+    sample = make_sample("##Reason: See [2] and [9]. ##Answer: Paris [1].", passages=JUDGED)
+    features = (CITATION_PRECISION, INVALID_CITATION_SHARE, CITED_SENTENCES)
+    assert [feature.measure(sample) for feature in features] == [1 / 3, 1 / 3, 1.0]
+    only = [feature.with_settings(ANSWER_ONLY).measure(sample) for feature in features]
+    assert only == [1.0, 0.0, 1.0]
+
+
+def brute_force(ranking, relevant, k):
+    """The textbook definitions, rank by rank."""
+    cut = ranking[:k]
+    hits = [rank for rank in range(len(cut)) if cut[rank] in relevant]
+    precision = [len(set(cut[: rank + 1]) & relevant) / (rank + 1) for rank in hits]
+    return len(hits) / len(relevant), sum(precision) / len(relevant)
+
+
+@given(
+    cited=st.lists(st.integers(0, 15), max_size=20),
+    relevant=st.sets(st.integers(0, 9), min_size=1),
+    k=st.integers(1, 12),
+)
+def test_features_agree_with_the_definitions(cited, relevant, k):
+    passages = tuple(
+        Passage(passage_id=str(place), text="", relevance=int(place in relevant))
+        for place in range(10)
+    )
+    question = Question("en", "q", "?", passages, NO_REFERENCE_SYSTEM)
+    sample = Sample(question, " ".join(f"[{place}]" for place in cited))
+    ranking = list(dict.fromkeys(map(str, cited)))
+    recall, average_precision = brute_force(ranking, set(map(str, relevant)), k)
+    assert measure(f"citation_recall@{k}", sample) == pytest.approx(recall, abs=1e-12)
+    assert measure(f"citation_map@{k}", sample) == pytest.approx(average_precision, abs=1e-12)
+    assert 0.0 <= measure(f"citation_map@{k}", sample) <= recall <= 1.0
+
+
+@given(cited=st.lists(st.integers(0, 15), max_size=20), k=st.integers(1, 12))
+def test_features_agree_with_trec_eval(cited, k):
+    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+    passages = tuple(
+        Passage(passage_id=str(place), text="", relevance=place % 2) for place in range(10)
+    )
+    sample = Sample(
+        Question("en", "q", "?", passages, NO_REFERENCE_SYSTEM),
+        " ".join(f"[{place}]" for place in cited),
+    )
+    ranking = list(dict.fromkeys(map(str, cited)))
+    if not ranking:
+        return
+    run = {"q": {cited_id: float(-rank) for rank, cited_id in enumerate(ranking)}}
+    judged = {"q": {passage.passage_id: passage.relevance for passage in passages}}
+    measures = {f"map_cut.{k}", f"recall.{k}", "set_P"}
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, measures)
+    scores = evaluator.evaluate(run)["q"]
+    assert measure(f"citation_recall@{k}", sample) == pytest.approx(scores[f"recall_{k}"], abs=1e-9)
+    assert measure(f"citation_map@{k}", sample) == pytest.approx(scores[f"map_cut_{k}"], abs=1e-9)
+    assert CITATION_PRECISION.measure(sample) == pytest.approx(scores["set_P"], abs=1e-9)

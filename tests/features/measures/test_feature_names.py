@@ -1,0 +1,118 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import ArenaError, UsageError
+from features import DEFAULT_FEATURES, FEATURES, GROUPS, describe_features, parse_features
+from features.declare.feature import CUTOFF, MODEL, Feature
+from features.declare.sample import EMPTY_ANSWER
+
+
+@st.composite
+def configured(draw):
+    feature = draw(st.sampled_from(list(FEATURES.values())))
+    return feature.with_settings({item.name: draw(values_of(item)) for item in feature.parameters})
+
+
+def values_of(parameter):
+    if parameter.name == CUTOFF:
+        return st.integers(1, 1000)
+    if parameter.name == MODEL:
+        return st.sampled_from(["folder/of a model", "./x=y@1", "organization/name-2.0"])
+    return st.sampled_from(parameter.choices)
+
+
+@given(st.lists(configured(), min_size=1, max_size=6, unique_by=str))
+def test_text_reads_back_as_the_same_features(features):
+    assert parse_features(",".join(map(str, features))) == tuple(features)
+
+
+def test_names_of_the_default_features():
+    assert [str(feature) for feature in DEFAULT_FEATURES] == [
+        *("target_language", "english", "citation_recall@10", "citation_map@10", "bleu"),
+        *("rouge_l", "answer_length", "citations", "invalid_citations", "ngram_coverage@2"),
+        *("content_coverage", "fragment_density", "longest_common_span", "unsupported_numbers"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("citation_recall", ["citation_recall@10"]),
+        ("citation_recall@5", ["citation_recall@5"]),
+        (" bleu , rouge_l ", ["bleu", "rouge_l"]),
+        ("target_language(identifier=py3langid)", ["target_language"]),
+        (
+            "citation_recall@10,target_language(identifier=langid)",
+            ["citation_recall@10", "target_language(identifier=langid)"],
+        ),
+        ("citation_map@3 ( part = answer )", ["citation_map@3(part=answer)"]),
+        ("english,english(identifier=langid)", ["english", "english(identifier=langid)"]),
+        ("default", [str(feature) for feature in DEFAULT_FEATURES]),
+        (
+            "bleu,default",
+            ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
+        ),
+        ("default,fluency", [str(item) for item in (*DEFAULT_FEATURES, *GROUPS["fluency"])]),
+        ("similarity_question(model=a/b c)", ["similarity_question(model=a/b c)"]),
+    ],
+)
+def test_features_are_read(text, names):
+    assert [str(feature) for feature in parse_features(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("citation_recal", "no feature is named 'citation_recal'; did you mean 'citation_recall'?"),
+        ("zzz", "known: target_language, english, citation_recall"),
+        ("english(identifer=langid)", "no parameter 'identifer'; did you mean 'identifier'?"),
+        ("english(identifier=langi)", "cannot be 'langi'; did you mean 'langid'?"),
+        ("english(identifier)", "cannot read 'identifier'"),
+        ("english()", "cannot read ''"),
+        ("english(identifier=langid,identifier=langid)", "once"),
+        ("citation_recall(k=5)", "a cutoff as citation_recall@k"),
+        ("citation_recall@0", "a whole number from 1, not 0"),
+        ("citation_recall@-1", "a whole number from 1, not '-1'"),
+        ("citation_recall@", "a whole number from 1, not ''"),
+        ("citation_recall@9999999", "a whole number from 1"),
+        ("bleu@3", "takes no cutoff"),
+        ("bleu(", "is no feature"),
+        ("bleu,,rouge_l", "is no feature"),
+        ("bleu rouge_l", "is no feature"),
+        ("bleu,bleu", "bleu is asked for twice"),
+        ("citation_map,citation_map@10", "citation_map@10 is asked for twice"),
+        ("similarity_question(model=)", "a model is given by its name"),
+        ("", "no feature is asked for"),
+    ],
+)
+def test_unknown_features_are_refused(text, message):
+    with pytest.raises(UsageError) as caught:
+        parse_features(text)
+    assert message in str(caught.value)
+
+
+def test_every_feature_is_described():
+    table = describe_features()
+    assert table["feature"].tolist() == [str(feature) for feature in FEATURES.values()]
+    assert (table[["summary", "needs", "source"]] != "").all(axis=None)
+    assert (table.loc[table["needs"] == "answer", "available"] == "yes").all()
+
+
+def test_all_is_every_feature_but_those_that_cost_calls():
+    every = {feature.name for feature in (*GROUPS["all"], *GROUPS["llm"], *GROUPS["ragas"])}
+    assert every == set(FEATURES)
+    assert {feature.name for group in GROUPS.values() for feature in group} == every
+    assert not set(GROUPS["all"]) & {*GROUPS["llm"], *GROUPS["ragas"]}
+    assert all(feature.reading is None for feature in GROUPS["deterministic"])
+
+
+def test_repr_shows_the_name():
+    assert repr(FEATURES["citation_map"]) == "Feature('citation_map@10')"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), EMPTY_ANSWER])
+def test_a_feature_that_breaks_its_word_is_an_error(value, make_sample):
+    broken = Feature("broken", "", "", (), lambda sample: value)
+    with pytest.raises(ArenaError, match="broken gave"):
+        broken.measure(make_sample("x"))

@@ -1,0 +1,244 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentences import SENTENCES
+
+from features import Question, Sample
+from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, NO_REFERENCE_SYSTEM
+from features.measures.fluency import (
+    FLUENCY_FEATURES,
+    MARKUP_DEBRIS,
+    REPETITION,
+    SCRIPT_MIXING,
+    TRUNCATED_ENDING,
+    UNREADABLE_CHARACTERS,
+)
+from features.text.tokens import SCRIPTS
+
+CLEAN = {REPETITION: 0.0, SCRIPT_MIXING: 0.0, MARKUP_DEBRIS: 0.0, UNREADABLE_CHARACTERS: 0.0}
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_plain_sentences_of_every_language_are_fluent(code, make_sample):
+    sample = make_sample(SENTENCES[code], code)
+    assert {feature: feature.measure(sample) for feature in CLEAN} == CLEAN
+    assert TRUNCATED_ENDING.measure(sample) == (NO_FULL_STOPS if code == "th" else 0.0)
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_loops_are_found_in_every_script(code, make_sample):
+    assert REPETITION.measure(make_sample(SENTENCES[code] * 20, code)) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("a b c d", 0.0),
+        ("a b c d a b c d", 4 / 8),
+        ("A b c D. a B, c d!", 4 / 8),
+        ("a b c a b c", 0.0),
+        ("a b c d x b c d e", 0.0),
+        # The run starting at the second word has stood at the first: words 2 to 5.
+        ("no no no no no", 4 / 5),
+        # Eight characters are a run, and they have to stand before.
+        ("北京是中国的首都", 0.0),
+        ("北京是中国的首都北京是中国的首", 0.0),
+        ("北京是中国的首都,北京是中国的首都", 8 / 16),
+        ("!!!", EMPTY_ANSWER),
+    ],
+)
+def test_golden_repetition(text, share, make_sample):
+    assert REPETITION.measure(make_sample(text)) == share
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("It is.", "Is it?", "Yes!", "Well...", "Well…", "كبيرة؟", "یہ ہے۔", "यह है।", "大きい。"),
+        *("크다.", "ትልቅ ነው።", "큰 도시｡", "ມັນ! abc.", "ကြီးသည်။"),
+        *(
+            'He said "yes."',
+            "He said “yes.”",
+            "„Ja.“",
+            "« Oui. »",
+            "「はい。」",
+            "(It is.)",
+            "It is.)**",
+        ),
+        *("**It is.**", "It is.  \n\n", "It is. 😊", "It is! 👍🏽", "It is.\u200f", "है।\u200d"),
+        *("It is [1].", "It is. [1]", "It is.[1][2]", "首都。【1】"),
+        *("```\nprint(1)\n```", "See:\n\n```python\nx\n```\n", "| a | b |\n| - | - |\n| 1 | 2 |"),
+        *("Cities:\n- Paris\n- Lyon", "1. Paris\n2. Lyon", "- Paris.\n- Lyon.", "1、北京\n2、上海"),
+        *("42.", "1990."),
+    ],
+)
+def test_finished_endings(text, make_sample):
+    assert TRUNCATED_ENDING.measure(make_sample(text, passages=[("1", 1), ("2", 0)])) == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "The capital of",
+            "The capital is Par",
+            "यह देश का",
+            "首都是",
+            "수도는",
+            "العاصمة هي",
+            "It is,",
+        ),
+        *(
+            "The contexts are:",
+            "首都は、",
+            "It is. And",
+            "It is [1]. And [2]",
+            "(It is",
+            "It is “big",
+        ),
+        *(
+            "```\nprint(1)",
+            "It is.\n\n```",
+            "1. Paris",
+            "- Paris.\n- Lyo",
+            "Cities:\n- Paris.\n- Ly",
+        ),
+        *("1. Paris.\n2.", "It is.\n3.", "|", "😊", "Paris", "It is.\n## More"),
+    ],
+)
+def test_endings_that_break_off(text, make_sample):
+    assert TRUNCATED_ENDING.measure(make_sample(text, passages=[("1", 1), ("2", 0)])) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ดีมาก", NO_FULL_STOPS),
+        ("ດີຫຼາຍ", NO_FULL_STOPS),
+        ("Paris คือเมืองหลวง (1990)", NO_FULL_STOPS),
+        ("คือ Paris.", 0.0),
+        ("คือ Paris", 1.0),
+        ("", EMPTY_ANSWER),
+    ],
+)
+def test_the_last_letter_decides_whether_full_stops_are_written(text, expected, make_sample):
+    assert TRUNCATED_ENDING.measure(make_sample(text, "th")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "share"),
+    [
+        ("Paris is big", "en", 0.0),
+        ("巴黎 Paris", "zh", 0.0),
+        ("巴黎は Paris", "zh", 1 / 8),
+        ("東京タワー Tokyo", "ja", 0.0),
+        ("서울은 首都", "ko", 2 / 5),
+        ("Суфи", "hi", 1.0),
+        ("राजधानी Paris है", "hi", 0.0),
+        # Marks are no letters: पेरिस has three, Moskva in Cyrillic six.
+        ("पेरिस Москва", "hi", 6 / 9),
+        ("باريس город", "ar", 5 / 10),
+        ("พริส 巴黎", "th", 2 / 5),
+        ("Lagos ใน", "yo", 2 / 7),
+        ("Київ", "uk", 0.0),
+        ("Αθήνα", "el", 0.0),
+        ("Αθήνα", "xx", 1.0),
+        ("42!", "en", NO_LETTERS),
+        ("", "en", NO_LETTERS),
+    ],
+)
+def test_golden_script_mixing(text, language, share, make_sample):
+    assert SCRIPT_MIXING.measure(make_sample(text, language)) == share
+
+
+def asking(sample, query):
+    return replace(sample, question=replace(sample.question, query=query))
+
+
+def test_an_answer_may_use_the_scripts_of_the_question(make_sample):
+    sample = make_sample("北京 is a city", "en")
+    assert SCRIPT_MIXING.measure(sample) == 2 / 9
+    asked = asking(sample, "What does 北京 mean?")
+    assert SCRIPT_MIXING.measure(asked) == 0.0
+
+
+def test_every_miracl_language_has_its_scripts_listed():
+    latin = {"de", "en", "es", "fi", "fr", "id", "sw", "yo"}
+    assert {code for code in SENTENCES if code not in SCRIPTS} == latin
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Plain text, 3 < 5 & 7 > 2: [1], *emphasis*, **bold**, `code`.", 0),
+        ("```\nx\n``` and **b**", 0),
+        ("See https://example.org/a?b=c&d=e and C:\\new.", 0),
+        ("It is.<|im_end|>", 1),
+        ("It is.<|eot_id|><|start_header_id|>", 2),
+        ("[INST] Say it. [/INST] It is.</s>", 3),
+        ("<start_of_turn>model It is<end_of_turn>", 2),
+        ("<<SYS>>a<</SYS>>", 2),
+        ("<think>so</think> It is.", 2),
+        ("It is. ##Answer it is", 1),
+        ("##उत्तर यह है", 1),
+        ("### Response: It is.", 1),
+        ("### Responses in general", 0),
+        ("It is.\nUser: and now?\nAssistant: now too", 2),
+        ("The user: a person", 0),
+        ("<p>It is<br/>big &amp; old</p>", 4),
+        ('<a href="x">it</a>', 2),
+        ("a <b", 0),
+        ("It is **big", 1),
+        ("```python\nx", 1),
+        ('{"answer": "Paris"}', 1),
+        ('["Paris", "Lyon"]', 1),
+        ("{Paris}", 0),
+        ("It is.<0x0A><0xE2>", 2),
+        ("It is.\\n\\nIt was.\\n", 1),
+        ("caf\\u00e9", 1),
+        ("", 0),
+    ],
+)
+def test_golden_debris(text, count, make_sample):
+    assert MARKUP_DEBRIS.measure(make_sample(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("abc\tdef\nghi", 0.0),
+        ("बड़ा है 😀 \u200f", 0.0),
+        ("ab\ufffd\ufffd", 2 / 4),
+        ("a\x00b\x07", 2 / 4),
+        ("a\ud800bc", 1 / 4),
+        ("a\ue000", 1 / 2),
+        ("a\U000f0000b\uffff", 2 / 4),
+        ("a\x85b", 1 / 3),
+        ("", EMPTY_ANSWER),
+    ],
+)
+def test_golden_unreadable_characters(text, share, make_sample):
+    assert UNREADABLE_CHARACTERS.measure(make_sample(text)) == share
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(st.characters(), max_size=60), code=st.sampled_from(sorted(SENTENCES)))
+def test_any_text_has_values_in_range(text, code):
+    question = Question(code, "q", "?", (), NO_REFERENCE_SYSTEM)
+    for feature in FLUENCY_FEATURES:
+        value = feature.measure(Sample(question, text))
+        if feature is MARKUP_DEBRIS:
+            assert value >= 0
+        elif isinstance(value, float):
+            assert 0.0 <= value <= 1.0
+
+
+@pytest.mark.parametrize(
+    "unit", ["a ", "<", "#", "*", "[", "\\n", "- a\n", '"', "`", "北", "{", "1.\n", "&#"]
+)
+def test_long_texts_are_measured(unit, make_sample):
+    sample = make_sample((unit * 100_000)[:100_000])
+    for feature in FLUENCY_FEATURES:
+        feature.measure(sample)

@@ -1,0 +1,355 @@
+import math
+from itertools import combinations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena import Passage, read_arena
+from features import Missing, Question, Sample
+from features.declare.sample import (
+    EMPTY_ANSWER,
+    EMPTY_PASSAGES,
+    NO_CAPITALS,
+    NO_CITED_PASSAGES,
+    NO_KNOWN_QUERY_WORDS,
+    NO_NAMES,
+    NO_NUMBERS,
+    NO_PASSAGES,
+    NO_REFERENCE_SYSTEM,
+    NO_STATEMENTS,
+    SHORT_ANSWER,
+    Memo,
+)
+from features.measures.facts import numbers_in
+from features.measures.registry import GROUNDING_FEATURES
+from features.text.passage_index import PassageIndex
+from features.text.tokens import folded_words
+
+BY_NAME = {feature.name: feature for feature in GROUNDING_FEATURES}
+SHARES = [name for name in BY_NAME if name not in ("fragment_density", "longest_common_span")]
+WITH_PASSAGES = [name for name in BY_NAME if "passages" in BY_NAME[name].settings]
+WITH_BOTH_SETTINGS = [
+    *GROUNDING_FEATURES,
+    *(BY_NAME[name].with_settings({"passages": "all"}) for name in WITH_PASSAGES),
+]
+
+
+def make_sample(answer, passages, language="en", query="?", memo=None):
+    """Passages are texts, with ids from 1, or (id, text) pairs."""
+    pairs = [
+        passage if isinstance(passage, tuple) else (str(number), passage)
+        for number, passage in enumerate(passages, start=1)
+    ]
+    records = tuple(Passage(passage_id=name, text=text) for name, text in pairs)
+    question = Question(language, "q", query, records, NO_REFERENCE_SYSTEM)
+    return Sample(question, answer, memo or Memo())
+
+
+def measure(name, sample, passages=None, **settings):
+    if passages is not None:
+        settings["passages"] = passages
+    return BY_NAME[name].with_settings(settings).measure(sample)
+
+
+def weight(total, holding):
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+
+
+# Answer and passages; n-gram coverage at 2, fragment coverage and density, longest common span.
+SCRIPTS = [
+    ("en", "The cat sat here", ["a cat sat down", "the dog"], 1 / 3, 3 / 4, 5 / 4, 2),
+    ("de", "Über MÜNCHEN hinaus", ["über münchen"], 1 / 2, 2 / 3, 4 / 3, 2),
+    ("ru", "Париж столица Франции", ["столица франции Париж"], 1 / 2, 1, 5 / 3, 2),
+    ("ar", "عاصمة فرنسا باريس", ["عاصمة فرنسا", "مدينة"], 1 / 2, 2 / 3, 4 / 3, 2),
+    ("fa", "پایتخت فرانسه", ["پایتخت ایران"], 0, 1 / 2, 1 / 2, 1),
+    ("hi", "राजधानी पेरिस है।", ["पेरिस है बड़ा"], 1 / 2, 2 / 3, 4 / 3, 2),
+    ("bn", "রাজধানী ঢাকা", ["ঢাকা রাজধানী"], 0, 1, 1, 1),
+    ("te", "రాజధాని పారిస్", ["రాజధాని పారిస్ నగరం"], 1, 1, 2, 2),
+    ("zh", "北京很大。", ["北京大"], 1 / 3, 3 / 4, 5 / 4, 2),
+    ("ja", "パリは首都", ["首都はパリ"], 2 / 4, 1, 9 / 5, 2),
+    ("th", "ดีมาก", ["ดีใจมาก"], 2 / 3, 1, 10 / 4, 3),
+    ("ko", "서울은 크다", ["서울이 크다"], 2 / 4, 4 / 5, 8 / 5, 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "passages", "bigrams", "coverage", "density", "longest"), SCRIPTS
+)
+def test_copied_words_by_hand(language, answer, passages, bigrams, coverage, density, longest):
+    sample = make_sample(answer, passages, language)
+    expected = {
+        "ngram_coverage": bigrams,
+        "fragment_coverage": coverage,
+        "fragment_density": density,
+        "longest_common_span": longest,
+    }
+    assert {name: measure(name, sample, "all") for name in expected} == pytest.approx(expected)
+    assert measure("ngram_coverage", sample, "all", k=1) == measure(
+        "fragment_coverage", sample, "all"
+    )
+
+
+def test_runs_do_not_go_from_one_passage_to_the_next():
+    assert measure("longest_common_span", make_sample("a b c d", ["a b", "c d"]), "all") == 2
+
+
+def test_content_is_weighted_by_rarity_among_the_passages():
+    passages = ["the river", "the bank", "the loan"]
+    sample = make_sample("the the river money [1] [2]", passages)
+    common, rare, unknown = (weight(3, holding) for holding in (3, 1, 0))
+    total = common + rare + unknown
+    assert measure("content_coverage", sample) == pytest.approx((common + rare) / total)
+    sample = make_sample("the the river money [2]", passages)
+    assert measure("content_coverage", sample) == pytest.approx(common / total)
+
+
+def test_the_words_of_a_question_that_passages_hold_are_covered_or_not():
+    passages = ["Paris is the capital", "Rome is old", "Lyon"]
+    sample = make_sample("Paris is it", passages, query="Who is the boss of Paris?")
+    once, twice = weight(3, 1), weight(3, 2)
+    assert measure("query_coverage", sample) == pytest.approx((twice + once) / (twice + 2 * once))
+
+
+def test_statements_are_held_against_the_passages_they_cite():
+    sample = make_sample(
+        "The bank lends. [2] The river floods. [3] Nobody knows.",
+        ["the river floods", "the bank lends", "the river", "fish"],
+    )
+    the, river, once, unknown = (weight(4, holding) for holding in (3, 2, 1, 0))
+    second = (the + river) / (the + river + once)
+    assert measure("statement_support", sample) == pytest.approx((1 + second) / 2)
+    assert measure("weakest_statement", sample) == pytest.approx(second)
+    assert measure("statement_support", sample, "all") == pytest.approx(2 / 3)
+    assert measure("weakest_statement", sample, "all") == 0
+    assert measure("best_passage_cited", sample) == 1 / 2
+    assert measure("cited_passage_rank", sample) == pytest.approx((1 + 1 / 2) / 2)
+    assert unknown > once > river > the
+
+
+def test_the_best_of_several_cited_passages_counts_and_one_that_shares_nothing_has_no_rank():
+    passages = ["alpha beta", "alpha", "gamma"]
+    sample = make_sample("Alpha beta [3, 1].", passages)
+    assert measure("best_passage_cited", sample) == measure("statement_support", sample) == 1
+    sample = make_sample("Alpha beta [3].", passages)
+    assert measure("best_passage_cited", sample) == measure("cited_passage_rank", sample) == 0
+    assert measure("statement_support", sample) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,000 1.000 1 000 1\u202f000 1'000 1’000 1000", ["1000"] * 7),
+        ("١٬٠٠٠ १,००० ১০০০ １０００", ["1000"] * 4),
+        ("10,00,000 and 1,000,000", ["1000000"] * 2),
+        ("2.50 2,5 ٢٫٥ 2.5%", ["2.5"] * 4),
+        ("1,234.5 1.234,50 1 234,5", ["1234.5"] * 3),
+        ("0.125 00.5 007 2.0", ["0.125", "0.5", "7", "2"]),
+        ("12.03.2020, 2020-03-12", ["12", "3", "2020", "2020", "3", "12"]),
+        ("192.168.1.1 and 1,23,4567", ["192", "168", "1", "1", "1", "23", "4567"]),
+        ("2020年3月", ["2020", "3"]),
+        ("1. One\n2) Two 3\n- 4", ["3", "4"]),
+        ("1. ", []),
+        ("five ½ V 五 \ud800", []),
+    ],
+)
+def test_numbers_however_they_are_written(text, expected):
+    assert numbers_in(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("It cost 1,000 in 1990 [1].", 0),
+        ("It cost 2,000 in 1990, not 1000 [1].", 1 / 3),
+        ("It cost 2,000, yes 2000 [1].", 1),
+        ("In 2024 [1].", 0),
+        ("سنة ١٩٩٠ و ٧ [1].", 1 / 2),
+    ],
+)
+def test_unsupported_numbers(answer, expected):
+    sample = make_sample(answer, ["1000 dollars in 1990", "2000"], query="Prices of 2024?")
+    assert measure("unsupported_numbers", sample) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("We saw Paris and PARIS [1].", 0),
+        ("We saw Paris and Rome [1].", 1 / 2),
+        ("We saw London [1]. London saw Berlin and I did.", 1),
+        ("We asked Victor [1].", 0),
+        ("Мы видели Москву [1].", 1),
+    ],
+)
+def test_unsupported_names(answer, expected):
+    sample = make_sample(answer, ["paris", "London Rome"], query="Who is Victor?")
+    assert measure("unsupported_names", sample) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "passages", "expected"),
+    [
+        *((name, "Some words [1].", [], NO_PASSAGES) for name in BY_NAME),
+        *((name, "Some words.", ["words"], NO_CITED_PASSAGES) for name in WITH_PASSAGES),
+        *((name, "Some words [9].", ["words"], NO_CITED_PASSAGES) for name in WITH_PASSAGES),
+        *((name, "Some words [1].", ["", "words"], EMPTY_PASSAGES) for name in WITH_PASSAGES),
+        *((name, "[1]", ["words"], EMPTY_ANSWER) for name in BY_NAME),
+        *((name, "!!! [1] \u200f", ["words"], EMPTY_ANSWER) for name in BY_NAME),
+        ("query_coverage", "words", ["", "…"], EMPTY_PASSAGES),
+        ("query_coverage", "words", ["other words"], NO_KNOWN_QUERY_WORDS),
+        ("best_passage_cited", "Some words [2].", ["words", ""], EMPTY_PASSAGES),
+        ("cited_passage_rank", "Some words.", ["words"], NO_CITED_PASSAGES),
+        ("ngram_coverage", "Word [1].", ["word"], SHORT_ANSWER),
+        ("unsupported_numbers", "No number [1].", ["1 2 3"], NO_NUMBERS),
+        ("unsupported_names", "No name. Here [1].", ["a"], NO_NAMES),
+        ("unsupported_names", "北京很大 [1]", ["北京"], NO_CAPITALS),
+        ("unsupported_names", "राजधानी [१]", ["राजधानी"], NO_CAPITALS),
+        ("statement_support", "# Only a heading [1]", ["a"], NO_STATEMENTS),
+        ("best_passage_cited", "# Only a heading [1]", ["a"], NO_STATEMENTS),
+    ],
+)
+def test_a_missing_value_says_why(name, answer, passages, expected):
+    assert measure(name, make_sample(answer, passages, query="Why?")) == expected
+
+
+def test_the_reasoning_may_cite_for_the_whole_answer():
+    sample = make_sample("##Reason: see [2] ##Answer: the bank", ["a river", "the bank"])
+    assert measure("ngram_coverage", sample) == 1
+    assert measure("statement_support", sample) == NO_CITED_PASSAGES
+
+
+def test_titles_belong_to_passages():
+    record = Passage(passage_id="1", title="Paris", text="a city")
+    sample = Sample(Question("en", "q", "?", (record,), NO_REFERENCE_SYSTEM), "Paris a city [1]")
+    assert measure("ngram_coverage", sample) == 1
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "=1+1", "a.b", "12#3", "doc_1.2#3_4", "<b>"])
+def test_ids_of_any_shape_are_cited(name):
+    sample = make_sample(f"The bank lends [{name}].", [(name, "the bank lends"), ("x", "no")])
+    assert measure("statement_support", sample) == measure("best_passage_cited", sample) == 1
+
+
+WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
+PASSAGES = st.lists(WORDS.map(" ".join), min_size=1, max_size=5)
+
+
+@given(answer=WORDS, passages=PASSAGES, data=st.data())
+def test_the_index_finds_what_a_plain_search_finds(answer, passages, data):
+    index = PassageIndex(passages)
+    allowed = data.draw(st.integers(0, 2 ** len(passages) - 1))
+    texts = [folded_words(text) for n, text in enumerate(passages) if allowed >> n & 1]
+    runs = {tuple(text[i:j]) for text in texts for i, j in combinations(range(len(text) + 1), 2)}
+    expected = [
+        max((j - i for j in range(i, len(answer) + 1) if tuple(answer[i:j]) in runs), default=0)
+        for i in range(len(answer))
+    ]
+    assert index.longest_matches(answer, allowed) == expected
+    for word in "abcdef":
+        holders = sum(1 << n for n, text in enumerate(passages) if word in text.split())
+        assert index.holders(word) == holders
+
+
+ODD = st.text("abAB1 .,[]12\n字कกا\u200f\x00\ud800#-٣", max_size=60)
+SOME_ANSWER = ODD | st.lists(st.sampled_from(["A b. ", "b A 1", "[1]", "[2]"])).map("".join)
+
+
+@settings(deadline=None, max_examples=60)
+@given(answer=SOME_ANSWER, passages=st.lists(ODD, max_size=4), query=ODD)
+def test_values_are_in_range_and_passages_may_come_in_any_order(answer, passages, query):
+    pairs = [(str(number), text) for number, text in enumerate(passages, start=1)]
+    sample = make_sample(answer, pairs, query=query)
+    turned = make_sample(answer, pairs[::-1], query=query)
+    for feature in WITH_BOTH_SETTINGS:
+        value = feature.measure(sample)
+        assert value == feature.measure(turned)
+        if not isinstance(value, Missing):
+            assert 0 <= value <= (1 if feature.name in SHARES else len(sample.words))
+
+
+@given(
+    words=st.lists(st.sampled_from(["Ab", "b", "15", "字", "का", "한글"]), min_size=2, max_size=9)
+)
+def test_a_copied_answer_is_grounded_fully(words):
+    passage = " ".join(words)
+    sample = make_sample(f"{passage} [2]", ["something else", passage])
+    for name in ("ngram_coverage", "content_coverage", "fragment_coverage", "statement_support"):
+        assert measure(name, sample) == 1
+    assert measure("longest_common_span", sample) == len(sample.words)
+    assert measure("fragment_density", sample) == len(sample.words)
+    assert measure("best_passage_cited", sample) == 1
+    assert measure("unsupported_names", sample) in (0, NO_NAMES, NO_CAPITALS)
+    assert measure("unsupported_numbers", sample) in (0, NO_NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a b. ", "a", "北", "กา ", "1,", "[1] a. ", "[", "A\u200f ", "\x00"]
+)
+def test_long_answers_and_passages_are_measured(unit):
+    text = unit * (100_000 // len(unit))
+    sample = make_sample(f"{text} [1]", [text, "a b 北 1", text[:999]])
+    for feature in GROUNDING_FEATURES:
+        value = feature.measure(sample)
+        assert isinstance(value, Missing) or value >= 0
+
+
+def test_samples_of_a_memo_share_the_index_of_their_question():
+    memo = Memo()
+    first, second = (make_sample(text, ["a b", "b c"], memo=memo) for text in ("a [1]", "b c [2]"))
+    alone = make_sample("b c [2]", ["a b", "b c"])
+    for feature in GROUNDING_FEATURES:
+        feature.measure(first)
+        assert feature.measure(second) == feature.measure(alone)
+
+
+def questions_of(arena, answers):
+    asked = arena.queries.merge(answers[["language", "query_id"]].drop_duplicates())
+    return {
+        (row.language, row.query_id): Question(
+            row.language,
+            row.query_id,
+            row.query,
+            tuple(map(Passage.model_validate, row.passages)),
+            NO_REFERENCE_SYSTEM,
+        )
+        for row in asked.itertuples()
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "last", "step"), [("nomiracl", 13_728, 120), ("trec-rag25", 100, 8)]
+)
+def test_real_answers_are_measured(name, last, step, shared_arenas):
+    arena = read_arena(shared_arenas / name)
+    answers = arena.answers.sort_values("query_id").iloc[:last:step]
+    questions, memo = questions_of(arena, answers), Memo()
+    values = [
+        feature.measure(Sample(questions[row.language, row.query_id], row.answer, memo))
+        for row in answers.itertuples()
+        for feature in WITH_BOTH_SETTINGS
+    ]
+    assert sum(not isinstance(value, Missing) for value in values) > 3 * len(answers)
+
+
+def test_support_by_what_is_cited_tells_trec_runs_apart(shared_arenas):
+    """The judgments derive from labels of whether the passages cited support the sentences."""
+    arena = read_arena(shared_arenas / "trec-rag25")
+    some = sorted(arena.queries["query_id"])[:2]
+    rows = arena.answers[arena.answers["query_id"].isin(some)]
+    questions, memo = questions_of(arena, rows), Memo()
+    values = [
+        measure(
+            "statement_support", Sample(questions[row.language, row.query_id], row.answer, memo)
+        )
+        for row in rows.itertuples()
+    ]
+    support = rows.assign(value=pd.to_numeric(pd.Series(values, rows.index), errors="coerce"))
+    judged = arena.judgments[arena.judgments["query_id"].isin(some)]
+    points = judged["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
+    won = pd.concat(
+        [points.groupby(judged["system_a"]).sum(), (1 - points).groupby(judged["system_b"]).sum()]
+    )
+    means = support.groupby("system")["value"].mean()
+    assert means.corr(won.groupby(level=0).sum(), method="spearman") > 0.5

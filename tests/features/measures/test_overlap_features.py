@@ -1,0 +1,146 @@
+from dataclasses import replace
+
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics.bleu import BLEU
+from sentences import SENTENCES
+
+from features import parse_features
+from features.declare.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
+from features.measures.overlap import CHRF, rouge_l_of_words
+from features.text.tokens import words, words_and_marks
+
+BLEU_FEATURE, ROUGE = parse_features("bleu,rouge_l")
+OVERLAP = (BLEU_FEATURE, ROUGE, CHRF)
+
+
+class Words:
+    def tokenize(self, text):
+        return [word.casefold() for word in words(text)]
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_identical_answers_score_one(code, make_sample):
+    sample = make_sample(SENTENCES[code], code, reference=SENTENCES[code])
+    assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("text", ["Yes", "是", "हाँ।", "1990", "A b", "a b c", "نعم، لا"])
+def test_short_identical_answers_score_one(text, make_sample):
+    sample = make_sample(text, reference=text)
+    assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "expected"),
+    [
+        ("the cat sat", "the cat sat down", 2 * 1 * (3 / 4) / (1 + 3 / 4)),
+        ("Paris is big", "paris was BIG!", 2 / 3),
+        ("北京很大", "北京大", 2 * (3 / 4) * 1 / (3 / 4 + 1)),
+        ("राजधानी पेरिस है", "राजधानी दिल्ली है", 2 / 3),
+        ("রাজধানী ঢাকা", "রাজধানী প্যারিস", 1 / 2),
+        ("عاصمة فرنسا", "عاصمة مصر", 1 / 2),
+        ("రాజధాని పారిస్", "రాజధాని ఢిల్లీ", 1 / 2),
+        ("ดีมาก", "ดี", 2 * (1 / 4) * 1 / (1 / 4 + 1)),
+        ("서울은", "서울이", 2 / 3),
+        ("Москва", "Париж", 0.0),
+        ("", "Paris", 0.0),
+        ("!!!", "Paris", 0.0),
+    ],
+)
+def test_golden_rouge_l(answer, reference, expected, make_sample):
+    sample = make_sample(answer, reference=reference)
+    assert ROUGE.measure(sample) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "expected"),
+    [
+        # Precisions 3/3, 2/2, 1/1, lowered to three orders, times the brevity penalty.
+        ("the cat sat", "the cat sat down", 2.718281828459045 ** (1 - 4 / 3)),
+        # 2/3, 0/2 and 0/1 smoothed to 1/(2*2) and 1/(4*1).
+        ("a x b", "a y b", (2 / 3 * 1 / 4 * 1 / 4) ** (1 / 3)),
+        ("北京", "北京大", 2.718281828459045 ** (1 - 3 / 2)),
+        ("हाँ", "नहीं", 0.0),
+        ("", "Paris", 0.0),
+        ("\x00", "Paris", 0.0),
+    ],
+)
+def test_golden_bleu(answer, reference, expected, make_sample):
+    sample = make_sample(answer, reference=reference)
+    assert BLEU_FEATURE.measure(sample) == pytest.approx(expected, abs=1e-12)
+
+
+def test_bleu_agrees_with_sacrebleu_on_plain_english(make_sample):
+    answer = "The capital of France is Paris, not Lyon."
+    reference = "Paris is the capital of France, not of Spain."
+    expected = BLEU(effective_order=True).sentence_score(answer, [reference]).score / 100
+    sample = make_sample(answer, reference=reference)
+    assert BLEU_FEATURE.measure(sample) == pytest.approx(expected, abs=1e-12)
+
+
+SOME_TEXT = st.text(alphabet="ab cé. 北京はकि१ 서", max_size=30)
+
+
+@given(answer=SOME_TEXT, reference=SOME_TEXT)
+def test_rouge_l_agrees_with_rouge_score(answer, reference):
+    scorer = RougeScorer(["rougeL"], tokenizer=Words())
+    expected = scorer.score(reference, answer)["rougeL"].fmeasure
+    tokenize = Words().tokenize
+    assert rouge_l_of_words(tokenize(reference), tokenize(answer)) == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+def test_equal_answers_to_a_question_are_scored_once(make_sample, monkeypatch):
+    first = make_sample("a b c", reference="a b d")
+    second = replace(first, output="##Answer: a b c")
+    value = BLEU_FEATURE.measure(first)
+    monkeypatch.setattr("features.measures.overlap._sacrebleu", None)
+    assert BLEU_FEATURE.measure(second) == value
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_features_agree_with_their_libraries_in_every_language(code, make_sample):
+    reference = SENTENCES[code]
+    answer = reference[5:] + " " + reference[:9]
+    sample = make_sample(answer, code, reference=reference)
+    rouge = RougeScorer(["rougeL"], tokenizer=Words()).score(reference, answer)["rougeL"].fmeasure
+    tokens = [" ".join(words_and_marks(text)) for text in (answer, reference)]
+    bleu = BLEU(tokenize="none", effective_order=True).sentence_score(tokens[0], tokens[1:])
+    chrf2 = sacrebleu.CHRF().sentence_score(answer, [reference])
+    assert ROUGE.measure(sample) == pytest.approx(rouge, abs=1e-9)
+    assert BLEU_FEATURE.measure(sample) == pytest.approx(bleu.score / 100, abs=1e-12)
+    assert CHRF.measure(sample) == pytest.approx(chrf2.score / 100, abs=1e-12)
+
+
+def test_citations_and_reasons_are_left_out(make_sample):
+    sample = make_sample(
+        "##Reason: [2] says so ##Answer: It is Paris [1, 2].",
+        passages=[("1", 1), ("2", 0)],
+        reference="##Reason: other words ##Answer: It is Paris.[3]",
+    )
+    assert [feature.measure(sample) for feature in OVERLAP] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("reason", [NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER])
+def test_a_missing_reference_is_said(reason, make_sample):
+    sample = make_sample("Paris", reference=reason)
+    assert [feature.measure(sample) for feature in OVERLAP] == [reason] * 3
+
+
+@pytest.mark.parametrize("reference", ["", "[1]", "##Reason: a ##Answer:", "\u200f"])
+def test_an_empty_reference_is_said(reference, make_sample):
+    sample = make_sample("Paris", reference=reference)
+    assert BLEU_FEATURE.measure(sample) == ROUGE.measure(sample) == EMPTY_REFERENCE
+
+
+@pytest.mark.parametrize("unit", ["a b ", "北", "क ", "[", "\u200f"])
+def test_long_answers_are_measured(unit, make_sample):
+    sample = make_sample(unit * 25_000, reference="a b 北 क")
+    assert 0.0 <= BLEU_FEATURE.measure(sample) <= 1.0
+    assert 0.0 <= ROUGE.measure(sample) <= 1.0
+    assert 0.0 <= CHRF.measure(sample) <= 1.0

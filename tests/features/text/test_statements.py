@@ -1,0 +1,98 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import read_arena
+from arena.text.citations import cited_passages
+from features import Question, Sample
+from features.declare.sample import NO_REFERENCE_SYSTEM
+from features.text.statements import Statement, cut_statements
+
+SEGMENT = "msmarco_v2.1_doc_12_345#3_678"
+IDS = ("1", "2", "3", "12#3", "a.b/../c", SEGMENT)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("Paris [1].", [("Paris.", "1")]),
+        ("Paris is big [1]. Rome is old [2].", [("Paris is big.", "1"), ("Rome is old.", "2")]),
+        ("Paris is big. [1] Rome is old. [2]", [("Paris is big.", "1"), ("Rome is old.", "2")]),
+        ("Paris is big.[1]Rome is old.[2]", [("Paris is big.", "1"), ("Rome is old.", "2")]),
+        ("[2] Paris is big. Rome.", [("Paris is big.", "2"), ("Rome.", "")]),
+        ("Big [3], [1, 2][3] it is.", [("Big, it is.", "3 1 2")]),
+        ("Dr. Smith [2] said so.", [("Dr. Smith said so.", "2")]),
+        ("One. Two.\n[1] [2]", [("One.", ""), ("Two.", "1 2")]),
+        ("One. Two.\n\nSources: [1], [2]", [("One.", ""), ("Two.", ""), ("Sources:,", "1 2")]),
+        ("One.\n[1] Two. Three.", [("One.", ""), ("Two.", "1"), ("Three.", "")]),
+        ("- One [1]\n- [2] Two\n- Three", [("One", "1"), ("Two", "2"), ("Three", "")]),
+        ("1. One [1]\n2. Two. And more [2]", [("One", "1"), ("Two.", ""), ("And more", "2")]),
+        (f"Safe. [{SEGMENT}] Sound [12#3].", [("Safe.", SEGMENT), ("Sound.", "12#3")]),
+        ("Path [a.b/../c]. End.", [("Path.", "a.b/../c"), ("End.", "")]),
+        ("Unknown [9] and known [1].", [("Unknown and known.", "1")]),
+        ("Prose [in brackets] stays.", [("Prose [in brackets] stays.", "")]),
+        ("Linked [[1]](https://a.b/c.d). End.", [("Linked.", "1"), ("End.", "")]),
+        ("## Heading\nText [1].\n***\n[2]", [("Text.", "1 2")]),
+        ("[1] [2] ...", []),
+        ("#1 of all [1].", [("#1 of all.", "1")]),
+        ("巴黎很大【１】。罗马[2]很老。", [("巴黎很大。", "1"), ("罗马 很老。", "2")]),
+        ("पेरिस बड़ा है [१]। रोम [२]।", [("पेरिस बड़ा है।", "1"), ("रोम।", "2")]),
+        ("باريس كبيرة [١]. روما؟ [٢]", [("باريس كبيرة.", "1"), ("روما؟", "2")]),
+    ],
+)
+def test_statements_of_real_notations(text, expected):
+    found = cut_statements(text, IDS, "en")
+    assert found == tuple(Statement(said, tuple(cited.split())) for said, cited in expected)
+
+
+def test_thai_statements():
+    found = cut_statements("ผมไปครับ [1] ผมไม่ไปครับ [2]", IDS, "th")
+    assert found == (Statement("ผมไปครับ", ("1",)), Statement("ผมไม่ไปครับ", ("2",)))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Paris. ", "rome ", "[1]", " [2, 3]", f"[{SEGMENT}]", "\n", "。", "- ", "# ", "\ud800"]
+        )
+    ).map("".join)
+)
+def test_what_the_text_cites_its_statements_cite(text):
+    statements = cut_statements(text, IDS, "en")
+    cited = {name for statement in statements for name in statement.cited}
+    assert cited == (set(cited_passages(text, IDS).known) if statements else set())
+    assert all(len(set(statement.cited)) == len(statement.cited) for statement in statements)
+
+
+@pytest.mark.parametrize("unit", ["Paris [1]. ", "[1]", "[1] a. ", "\n[2]\n", "[", "a"])
+def test_long_answers_are_cut(unit):
+    cut_statements(unit * (100_000 // len(unit)), IDS, "en")
+
+
+def make_sample(output):
+    return Sample(Question("en", "q", "?", (), NO_REFERENCE_SYSTEM), output)
+
+
+def test_a_sample_cuts_its_answer_part_or_all_of_its_output_once():
+    sample = make_sample("##Reason: First. Second. ##Answer: Third.")
+    assert [statement.text for statement in sample.statements("answer")] == ["Third."]
+    assert len(sample.statements("output")) == 3
+    assert sample.statements("answer") is sample.statements("answer")
+
+
+def test_statements_of_trec_rag_keep_every_citation(shared_arenas):
+    arena = read_arena(shared_arenas / "trec-rag25")
+    ids = {
+        query_id: tuple(passage["passage_id"] for passage in passages)
+        for query_id, passages in zip(
+            arena.queries["query_id"], arena.queries["passages"], strict=True
+        )
+    }
+    shares = []
+    for row in arena.answers.iloc[::5].itertuples():
+        statements = cut_statements(row.answer, ids[row.query_id], "en")
+        cited = {name for statement in statements for name in statement.cited}
+        assert cited == set(cited_passages(row.answer, ids[row.query_id]).known)
+        shares.append(sum(bool(statement.cited) for statement in statements) / len(statements))
+    assert sum(shares) / len(shares) > 0.8

@@ -1,0 +1,268 @@
+"""The main job on a simulated arena: what the board holds, and that it is reproducible."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.data.errors import UsageError
+from features import extract, parse_features
+from surrogate import build_board
+from surrogate.board.judge_report import JudgingRecords
+from surrogate.board.language import NO_ANSWER
+from surrogate.board.tables import read_feature_table
+from surrogate.board.truth import compare_with_truth
+from surrogate.metaevaluation.results import MetaEvaluation
+
+
+def without(arena, language, system):
+    answers = arena.answers
+    gone = (answers["language"] == language) & (answers["system"] == system)
+    return replace(arena, answers=answers[~gone].reset_index(drop=True))
+
+
+def test_every_system_is_ranked_in_every_language(small_board, small_arena):
+    for language in small_arena.info.languages:
+        rows = small_board.ratings[small_board.ratings["language"] == language]
+        assert set(rows["system"]) == set(small_arena.info.systems)
+        assert rows["rank"].notna().all()
+        assert (rows["coverage"] == 1.0).all()
+        order = rows.sort_values("rating", ascending=False)["rank"]
+        assert order.is_monotonic_increasing
+
+
+def test_the_board_is_close_to_the_known_truth(small_board, simulation):
+    compared = compare_with_truth(small_board.ratings, simulation.truth).set_index("language")
+    assert compared.loc["macro", "synthetic"] > 0.6
+    assert compared.loc["macro", "arena"] > 0.6
+
+
+def test_the_summary_is_complete(small_board, small_arena):
+    summary = small_board.summary
+    assert set(summary.languages) == {"en", "sw"}
+    assert summary.macro.languages == 2
+    for item in summary.languages.values():
+        assert -1 <= item.tau_low <= item.tau <= item.tau_high <= 1
+        assert -1 <= item.tau_unseen <= 1
+        assert len(item.holdout) == 2
+        assert item.holdout_r2.low <= item.holdout_r2.median <= item.holdout_r2.high
+        assert item.holdout_r2.tournaments == 30
+        assert item.questions == item.questions_judged == 10
+    assert sum(item.judgments for item in summary.languages.values()) == len(small_arena.judgments)
+    for part in ("judge:simulated-teacher", "tournaments:30", "ties:half", "seed:3", "version:"):
+        assert part in summary.signature
+
+
+def test_held_out_systems_are_ranked_but_not_trained_on(small_board):
+    held = set(small_board.summary.languages["en"].holdout)
+    split = small_board.ratings.groupby("split")["system"].unique()
+    assert set(split["holdout"]) == held
+    for judge in small_board.surrogate.languages.values():
+        assert not held & set(judge.systems)
+
+
+def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
+    system = small_arena.info.systems[0]
+    board = build_board(without(small_arena, "sw", system), tournaments=5, holdout=[])
+    row = board.ratings.set_index(["language", "system"]).loc[("sw", system)]
+    assert pd.isna(row["rank"])
+    assert pd.isna(row["rating"])
+    assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, NO_ANSWER)
+    assert board.summary.languages["sw"].skipped.systems_unranked == {system: NO_ANSWER}
+    assert board.summary.languages["sw"].skipped.missing_answers == 10
+    overall = board.overall.set_index("system").loc[system]
+    assert pd.isna(overall["rank"])
+    assert (overall["languages"], overall["coverage"]) == (1, 0.5)
+
+
+def test_a_system_that_answers_but_was_never_judged_is_ranked(small_arena):
+    system = small_arena.info.systems[-1]
+    judgments = small_arena.judgments
+    fewer = judgments[(judgments["system_a"] != system) & (judgments["system_b"] != system)]
+    board = build_board(replace(small_arena, judgments=fewer), tournaments=5, holdout=[])
+    rows = board.ratings[board.ratings["system"] == system]
+    assert set(rows["split"]) == {"unjudged"}
+    assert rows["rank"].notna().all()
+    assert rows["arena_rank"].isna().all()
+
+
+def test_a_language_without_judgments_is_said(small_arena):
+    judgments = small_arena.judgments
+    english = judgments[judgments["language"] == "en"].reset_index(drop=True)
+    board = build_board(replace(small_arena, judgments=english), tournaments=5)
+    assert list(board.ratings["language"].unique()) == ["en"]
+    silent = board.summary.languages["sw"]
+    assert silent.tau is None
+    assert silent.notes == ("no judgments in this language: nothing to learn from",)
+    assert silent.skipped.questions_without_judgments == 10
+
+
+def test_without_a_holdout_r2_is_missing_with_a_reason(small_arena):
+    board = build_board(small_arena, tournaments=5, holdout=[])
+    held = board.summary.languages["en"].holdout_r2
+    assert (held.mean, held.tournaments, held.reason) == (None, 0, "no system is held out")
+    assert "holdout:none" in board.summary.signature
+    assert board.importances["tournament_mean"].isna().all()
+
+
+def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
+    pair = list(small_arena.info.systems[:2])
+    judgments = small_arena.judgments
+    two = judgments[judgments["system_a"].isin(pair) & judgments["system_b"].isin(pair)]
+    board = build_board(replace(small_arena, judgments=two), tournaments=5)
+    assert board.ratings["rank"].isna().all()
+    assert "at least 3 and 1 are needed" in board.summary.languages["en"].notes[0]
+    assert board.surrogate.languages == {}
+    assert board.neighbors.empty
+    assert board.ratings["low"].isna().all()
+
+
+def test_importances_sum_to_one_and_name_every_feature(small_board):
+    for _, rows in small_board.importances.groupby("language"):
+        assert rows["importance"].sum() == pytest.approx(1.0, abs=1e-5)
+        assert set(rows["feature"]) == set(small_board.summary.features)
+        inside = rows["tournament_low"] <= rows["tournament_mean"]
+        assert inside.all()
+        ordered = rows[[f"tournament_{name}" for name in ("low", "q1", "median", "q3", "high")]]
+        assert (ordered.diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
+
+
+def test_scores_already_at_hand_train_a_surrogate(small_arena):
+    table = extract(small_arena, parse_features("answer_length,bleu"))
+    published = table.rename(columns=lambda name: name.replace("bleu", "nli_entailment"))
+    board = build_board(small_arena, feature_table=published, tournaments=5)
+    assert board.summary.features == ("answer_length", "nli_entailment")
+    assert board.ratings["rank"].notna().all()
+
+
+def test_rows_a_question_train_a_surrogate_too(small_arena):
+    board = build_board(small_arena, tournaments=3, rows="question")
+    assert "rows:question" in board.summary.signature
+    assert board.summary.macro.tau > 0.3
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_path):
+    files = {}
+    for jobs in (1, 2):
+        board = build_board(small_arena, tournaments=30, seed=3, n_jobs=jobs)
+        board.save(tmp_path / str(jobs), tmp_path / "arena")
+        files[jobs] = {
+            path.name: path.read_bytes()
+            for path in (tmp_path / str(jobs)).iterdir()
+            if path.suffix in (".csv", ".json", ".jsonl") and path.name != "manifest.json"
+        }
+    assert files[1] == files[2]
+    assert set(files[1]) == {
+        "arena.csv",
+        "board.csv",
+        "examples.jsonl",
+        "importances.csv",
+        "judge_report.json",
+        "neighbors.csv",
+        "overall.csv",
+        "summary.json",
+        "tiers.csv",
+        "win_matrix.csv",
+    }
+
+
+def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_board):
+    shuffled = replace(
+        small_arena,
+        queries=small_arena.queries.sample(frac=1, random_state=1).reset_index(drop=True),
+        answers=small_arena.answers.sample(frac=1, random_state=2).reset_index(drop=True),
+        judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
+    )
+    board = build_board(shuffled, tournaments=30, seed=3)
+    for table in ("ratings", "importances", "tiers", "win_matrix", "neighbors", "examples"):
+        pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
+    assert board.judge_report == small_board.judge_report
+
+
+def test_ratings_have_intervals_of_unseen_systems(small_board):
+    for language, rows in small_board.ratings.groupby("language"):
+        interval = small_board.summary.languages[language].interval
+        assert (interval.level, interval.residuals, interval.pooled) == (0.9, 12, False)
+        np.testing.assert_allclose(rows["high"] - rows["rating"], interval.half_width, atol=2e-6)
+        np.testing.assert_allclose(rows["rating"] - rows["low"], interval.half_width, atol=2e-6)
+
+
+def test_few_systems_leave_no_interval_and_the_reason(small_arena):
+    five = list(small_arena.info.systems[:5])
+    judgments = small_arena.judgments
+    among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
+    english = among & (judgments["language"] == "en")
+    board = build_board(
+        replace(small_arena, judgments=judgments[english]), tournaments=2, holdout=[]
+    )
+    assert board.ratings[["low", "high"]].isna().all(axis=None)
+    reason = board.summary.languages["en"].interval.reason
+    assert reason == "5 ratings of systems unseen in training; an interval of 90% needs 9"
+    pooled = build_board(
+        replace(small_arena, judgments=judgments[among]), tournaments=2, holdout=[]
+    )
+    interval = pooled.summary.languages["en"].interval
+    assert (interval.residuals, interval.pooled) == (10, True)
+    assert pooled.ratings["low"].notna().all()
+
+
+def test_every_system_has_neighbours_and_every_judged_one_a_tier(small_board, small_arena):
+    systems = len(small_arena.info.systems)
+    assert len(small_board.neighbors) == 2 * systems * 3
+    assert (small_board.neighbors["system"] != small_board.neighbors["neighbour"]).all()
+    merged = small_board.tiers.merge(small_board.arena, on=["language", "system"])
+    assert len(merged) == 2 * systems
+    assert (merged["rank_low"] <= merged["rank"]).all()
+    assert (merged["rank"] <= merged["rank_high"]).all()
+    for _, rows in merged.groupby("language"):
+        assert rows.sort_values("rank")["tier"].is_monotonic_increasing
+    assert small_board.win_matrix["wins"].sum() + small_board.win_matrix["ties"].sum() / 2 == len(
+        small_arena.judgments
+    )
+
+
+def test_a_judges_quality_is_in_the_signature(small_arena):
+    entry = MetaEvaluation(
+        judge="llm:simulated-teacher",
+        dataset="memerag",
+        metric="balanced_accuracy",
+        value=0.7,
+        standard_error=0.01,
+        n=10,
+        languages=["en"],
+    )
+    board = build_board(small_arena, tournaments=2, records=JudgingRecords((entry,)), holdout=[])
+    assert f"judge:simulated-teacher|metaevaluation:{entry}|" in board.summary.signature
+    assert [item.text for item in board.judge_report.metaevaluations] == [str(entry)]
+
+
+def test_examples_can_be_left_out(small_arena):
+    assert build_board(small_arena, tournaments=2, holdout=[], examples=0).examples.empty
+    with pytest.raises(
+        UsageError, match="examples = -1: input should be greater than or equal to 0"
+    ):
+        build_board(small_arena, examples=-1)
+
+
+def test_feature_tables_that_cannot_be_used_are_refused(tmp_path):
+    path = tmp_path / "features.csv"
+    with pytest.raises(UsageError, match="no feature table at"):
+        read_feature_table(path)
+    path.write_text("language,system,score\nen,x,1\n")
+    with pytest.raises(UsageError, match=r"features.csv lacks the columns query_id"):
+        read_feature_table(path)
+    path.write_text("language,system,query_id\nen,x,q1\n")
+    with pytest.raises(UsageError, match="has no feature column"):
+        read_feature_table(path)
+    path.write_text("language,system,query_id,score\nen,x,q1,high\n")
+    with pytest.raises(UsageError, match="a feature that is not a number"):
+        read_feature_table(path)
+
+
+def test_unknown_judges_and_empty_arenas_are_refused(small_arena):
+    with pytest.raises(UsageError, match="no judge 'gpt-9' here; the judges are simulated-teacher"):
+        build_board(small_arena, judge="gpt-9")
+    empty = replace(small_arena, judgments=small_arena.judgments.iloc[:0])
+    with pytest.raises(UsageError, match="has no judgments to learn from"):
+        build_board(empty)

@@ -1,0 +1,177 @@
+"""What a board says of its judge: golden counts, and what an arena's folder knows of it."""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena import read_arena, write_arena
+from arena.data.errors import DataError, UsageError
+from surrogate.board.judge_report import (
+    ALL_TIES,
+    IN_MEMORY,
+    NO_FAILURES_FILE,
+    NO_STORE,
+    ONE_ORDER,
+    JudgeReport,
+    JudgingRecords,
+    noted,
+    read_judging_records,
+    report_judge,
+)
+from surrogate.board.summarize import language_diagnoses
+from surrogate.metaevaluation.results import MetaEvaluation, add_metaevaluations
+
+sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
+
+
+def entry(judge, dataset="memerag", value=0.712):
+    return MetaEvaluation(
+        judge=judge,
+        dataset=dataset,
+        metric="balanced_accuracy",
+        prompt="p@1",
+        value=value,
+        standard_error=0.013,
+        n=100,
+        languages=["en"],
+    )
+
+
+def report_of(arena, rows, judge="m", records=None):
+    """A report on judgments of (query_id, side A, side B, winner, judge) in English."""
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
+    arena = type(arena)(arena.info, arena.queries, arena.answers, judgments)
+    diagnoses = language_diagnoses(arena.judged_by(judge))
+    return report_judge(arena.judgments, judge, diagnoses, records or JudgingRecords())
+
+
+@pytest.fixture(scope="module")
+def question(small_arena):
+    return small_arena.queries["query_id"][0]
+
+
+def test_flips_and_sides_are_counted(small_arena, question):
+    one, two, three = small_arena.info.systems[:3]
+    rows = [
+        (question, one, two, "a", "m"),
+        (question, two, one, "a", "m"),  # flips to side A
+        (question, one, three, "a", "m"),
+        (question, three, one, "b", "m"),  # consistent
+        (question, two, three, "tie", "m"),
+    ]
+    report = report_of(small_arena, rows)
+    assert (report.judgments, report.systems, report.languages) == (5, 3, ("en",))
+    flips = report.flip_rate
+    assert (flips.items, flips.flipped, flips.rate, flips.reason) == (2, 1, 0.5, None)
+    position = report.position
+    assert (position.first_wins, position.decided, position.share) == (3, 4, 0.75)
+    # Wilson by hand: center (p + z²/2n) / (1 + z²/n), half sqrt(p q z²/n + z⁴/4n²) / (1 + z²/n)
+    assert position.low == pytest.approx(0.3006, abs=1e-4)
+    assert position.high == pytest.approx(0.9544, abs=1e-4)
+
+
+def test_what_cannot_be_known_is_null_with_a_reason(small_arena, question):
+    report = report_of(small_arena, [(question, *small_arena.info.systems[:2], "tie", "m")])
+    assert (report.flip_rate.rate, report.flip_rate.reason) == (None, ONE_ORDER)
+    assert (report.position.share, report.position.reason) == (None, ALL_TIES)
+    assert (report.failures.count, report.failures.reason) == (None, IN_MEMORY)
+    assert (report.usage.calls, report.usage.reason) == (None, IN_MEMORY)
+    assert JudgeReport.model_validate_json(report.model_dump_json()) == report
+
+
+def test_other_judges_are_compared_over_all_languages(small_arena):
+    judgments = small_arena.judgments
+    friend = judgments.assign(judge="friend")
+    random = judgments.assign(judge="coin", winner=["a", "b"] * (len(judgments) // 2))
+    stranger = judgments.head(1).assign(judge="stranger", query_id="elsewhere")
+    everyone = pd.concat([judgments, friend, random, stranger], ignore_index=True)
+    arena = type(small_arena)(small_arena.info, small_arena.queries, small_arena.answers, judgments)
+    judge = judgments["judge"][0]
+    report = report_judge(everyone, judge, language_diagnoses(arena), JudgingRecords())
+    found = {item.judge: item for item in report.agreement}
+    assert set(found) == {"friend", "coin"}
+    assert found["friend"].items == found["coin"].items == len(judgments)
+    assert (found["friend"].kappa, found["friend"].low) == pytest.approx((1.0, 1.0))
+    assert abs(found["coin"].kappa) < 0.2
+    assert found["coin"].low <= found["coin"].kappa <= found["coin"].high
+
+
+def test_an_entry_keeps_its_fields():
+    item = noted(entry("llm:m"))
+    assert (item.name, item.dataset, item.metric) == ("llm:m", "memerag", "balanced_accuracy")
+    assert (item.value, item.standard_error, item.items) == (0.712, 0.013, 100)
+    assert item.text == str(entry("llm:m"))
+    assert item.model_dump()["prompt"] == "p@1"
+
+
+def test_an_entry_belongs_to_the_judge_of_its_name(tmp_path):
+    ours = [entry("llm:gpt-4o"), entry("gpt-4o", "grouse"), entry("gpt-4o", "wikieval")]
+    add_metaevaluations(tmp_path, [*ours, entry("llm:gpt-4o-mini"), entry("lexical")])
+    found = read_judging_records(tmp_path, "gpt-4o").metaevaluations
+    assert sorted(found, key=str) == sorted(ours, key=str) == list(found)
+    assert read_judging_records(tmp_path, "gpt-4").metaevaluations == ()
+
+
+def test_further_entries_are_added_once(tmp_path):
+    arena, other = tmp_path / "arena", tmp_path / "other"
+    for folder in (arena, other):
+        folder.mkdir()
+        add_metaevaluations(folder, [entry("m")])
+    add_metaevaluations(other, [entry("m", "grouse")])
+    for place in (other, other / "metaevaluation.json"):
+        found = read_judging_records(arena, "m", [place]).metaevaluations
+        assert [item.dataset for item in found] == ["grouse", "memerag"]
+
+
+def test_a_place_without_entries_and_a_damaged_file_are_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"no meta-evaluation at .*nowhere: name a metaeval"):
+        read_judging_records(tmp_path, "m", [tmp_path / "nowhere"])
+    (tmp_path / "metaevaluation.json").write_text("{", encoding="utf-8")
+    with pytest.raises(DataError, match=r"metaevaluation.json"):
+        read_judging_records(tmp_path, "m")
+
+
+def test_a_folder_that_knows_nothing_says_so(tmp_path):
+    records = read_judging_records(tmp_path, "m")
+    assert (records.failures.reason, records.usage.reason) == (NO_FAILURES_FILE, NO_STORE)
+
+
+def test_a_store_that_cannot_be_read_is_a_reason_not_an_end(tmp_path):
+    (tmp_path / "judging.sqlite").write_bytes(b"not a database" * 100)
+    usage = read_judging_records(tmp_path, "m").usage
+    assert usage.calls is None
+    assert "judging.sqlite cannot be read" in usage.reason
+
+
+def test_failures_and_calls_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer, completion
+
+    def without_some_verdicts(prompt, _):
+        return completion("[[A]]" if len(prompt) % 3 else "cannot say", usage=(200, 5))
+
+    write_arena(small_arena, tmp_path)
+    options = ["--questions", 2, "--pairs", 5, "--both-orders", "--json"]
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(ChatServer(without_some_verdicts))
+        endpoint = ["--model", "local", "--base-url", server.url]
+        assert run("judge", tmp_path, *endpoint, *options) == 0
+    (summary,) = json.loads(capsys.readouterr().out)["judges"]
+    records = read_judging_records(tmp_path, "local")
+    assert records.failures.count == summary["invalid"] > 0
+    assert records.failures.reasons == summary["failures"]
+    usage = records.usage
+    assert (usage.calls, usage.prompt_tokens) == (summary["calls"], summary["tokens_in"])
+    assert usage.completion_tokens == summary["tokens_out"]
+    assert read_judging_records(tmp_path, "other").failures.count == 0
+    assert "no call to a model" in read_judging_records(tmp_path, "other").usage.reason
+    arena = read_arena(tmp_path)
+    diagnoses = language_diagnoses(arena.judged_by("local"))
+    report = report_judge(arena.judgments, "local", diagnoses, records)
+    assert report.flip_rate.items == summary["flips"]["items"]
+    assert report.position.share == 1.0  # this judge says A whenever it says something

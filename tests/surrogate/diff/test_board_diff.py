@@ -1,0 +1,183 @@
+"""What moved between two boards, in words, with reasons where that cannot be said."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arena import UsageError
+from surrogate.diff.diff import diff_boards
+
+
+@pytest.fixture(scope="module")
+def old(small_board):
+    return small_board
+
+
+def change(board, name, alter):
+    return replace(board, **{name: alter(getattr(board, name).copy())})
+
+
+def with_settings(board, **settings):
+    record = board.summary.settings.model_copy(update=settings)
+    return replace(board, summary=board.summary.model_copy(update={"settings": record}))
+
+
+def row_of(diff, language, kind, system):
+    table = diff.changes.set_index(["language", "kind", "system"])
+    return table.loc[(language, kind, system)]
+
+
+@pytest.fixture(scope="module")
+def best(old):
+    return old.overall["system"].iloc[0]
+
+
+def shifted(system, by, columns=("rating", "low", "high")):
+    def shift(table):
+        rows = table["system"] == system
+        table.loc[rows, list(columns)] += by
+        table["rank"] = table.groupby("language")["rating"].rank(ascending=False, method="min")
+        return table
+
+    return shift
+
+
+def test_a_board_does_not_differ_from_itself(old):
+    diff = diff_boards(old, old)
+    assert set(diff.changes["verdict"]) == {"within noise"}
+    assert (diff.changes["rating_change"] == 0).all()
+    assert (diff.changes["rank_change"] == 0).all()
+    assert diff.settings.empty
+    assert set(diff.changes["language"]) == {"overall", "en", "sw"}
+    assert any("the same questions" in note for note in diff.notes)
+
+
+def test_what_moved_far_is_told_from_what_did_not(old, best):
+    new = change(old, "arena", shifted(best, -4.0))
+    diff = diff_boards(old, new)
+    moved = row_of(diff, "en", "arena", best)
+    assert moved["verdict"] == "moved"
+    assert moved["rank_change"] < 0
+    assert moved["rating_change"] == pytest.approx(-4.0)
+    assert moved["p_value"] < 0.05
+    others = diff.changes[(diff.changes["kind"] == "arena") & (diff.changes["system"] != best)]
+    assert set(others["verdict"]) == {"within noise"}
+    assert row_of(diff, "overall", "arena", best)["verdict"] == "moved"
+    assert set(diff.changes[diff.changes["kind"] == "synthetic"]["verdict"]) == {"within noise"}
+
+
+def test_a_small_step_is_within_noise(old, best):
+    new = change(old, "arena", shifted(best, -0.05))
+    assert row_of(diff_boards(old, new), "en", "arena", best)["verdict"] == "within noise"
+
+
+def test_synthetic_ratings_are_held_against_their_intervals(old, best):
+    new = change(old, "ratings", shifted(best, -20.0))
+    assert row_of(diff_boards(old, new), "sw", "synthetic", best)["verdict"] == "moved"
+    new = change(new, "ratings", lambda table: table.assign(low=np.nan, high=np.nan))
+    found = row_of(diff_boards(old, new), "sw", "synthetic", best)
+    assert found["verdict"] == "not comparable"
+    assert found["reason"] == "a board holds no interval of this rating"
+
+
+def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
+    new = old
+    for name in ("arena", "ratings", "overall"):
+        new = change(new, name, lambda table: table.replace({"system": {best: "newcomer"}}))
+    new = change(new, "arena", shifted("newcomer", 12.0))
+    new = change(new, "arena", lambda table: table.assign(rating=table["rating"] - 1.0))
+    diff = diff_boards(old, new)
+    assert row_of(diff, "en", "arena", best)["verdict"] == "gone"
+    assert row_of(diff, "en", "arena", "newcomer")["verdict"] == "new"
+    assert row_of(diff, "overall", "synthetic", "newcomer")["verdict"] == "new"
+    both = diff.changes[(diff.changes["language"] == "en") & (diff.changes["kind"] == "arena")]
+    both = both[~both["system"].isin([best, "newcomer"])]
+    np.testing.assert_allclose(both["rating_change"], 0, atol=1e-9)
+    assert (both["rank_change"] == 0).all()
+    assert any("do not rate the same systems (arena)" in note for note in diff.notes)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "kinds", "reason"),
+    [
+        ("ties", "drop", {"arena", "synthetic"}, "another scale: the tie rule changed"),
+        ("judge", "other", {"arena", "synthetic"}, "another scale: the judge changed"),
+        ("features", ("more",), {"synthetic"}, "another measurement: the features changed"),
+        ("surrogate", "linear", {"synthetic"}, "another measurement: the surrogate changed"),
+        ("rows", "question", {"synthetic"}, "another measurement: the training rows"),
+        ("tournaments", 3, {"arena"}, "fewer than 5 tournaments"),
+    ],
+)
+def test_what_is_not_comparable_is_not_compared(old, setting, value, kinds, reason):
+    new = with_settings(old, **{setting: value})
+    diff = diff_boards(old, new)
+    verdicts = diff.changes.groupby("kind")["verdict"].agg(set).to_dict()
+    for kind in ("arena", "synthetic"):
+        assert verdicts[kind] == ({"not comparable"} if kind in kinds else {"within noise"})
+    languages = diff.changes[diff.changes["language"] != "overall"]
+    told = languages[languages["kind"].isin(kinds)]["reason"]
+    assert told.str.contains(reason, regex=False).all()
+    (row,) = diff.settings.to_dict("records")
+    assert row["field"] == setting
+
+
+def test_ratings_that_only_the_prior_bounds_are_not_compared(old, best):
+    def note(table):
+        return table.assign(note=np.where(table["system"] == best, "wins every battle", ""))
+
+    new = change(old, "arena", note)
+    found = row_of(diff_boards(old, new), "en", "arena", best)
+    assert (found["verdict"], found["reason"]) == ("not comparable", "wins every battle")
+    overall = row_of(diff_boards(old, new), "overall", "arena", best)
+    assert overall["reason"] == "it is not comparable in every language: en, sw"
+
+
+def test_languages_on_one_board_only_are_noted(old):
+    new = old
+    for name in ("arena", "ratings"):
+        new = change(new, name, lambda table: table[table["language"] == "en"])
+    diff = diff_boards(old, new)
+    assert "sw is on the old board only" in diff.notes
+    assert set(diff.changes["language"]) == {"overall", "en"}
+    for name in ("arena", "ratings"):
+        new = change(new, name, lambda table: table.assign(language="fi"))
+    with pytest.raises(UsageError, match="no language in common"):
+        diff_boards(old, new)
+
+
+def test_the_command_prints_tables_json_and_csv(run, old, best, tmp_path, capsys):
+    new = with_settings(change(old, "arena", shifted(best, -4.0)), seed=4)
+    old.save(tmp_path / "old")
+    new.save(tmp_path / "new")
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert run("diff", old, new) == 0
+    printed = capsys.readouterr().out
+    assert "overall, arena rating: " in printed
+    assert "Settings that changed" in printed
+    assert "1 moved" in printed
+    assert run("diff", old, new, "--json", "--language", "en") == 0
+    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert {row["language"] for row in told["changes"]} == {"en"}
+    assert told["settings"] == [{"field": "seed", "old": "3", "new": "4"}]
+    assert run("diff", old, new, "--csv") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["verdict"] for row in rows} == {"moved", "within noise"}
+    assert run("diff", old, new, "--csv", "--json") == 2
+    assert run("diff", old, new, "--language", "e") == 2
+    assert "did you mean 'en'?" in capsys.readouterr().err
+
+
+def test_names_that_a_spreadsheet_would_run_are_guarded_in_csv(old, best):
+    evil = '=HYPERLINK("x","<b>")'
+    new = old
+    for name in ("arena", "ratings", "overall"):
+        new = change(new, name, lambda table: table.replace({"system": {best: evil}}))
+    diff = diff_boards(old, new)
+    assert row_of(diff, "en", "arena", evil)["verdict"] == "new"
+    cells = {row["system"] for row in csv.DictReader(io.StringIO(diff.as_csv()))}
+    assert f"'{evil}" in cells
+    assert evil not in cells

@@ -1,0 +1,152 @@
+"""Cards of boards and judges."""
+
+import hashlib
+import itertools
+import re
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from arena import UsageError
+from surrogate.board.tables import BOARD_FILES
+from surrogate.publish.exports.cards import (
+    code,
+    dataset_card,
+    front_matter,
+    model_card,
+    size_category,
+)
+
+CARDS = (dataset_card, model_card)
+
+
+def parts(card):
+    """Return the front matter, read, and the text."""
+    _, fields, text = card.split("---\n", 2)
+    return yaml.safe_load(fields), text
+
+
+def headings(text):
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    return [
+        (before.tag, "".join(child.content for child in token.children))
+        for before, token in itertools.pairwise(tokens)
+        if before.type == "heading_open"
+    ]
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z_]{1,9}", fullmatch=True), st.text(), max_size=4))
+def test_front_matter_is_yaml_whatever_the_names(fields):
+    fields = {f"field_{name}": value for name, value in fields.items()}
+    text = front_matter(fields)
+    assert text.startswith("---\n")
+    assert text.endswith("\n---\n")
+    read = yaml.safe_load(text.removeprefix("---\n").removesuffix("---\n")) or {}
+    assert read == fields
+
+
+def test_front_matter_leaves_out_what_is_not_there():
+    assert front_matter({"a": None, "b": [], "c": 0.25}) == "---\nc: 0.25\n---\n"
+
+
+def test_the_dataset_card_follows_the_hub(board_folder, board):
+    fields, text = parts(dataset_card(board, "cc-by-4.0"))
+    assert fields["language"] == ["en", "sw"]
+    assert fields["license"] == "cc-by-4.0"
+    assert fields["size_categories"] == ["n<1K"]
+    assert fields["pretty_name"] == f"Synthetic leaderboard of {board.summary.arena}"
+    assert "rag" in fields["tags"]
+    files = [config["data_files"] for config in fields["configs"]]
+    assert {"board.csv", "overall.csv", "features.parquet"} <= set(files)
+    assert all((board_folder / name).is_file() for name in files)
+    assert [config["config_name"] for config in fields["configs"] if config.get("default")] == [
+        "board"
+    ]
+    names = [name for _, name in headings(text)]
+    assert names[1:] == ["What it is", "Files", "How it was made", "Signature", "Limits"]
+
+
+def test_the_dataset_card_says_counts_agreement_and_signature(board_folder, board):
+    _, text = parts(dataset_card(board, "cc0-1.0"))
+    judgments = sum(item.judgments for item in board.summary.languages.values())
+    assert f"{judgments:,} judgments" in text
+    assert "12 RAG systems in 2 languages (English, Swahili)" in text
+    assert f"{board.summary.macro.tau_unseen:.3f}" in text
+    assert "`simulated-teacher`" in text
+    assert board.summary.fingerprint in text
+    for name in BOARD_FILES:
+        assert (f"`{name}`" in text) == (board_folder / name).is_file()
+
+
+def test_the_model_card_says_what_the_judge_is_for(board_folder, board):
+    fields, text = parts(model_card(board, "apache-2.0"))
+    assert fields["library_name"] == "sklearn"
+    (index,) = fields["model-index"]
+    (result,) = index["results"]
+    values = {metric["name"]: metric["value"] for metric in result["metrics"]}
+    macro = board.summary.macro
+    assert values["Kendall tau with the arena"] == pytest.approx(macro.tau, abs=1e-4)
+    unseen = values["Kendall tau with the arena, unseen systems"]
+    assert unseen == pytest.approx(macro.tau_unseen, abs=1e-4)
+    names = [name for _, name in headings(text)]
+    assert names[1:] == [
+        *("Intended use", "Training field", "Features", "Validation", "Limitations"),
+        *("How to load it", "Security", "Signature"),
+    ]
+    digest = hashlib.sha256((board_folder / "judge.skops").read_bytes()).hexdigest()
+    assert digest in text
+    assert "Board.load(" in text
+    held = set(board.ratings.loc[board.ratings["split"] == "holdout", "system"])
+    (line,) = [line for line in text.splitlines() if line.startswith("Held out of training: ")]
+    assert set(line.removeprefix("Held out of training: ").rstrip(".").split(", ")) == held
+
+
+def test_the_code_of_the_model_card_names_what_there_is(board_folder, board):
+    card = model_card(board, "mit")
+    (block,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    imports = [line for line in block.splitlines() if line.startswith("from ")]
+    exec("\n".join(imports), {})
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_hostile_names_stay_in_their_place(tabled_hostile, card):
+    fields, text = parts(card(tabled_hostile, 'weird: "license"\n---'))
+    assert fields["license"] == 'weird: "license"\n---'
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert "<a " not in html
+    first = headings(text)[0][1]
+    assert first.endswith('my "arena" --- # <b>: $x_1$')
+    assert len([tag for tag, _ in headings(text) if tag == "h1"]) == 1
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_the_license_is_asked_for(board, card):
+    with pytest.raises(UsageError, match="--license"):
+        card(board, "  ")
+
+
+def test_a_board_that_was_not_saved_has_no_model_card(small_board):
+    with pytest.raises(UsageError, match="load a saved board"):
+        model_card(small_board, "mit")
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1))
+def test_code_holds_any_text(text):
+    (inline,) = [
+        token
+        for token in MarkdownIt("commonmark").parse(f"x {code(text)} y")
+        if token.type == "inline"
+    ]
+    (found,) = [part.content for part in inline.children if part.type == "code_inline"]
+    assert found.strip() == re.sub(r"\s", " ", text).strip()
+
+
+def test_size_categories():
+    assert size_category(999) == "n<1K"
+    assert size_category(1000) == "1K<n<10K"
+    assert size_category(5_000_000) == "1M<n<10M"

@@ -1,0 +1,211 @@
+"""Boards as board, read back."""
+
+import csv
+import io
+import itertools
+import json
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from arena import UsageError
+from surrogate.publish.exports.tables import (
+    ALL,
+    OVERALL,
+    csv_text,
+    exported_board,
+    guarded,
+    json_text,
+    latex_table,
+    latex_text,
+    markdown_table,
+    markdown_text,
+    read_csv_text,
+    unguarded,
+    write_parquet,
+)
+
+PARTS = (OVERALL, ALL, "en")
+
+
+def test_chooses_rows_in_the_order_of_the_board(board):
+    assert list(exported_board(board).table["system"]) == list(board.overall["system"])
+    english = exported_board(board, "en").table
+    assert set(english["language"]) == {"en"}
+    assert list(english)[:4] == ["language", "system", "rank", "rating"]
+    assert str(english["rank"].dtype) == "Int64"
+    assert len(exported_board(board, ALL).table) == len(board.ratings)
+
+
+def test_unknown_languages_say_what_there_is(board):
+    with pytest.raises(UsageError, match="no language 'fi'; use one of overall, all, en, sw"):
+        exported_board(board, "fi")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_csv_reads_back_equal(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
+    read = read_csv_text(csv_text(board))
+    pd.testing.assert_frame_equal(read, board.table)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_csv_cell_is_a_formula(tabled_hostile, part):
+    rows = csv.DictReader(io.StringIO(csv_text(exported_board(tabled_hostile, part)), newline=""))
+    systems = set()
+    for row in rows:
+        systems.add(row["system"])
+        assert row["system"][0] not in "=+-@\t\r\n"
+        assert not row.get("note", "").startswith("=")
+    assert "'=cmd|' /C calc'!A1" in systems
+
+
+@given(st.text())
+def test_guarding_is_undone_and_leaves_no_formula(text):
+    assert unguarded(guarded(text)) == text
+    assert not guarded(text).lstrip().startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
+    assert guarded(text)[:1] not in {"\t", "\r", "\n"}
+
+
+def test_plain_texts_and_numbers_are_left_alone(board):
+    assert guarded("gpt-4o") == "gpt-4o"
+    text = csv_text(exported_board(board, "en"))
+    assert "'" not in text
+    assert ",-" in text  # a negative rating stays a number
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_json_reads_back_equal(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
+    content = json.loads(json_text(board), parse_constant=pytest.fail)
+    assert content["signature"] == board.signature
+    read = pd.DataFrame(content["rows"])[list(board.table)].astype(board.table.dtypes)
+    pd.testing.assert_frame_equal(read, board.table)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_parquet_reads_back_equal_with_its_signature(tabled_hostile, tmp_path, part):
+    board = exported_board(tabled_hostile, part)
+    path = tmp_path / "board.parquet"
+    write_parquet(board, path)
+    pd.testing.assert_frame_equal(pd.read_parquet(path), board.table)
+    metadata = pq.read_schema(path).metadata
+    assert metadata[b"signature"].decode() == board.signature
+    before = path.read_bytes()
+    write_parquet(board, path)
+    assert path.read_bytes() == before
+
+
+def rendered_cells(text):
+    """Return the texts of a Markdown table's body, as a renderer shows them."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).enable("table").parse(text)
+    cells = []
+    for before, token in itertools.pairwise(tokens):
+        if before.type == "td_open":
+            kinds = {child.type for child in token.children}
+            assert kinds <= {"text", "text_special"}
+            cells.append("".join(child.content for child in token.children))
+    return cells
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_markdown_shows_every_name_as_it_is(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
+    text = markdown_table(board)
+    columns = list(board.printed_columns)
+    cells = rendered_cells(text)
+    shown = cells[columns.index("system") :: len(columns)]
+    assert shown == [name.replace("\r\n", "  ") for name in board.table["system"]]
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<script" not in html
+    assert "<a " not in html
+    assert board.signature in html.replace("&quot;", '"')
+
+
+def test_markdown_says_where_a_value_is_missing(tabled_hostile):
+    lines = markdown_table(exported_board(tabled_hostile, ALL)).splitlines()
+    unranked = [line for line in lines if line.startswith("|") and "| – |" in line]
+    assert len(unranked) == 1
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"])))
+def test_markdown_texts_are_verbatim(text):
+    (paragraph, *rest) = [
+        token
+        for token in MarkdownIt("commonmark").enable("strikethrough").parse(markdown_text(text))
+        if token.type == "inline"
+    ] or [None]
+    assert not rest
+    shown = "" if paragraph is None else "".join(part.content for part in paragraph.children)
+    expected = "".join(" " if mark.isspace() else mark for mark in text).strip()
+    assert shown == expected
+
+
+LATEX_BACK = {
+    **{f"\\{mark}": mark for mark in "{}$&#_%"},
+    r"\textbackslash{}": "\\",
+    r"\textasciitilde{}": "~",
+    r"\textasciicircum{}": "^",
+    r"\textless{}": "<",
+    r"\textgreater{}": ">",
+    r"\textbar{}": "|",
+    r"\textquotedbl{}": '"',
+    r"\textquotesingle{}": "'",
+    r"\textasciigrave{}": "`",
+    r"\ldots{}": "…",
+    r"\ensuremath{-}": "−",
+    "{[}": "[",
+    "{--}": "–",
+    "{}": "",
+}
+
+
+def unescaped(text):
+    """Read LaTeX that ``latex_text`` wrote; anything else special is a failure."""
+    found = []
+    while text:
+        for escape in sorted(LATEX_BACK, key=len, reverse=True):
+            if text.startswith(escape):
+                found.append(LATEX_BACK[escape])
+                text = text[len(escape) :]
+                break
+        else:
+            assert text[0] not in "\\{}$&#_%~^"
+            found.append(text[0])
+            text = text[1:]
+    return "".join(found)
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"])))
+def test_latex_texts_are_verbatim(text):
+    escaped = latex_text(text)
+    assert unescaped(escaped) == text
+    assert "--" not in escaped.replace("{--}", "")
+    assert ",," not in escaped
+
+
+def test_latex_specials():
+    assert latex_text("50% of $x_1$ & #2") == r"50\% of \$x\_1\$ \& \#2"
+    assert latex_text("\\input{/etc/passwd}") == r"\textbackslash{}input\{/etc/passwd\}"
+    assert latex_text("a--b") == "a-{}-b"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_latex_rows_have_as_many_cells_as_columns(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
+    lines = latex_table(board).splitlines()
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
+        assert lines.count(rule) == 1
+    rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert len(rows) == len(board.table)
+    columns = list(board.printed_columns)
+    for row, name in zip(rows, board.table["system"], strict=True):
+        cells = row.removesuffix(r" \\").split(" & ")
+        assert len(cells) == len(columns)
+        assert unescaped(cells[columns.index("system")]) == name.replace("\r\n", "  ")
+    comments = [line for line in lines if line.lstrip().startswith("%")]
+    assert len(comments) == 2

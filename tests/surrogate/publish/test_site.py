@@ -1,0 +1,168 @@
+"""Sites as files: what they hold, what they escape, what they replace."""
+
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from altered_boards import about
+
+from arena import UsageError
+from surrogate.publish.formats import decimal, interval, percent, rank_range, significant
+from surrogate.publish.site.site import write_site
+
+MEGABYTE = 1_000_000
+
+
+class Page(HTMLParser):
+    """Links, identifiers and elements of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.ids, self.elements = [], set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.elements.append((tag, found))
+        if tag == "a":
+            self.links.append(found["href"])
+        if "id" in found:
+            assert found["id"] not in self.ids
+            self.ids.add(found["id"])
+
+
+def pages(site):
+    return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+@pytest.mark.parametrize("name", ["site", "hostile_site"])
+def test_links_resolve_and_pages_are_small(name, request):
+    read = pages(request.getfixturevalue(name))
+    assert len(read) > 4
+    for path, page in read.items():
+        assert path.stat().st_size < MEGABYTE
+        for link in page.links:
+            parts = urlsplit(link)
+            assert not parts.scheme
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target in read, link
+            if parts.fragment and not parts.fragment.startswith("language="):
+                assert parts.fragment in read[target].ids
+
+
+def test_nothing_is_loaded_and_only_our_scripts_run(hostile_site):
+    for page in pages(hostile_site).values():
+        names = [tag for tag, _ in page.elements]
+        assert "img" not in names
+        assert names.count("script") <= 3
+        for _, attributes in page.elements:
+            assert "src" not in attributes
+            assert not any(key.startswith("on") for key in attributes)
+
+
+def test_hostile_names_are_text(hostile_site):
+    text = (hostile_site / "index.html").read_text(encoding="utf-8")
+    assert "<script>alert(1)" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "{{ 7 * 7 }}" in text
+    assert "\x00" not in text
+    data = text.split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    assert "<" not in data
+    assert "<script>alert(1)</script>" in [name for name, _ in json.loads(data)["systems"]]
+
+
+def test_tables_are_semantic(site):
+    for page in pages(site).values():
+        tags = [tag for tag, _ in page.elements]
+        assert tags.count("table") == tags.count("caption")
+        assert all("scope" in attributes for tag, attributes in page.elements if tag == "th")
+
+
+def test_the_same_board_gives_the_same_bytes(board_folder, site, tmp_path):
+    again = write_site(board_folder, tmp_path / "again").parent
+    for path in site.rglob("*"):
+        if path.is_file():
+            assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
+
+
+def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
+    first = board.overall["system"] == board.overall.loc[0, "system"]
+    overall = board.overall.copy()
+    overall.loc[first, ["rank", "mean_rank", "mean_rating"]] = None
+    gone = (board.ratings["system"] == overall.loc[0, "system"]) & (
+        board.ratings["language"] == "sw"
+    )
+    ratings = board.ratings.copy()
+    ratings.loc[gone, ["rank", "rating"]] = None
+    ratings.loc[gone, "note"] = "no answer at all"
+    replace(board, overall=overall, ratings=ratings).save(tmp_path / "board")
+    text = write_site(tmp_path / "board", tmp_path / "site").read_text(encoding="utf-8")
+    assert "Without an overall rank" in text
+    assert "Swahili: no answer at all" in text
+
+
+def test_the_method_page_names_the_judge_beside_its_meta_evaluation(board, tmp_path):
+    about(board, judge="gpt|4o", metaevaluation=("memerag 0.71",)).save(tmp_path / "board")
+    index = write_site(tmp_path / "board", tmp_path / "site")
+    text = (index.parent / "method.html").read_text(encoding="utf-8")
+    assert "--judge &#39;gpt|4o&#39; --" in text
+    assert "memerag 0.71" in text
+
+
+def test_a_folder_without_a_board_is_refused(tmp_path, run, capsys):
+    assert run("report", tmp_path, "--out", tmp_path / "site") == 2
+    assert "holds no board: board.csv" in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()
+
+
+def test_the_command_writes_a_site(board_folder, tmp_path, run, capsys):
+    assert run("report", board_folder, "--out", tmp_path / "a" / "site") == 0
+    assert "index.html" in capsys.readouterr().out
+    assert (tmp_path / "a" / "site" / "index.html").is_file()
+
+
+def test_a_site_is_replaced_whole_and_other_folders_are_refused(board_folder, tmp_path):
+    out = tmp_path / "site"
+    write_site(board_folder, out)
+    (out / "heatmap.html").write_text("old")
+    write_site(board_folder, out)
+    assert (out / "heatmap.html").read_text(encoding="utf-8") != "old"
+    (out / "mine.txt").write_text("keep")
+    with pytest.raises(UsageError, match=r"mine\.txt"):
+        write_site(board_folder, out)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("keep")
+    with pytest.raises(UsageError, match="not empty and holds no site"):
+        write_site(board_folder, tmp_path / "other")
+    with pytest.raises(UsageError, match="is a file"):
+        write_site(board_folder, tmp_path / "other" / "thesis.tex")
+    assert (out / "mine.txt").read_text() == "keep"
+
+
+def test_a_failure_leaves_the_former_site(board_folder, tmp_path, monkeypatch):
+    out = tmp_path / "site"
+    write_site(board_folder, out)
+    before = (out / "index.html").read_bytes()
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("surrogate.publish.site.site._write", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_site(board_folder, out)
+    assert (out / "index.html").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_numbers_as_readers_see_them():
+    assert decimal(-0.001) == "0.00"
+    assert decimal(-1.5) == "−1.50"
+    assert decimal(None) == decimal(float("nan")) == "–"
+    assert percent(0.999) == "99%"
+    assert percent(1.0) == "100%"
+    assert interval(0.1, None) == "–"
+    assert rank_range(2, 5) == "2–5"
+    assert rank_range(3, 3) == "3"
+    assert significant(1234.5) == "1,234"
