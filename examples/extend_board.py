@@ -19,7 +19,7 @@ import pandas as pd
 
 from arena import Arena
 from arena.simulation import simulate
-from surrogate import Recipe, build_board, read_board, write_board
+from surrogate import Board, build_board
 from surrogate.ranking.advice import advise
 from surrogate.ranking.prediction_powered import estimate_win_rates
 from surrogate.ranking.rank import rank_systems
@@ -32,10 +32,9 @@ def main() -> None:
     """Build, rank, judge a little, combine."""
     options = read_options()
     whole = simulate(languages=(LANGUAGE,), seed=7).arena
-    recipe = Recipe(rows="question")
-    board_of_eight = build_board(without(whole, NEWER), holdout=(), tournaments=40, recipe=recipe)
-    write_board(board_of_eight, options.out)
-    board = read_board(options.out)
+    board_of_eight = build_board(without(whole, NEWER), holdout=(), tournaments=40, rows="question")
+    board_of_eight.save(options.out)
+    board = Board.load(options.out)
 
     answers = whole.answers[whole.answers["system"].isin(NEWER)].reset_index(drop=True)
     placed = rank_systems(board, answers, without(whole, NEWER))

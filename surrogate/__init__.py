@@ -11,39 +11,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from surrogate.board.board import Board
     from surrogate.board.build import build_board
-    from surrogate.board.folder import PublishedBoard, read_board, write_board
+    from surrogate.board.settings import BoardSettings
     from surrogate.learning.saving import load_judge, save_judge
     from surrogate.learning.surrogates import Recipe, SurrogateJudge
     from surrogate.ranking.rank import Placement, place_systems, rank_systems
 
 _HOMES = {
     "Board": "board.board",
+    "BoardSettings": "board.settings",
     "Placement": "ranking.rank",
-    "PublishedBoard": "board.folder",
     "Recipe": "learning.surrogates",
     "SurrogateJudge": "learning.surrogates",
     "build_board": "board.build",
     "load_judge": "learning.saving",
     "place_systems": "ranking.rank",
     "rank_systems": "ranking.rank",
-    "read_board": "board.folder",
     "save_judge": "learning.saving",
-    "write_board": "board.folder",
 }
 
 __all__ = [
     "Board",
+    "BoardSettings",
     "Placement",
-    "PublishedBoard",
     "Recipe",
     "SurrogateJudge",
     "build_board",
     "load_judge",
     "place_systems",
     "rank_systems",
-    "read_board",
     "save_judge",
-    "write_board",
 ]
 
 

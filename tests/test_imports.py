@@ -15,7 +15,7 @@ HEAVY = (
     "statement",
     [
         "import arena, features, surrogate",
-        "from surrogate import build_board, rank_systems, read_board, write_board",
+        "from surrogate import Board, build_board, rank_systems",
         "from arena.adapters import read_mirage, read_battles",
         "from surrogate.cli.app import main; sys.argv = ['x', '--help']; main()",
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from filelock import FileLock
 
 from arena.data.errors import UsageError
 
+WRITING = ".writing-"
+"""How the name of a temporary folder begins, in which something is written."""
 LOCK_FILE = ".lock"
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
@@ -30,10 +33,48 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent} to write {path.name} to")
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as folder:
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=WRITING) as folder:
         temporary = Path(folder) / path.name
         yield temporary
         temporary.replace(path)
+
+
+@contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder beside ``folder`` that takes its place when the block succeeds.
+
+    Readers find the old folder or the new one, never a mixture. If the block or the exchange
+    fails, the old folder stays. A process that is killed may leave a folder ``.writing-…`` behind.
+
+    Args:
+        folder: Folder to make or to replace with all that it holds; its parents are made.
+
+    Raises:
+        UsageError: If ``folder`` is a file.
+    """
+    folder = folder.resolve()  # so that "." and links work, too
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name a folder to write to")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=WRITING) as temporary:
+        new, old = Path(temporary) / "new", Path(temporary) / "old"
+        new.mkdir()
+        yield new
+        if not folder.exists():
+            new.rename(folder)
+            return
+        folder.rename(old)
+        try:
+            new.rename(folder)
+        except OSError:
+            old.rename(folder)
+            raise
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @contextmanager

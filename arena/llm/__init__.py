@@ -1,11 +1,8 @@
 """Asking LLMs: many prompts to one model, each answer kept and paid for once."""
 
 from arena.llm.ask import Asked, Llm, ask_table, read_text
-from arena.llm.client import complete
 from arena.llm.replies import (
     Completion,
-    ExpectedScore,
-    Outcome,
     Reply,
     TokenLogprobs,
     UnparsableError,
@@ -21,11 +18,9 @@ __all__ = [
     "Completion",
     "DryRun",
     "Endpoint",
-    "ExpectedScore",
     "Llm",
     "Message",
     "ModelSettings",
-    "Outcome",
     "Price",
     "Prompt",
     "Reply",
@@ -33,7 +28,6 @@ __all__ = [
     "UnparsableError",
     "Usage",
     "ask_table",
-    "complete",
     "dry_run",
     "expected_score",
     "open_store",

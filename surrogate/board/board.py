@@ -1,44 +1,258 @@
-"""A board: a synthetic leaderboard with everything it rests on."""
+"""A board: a synthetic leaderboard with everything it rests on, and the folder it is kept in."""
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
+from pydantic import BaseModel
 
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.files import file_digest, replaced_folder
+from arena.data.folder import Arena, read_arena
+from arena.data.rows import write_rows
+from features.declare.feature import offer
+from features.models.scorer import ModelOptions
+from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
+from surrogate.learning.saving import load_judge, save_judge
 from surrogate.learning.surrogates import SurrogateJudge
 
+if TYPE_CHECKING:
+    from surrogate.ranking.rank import Placement
 
-@dataclass(frozen=True)
+
+class Manifest(BaseModel):
+    """``manifest.json`` of a board folder, written last.
+
+    Attributes:
+        files: Name of each file to the SHA-256 of its bytes.
+    """
+
+    files: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
 class Board:
     """A synthetic leaderboard with everything it rests on.
 
+    A board that is loaded equals the one that was saved: numbers have six decimals, ranks and
+    counts are ``Int64``, texts are never missing.
+
     Attributes:
-        features: Feature table, one row an answer.
+        ratings: Synthetic ratings a language; see ``language.synthetic_ratings``.
+        overall: Ranks over all languages; see ``build.overall_board``.
         arena: Arena ratings: ``language, system, rank, rating, low, high, note``.
-        board: Synthetic ratings a language; see ``language_board.synthetic_ratings``.
-        overall: Ranks over all languages; see ``overall.overall_board``.
         importances: Feature importances a language.
-        tiers: Judged systems that cannot be told apart; see ``tiers.tiers_table``.
+        tiers: Judged systems that are not distinguishable; see ``tiers.tiers_table``.
         win_matrix: Who won against whom; see ``tiers.win_matrix``.
-        neighbours: Nearest systems of every system; see ``system_space.neighbours_table``.
+        neighbors: Nearest systems of every system.
         examples: Some answers with their verdicts; see ``examples.choose_examples``.
-        judge: The surrogate judge, for new systems.
+        features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
-        summary: Agreement, holdout scores, what was skipped, signature.
+        summary: Settings, agreement, holdout scores, what was skipped.
+        surrogate_or_file: The surrogate, or the file it is loaded from on first use.
+        folder: Folder it was loaded from; None for a board that was just built.
     """
 
-    features: pd.DataFrame
-    arena: pd.DataFrame
-    board: pd.DataFrame
+    ratings: pd.DataFrame
     overall: pd.DataFrame
+    arena: pd.DataFrame
     importances: pd.DataFrame
     tiers: pd.DataFrame
     win_matrix: pd.DataFrame
-    neighbours: pd.DataFrame
+    neighbors: pd.DataFrame
     examples: pd.DataFrame
-    judge: SurrogateJudge
+    features: pd.DataFrame
     judge_report: JudgeReport
     summary: BoardSummary
+    surrogate_or_file: SurrogateJudge | Path
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        for name, table in tables.TABLES.items():
+            object.__setattr__(self, name, table.typed(getattr(self, name)))
+        object.__setattr__(self, "examples", tables.typed_examples(self.examples))
+        object.__setattr__(self, "features", tables.typed_features(self.features))
+
+    @cached_property
+    def surrogate(self) -> SurrogateJudge:
+        """The surrogate, for new systems."""
+        source = self.surrogate_or_file
+        return load_judge(source) if isinstance(source, Path) else source
+
+    @property
+    def systems(self) -> Sequence[str]:
+        """Every system: ranked ones by overall rank, then the others by name."""
+        rest = sorted(set(self.ratings["system"]) - set(self.overall["system"]))
+        return [*self.overall["system"], *rest]
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """Languages with ratings."""
+        return sorted(self.ratings["language"].unique())
+
+    def table(self, language: str | None = None) -> pd.DataFrame:
+        """Return the ratings of one language, or the ranks over all languages.
+
+        Raises:
+            UsageError: If the board has no such language.
+        """
+        if language is None:
+            return self.overall
+        if language not in self.languages:
+            offered = offer(language, self.languages)
+            raise UsageError(f"the board has no language {language!r}; {offered}")
+        return self.ratings[self.ratings["language"] == language].reset_index(drop=True)
+
+    def rank(
+        self,
+        answers: pd.DataFrame,
+        arena: Arena | None = None,
+        n_jobs: int = 1,
+        models: ModelOptions | None = None,
+    ) -> Placement:
+        """Rank new systems by their answers alone; see ``ranking.rank.rank_systems``.
+
+        Args:
+            answers: Columns ``query_id, language, system, answer``.
+            arena: The arena the board was built from; by default it is read from where it was.
+            n_jobs: Processes for feature extraction.
+            models: How features' models are run.
+        """
+        from surrogate.ranking.rank import rank_systems
+
+        arena = read_arena(self.arena_folder()) if arena is None else arena
+        return rank_systems(self, answers, arena, n_jobs, models)
+
+    def arena_folder(self) -> Path:
+        """Return the arena folder the board was built from.
+
+        Raises:
+            UsageError: If it was not noted or is not there any more.
+        """
+        summary = self.summary
+        if self.folder is None or summary.arena_folder is None:
+            raise UsageError(
+                f"the board does not say where arena {summary.arena!r} is; name its folder "
+                "(--arena)"
+            )
+        path = self.folder / summary.arena_folder
+        if not path.is_dir():
+            raise UsageError(
+                f"arena {summary.arena!r} is no longer at {path}; name its folder (--arena)"
+            )
+        return path
+
+    def save(self, folder: Path | str, arena: Path | str | None = None) -> None:
+        """Write the board's folder whole or not at all; the same board gives the same bytes.
+
+        A board that is there is replaced; files that are not of a board stay.
+
+        Args:
+            folder: Created if absent.
+            arena: Arena folder the board was built from, noted so that new systems can be ranked
+                without naming it again.
+
+        Raises:
+            UsageError: If the folder is not empty and holds no board.
+        """
+        folder = Path(folder).resolve()
+        others = _others(folder)
+        if arena is None and self.folder is not None and self.summary.arena_folder is not None:
+            arena = self.folder / self.summary.arena_folder
+        noted = None if arena is None else os.path.relpath(arena, folder)
+        surrogate = self.surrogate  # loaded before anything is written: it may be in the folder
+        with replaced_folder(folder) as target:
+            for name, table in tables.TABLES.items():
+                table.write(getattr(self, name), target)
+            write_rows(self.examples, target / tables.EXAMPLES_FILE)
+            write_rows(self.features, target / tables.FEATURES_FILE)
+            save_judge(surrogate, target / tables.SURROGATE_FILE)
+            tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
+            summary = self.summary.model_copy(update={"arena_folder": noted})
+            tables.write_json(summary, target / tables.SUMMARY_FILE)
+            digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}
+            tables.write_json(Manifest(files=digests), target / tables.MANIFEST_FILE)
+            for path in others:
+                copy = shutil.copytree if path.is_dir() else shutil.copy2
+                copy(path, target / path.name)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Board:
+        """Read a board folder; its surrogate is loaded when it is first asked for.
+
+        Raises:
+            UsageError: If the folder holds no board.
+            DataError: If a file of it is damaged, or not of this board.
+        """
+        folder = Path(folder)
+        _check(folder)
+        return cls(
+            **{name: table.read(folder) for name, table in tables.TABLES.items()},
+            examples=tables.read_examples(folder),
+            features=tables.read_feature_table(folder / tables.FEATURES_FILE),
+            judge_report=tables.read_json(JudgeReport, folder / tables.JUDGE_REPORT_FILE),
+            summary=tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE),
+            surrogate_or_file=folder / tables.SURROGATE_FILE,
+            folder=folder,
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the ranks and how far they can be trusted in a notebook."""
+        macro, summary = self.summary.macro, self.summary
+        taus = {"tau with the arena": macro.tau, "tau of unseen systems": macro.tau_unseen}
+        said = "; ".join(f"{name} {tau:.2f}" for name, tau in taus.items() if tau is not None)
+        shown = self.overall if len(self.languages) > 1 else self.ratings
+        caption = f"Synthetic leaderboard of {summary.arena}, judged by {summary.judge}"
+        return (
+            f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>"
+            f"{shown.to_html(index=False, na_rep='–', float_format='{:.2f}'.format)}"
+            f"<p><small>{escape(summary.signature)}</small></p>"
+        )
+
+
+def _check(folder: Path) -> None:
+    """Check that a folder holds all files of one board, as they were written."""
+    needed = (*tables.BOARD_FILES, tables.MANIFEST_FILE)
+    absent = [name for name in needed if not (folder / name).is_file()]
+    if absent:
+        raise UsageError(
+            f"{folder} holds no board: {', '.join(absent)} is missing; "
+            "make one with  surrogate-arena board ARENA --out DIR"
+        )
+    digests = tables.read_json(Manifest, folder / tables.MANIFEST_FILE).files
+    fault = "is not as it was written with this board"
+    problems = [
+        Problem(name, None, None, None, fault, tables.REBUILD)
+        for name in tables.BOARD_FILES
+        if file_digest(folder / name) != digests.get(name)
+    ]
+    if problems:
+        raise DataError(problems)
+
+
+def _others(folder: Path) -> list[Path]:
+    """Return what a folder holds beside a board, such as its site.
+
+    Raises:
+        UsageError: If it is not empty and holds no board.
+    """
+    present = sorted(folder.iterdir()) if folder.is_dir() else []
+    ours = (tables.MANIFEST_FILE, tables.RATINGS.file)
+    if present and not all((folder / name).is_file() for name in ours):
+        raise UsageError(
+            f"{folder} is not empty and holds no board; name a new folder, for a board's is "
+            "replaced whole"
+        )
+    return [
+        path for path in present if path.name not in (*tables.BOARD_FILES, tables.MANIFEST_FILE)
+    ]

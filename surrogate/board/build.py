@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from arena.data.version import __version__
 from arena.diagnostics import Diagnosis
-from arena.rating.battles import TieRule, judged_systems
-from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.battles import judged_systems
 from arena.rating.tournaments import (
-    DEFAULT_QUESTIONS,
-    DEFAULT_TOURNAMENTS,
     Tournaments,
     bootstrap_tournaments,
 )
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
-from features.measures.registry import DEFAULT_FEATURES
+from features.measures.registry import distinct_features, parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.examples import MOST_EXAMPLES, choose_examples
+from surrogate.board.examples import choose_examples
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language import (
@@ -37,6 +34,7 @@ from surrogate.board.language import (
     language_neighbours,
     synthetic_ratings,
 )
+from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
 from surrogate.board.summary import BoardSummary, RatingInterval
 from surrogate.board.tiers import tiers_table, win_matrix
@@ -83,23 +81,16 @@ Progress = Callable[[str, int, int], None]
 
 def build_board(
     arena: Arena,
-    judge: str | None = None,
-    features: Sequence[Feature] = DEFAULT_FEATURES,
+    settings: BoardSettings | None = None,
     *,
+    features: Sequence[Feature | str] | str | None = None,
     feature_table: pd.DataFrame | None = None,
-    tournaments: int = DEFAULT_TOURNAMENTS,
-    questions: int = DEFAULT_QUESTIONS,
-    ties: TieRule = "half",
-    ridge: float = DEFAULT_RIDGE,
-    holdout: Sequence[str] | None = None,
-    recipe: Recipe | None = None,
-    examples: int = MOST_EXAMPLES,
     records: JudgingRecords | None = None,
-    seed: int = 0,
     n_jobs: int = 1,
     models: ModelOptions | None = None,
     feature_cache: Path | str | None = None,
     progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - fields of BoardSettings, which checks them
 ) -> Board:
     """Build the synthetic leaderboard of an arena (MIRAGE-Bench, section 4.3).
 
@@ -107,59 +98,83 @@ def build_board(
 
     Args:
         arena: The arena.
-        judge: Whose judgments to learn from; may be left out where there is one judge.
-        features: Features to extract from every answer.
+        settings: What is chosen; by default what ``options`` say.
+        features: Features to extract from every answer, instead of those of the settings: as
+            values, or by name.
         feature_table: Features already at hand (published scores, say), used instead of
-            extracting ``features``.
-        tournaments: Bootstrapped tournaments N_t a language.
-        questions: Questions N_q drawn a tournament, at most the number judged.
-        ties: How ties count, ``half`` or ``drop``.
-        ridge: Precision of the prior on Bradley-Terry coefficients.
-        holdout: Systems kept out of training in every language; by default two, drawn by the
-            seed; an empty sequence trains on all.
-        recipe: Learner and kind of training rows.
-        examples: Answers to show of each system at most; 0 for none.
+            extracting any.
         records: What is known of the judge beside its judgments; see ``read_judging_records``.
-        seed: Seed of everything random.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
         feature_cache: Folder that keeps what was measured between runs.
         progress: Called as stages advance.
+        options: Fields of ``BoardSettings``, such as ``judge="gpt-4o", tournaments=50, seed=1``.
 
     Raises:
         UsageError: For a choice that the arena does not allow.
         ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
     """
-    recipe = Recipe() if recipe is None else recipe
+    settings = chosen_settings(settings, options)
     records = JudgingRecords() if records is None else records
-    if examples < 0:
-        raise UsageError(f"{examples} examples of each system; ask for 0 at least")
-    judged = arena.judged_by(judge)
-    held = _holdout(judged, holdout, seed)
-    held_by_language = _bootstrap_tournaments(judged, tournaments, questions, ties, ridge, seed)
-    if feature_table is None:
-        table = extract(
-            arena, features, n_jobs=n_jobs, progress=progress, models=models, cache=feature_cache
-        )
-        names = tuple(str(feature) for feature in features)
-    else:
-        table, names = feature_table, tuple(feature_columns(feature_table))
+    judged = arena.judged_by(settings.judge)
+    table, names = _feature_table(
+        arena, settings, features, feature_table, n_jobs, models, feature_cache, progress
+    )
+    record = BoardRecord(
+        **settings.model_dump(exclude={"judge", "features", "holdout"}),
+        judge=judged.judges[0],
+        features=names,
+        holdout=_holdout(judged, settings.holdout, settings.seed),
+        metaevaluation=tuple(map(str, records.metaevaluations)),
+    )
+    battles = _tournaments(judged, record)
     data = [
         language_data(
-            table, names, arena.info.systems, list(rows["query_id"]), fought, language, held
+            table,
+            names,
+            arena.info.systems,
+            list(rows["query_id"]),
+            fought,
+            language,
+            record.holdout,
         )
         for language, rows in arena.queries.groupby("language")
-        if (fought := held_by_language.get(str(language))) is not None
+        if (fought := battles.get(str(language))) is not None
     ]
-    fits = fit_languages(data, recipe, n_jobs, progress)
-    signature = _signature(judged, names, recipe, data, held, records, seed)
+    if not data:
+        raise UsageError("no language has judgments to learn from")
+    fits = fit_languages(data, Recipe(record.surrogate, record.rows), n_jobs, progress)
     surrogate = SurrogateJudge(
         names,
         {item.language: fit.judge for item, fit in zip(data, fits, strict=True) if fit.judge},
-        signature,
+        str(record),
     )
-    parts = _Parts(arena, judged, table, data, fits, surrogate)
-    return _assemble(parts, records, choose_examples(judged, examples, seed), seed)
+    parts = _Parts(arena, judged, table, data, fits, surrogate, record)
+    return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
+
+
+def _feature_table(
+    arena: Arena,
+    settings: BoardSettings,
+    features: Sequence[Feature | str] | str | None,
+    table: pd.DataFrame | None,
+    n_jobs: int,
+    models: ModelOptions | None,
+    cache: Path | str | None,
+    progress: Progress | None,
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the features of all answers and their names."""
+    if table is not None:
+        return table, tuple(feature_columns(table))
+    asked = settings.features if features is None else features
+    named = [asked] if isinstance(asked, str) else asked
+    texts = ",".join(item for item in named if isinstance(item, str))
+    values = [item for item in named if not isinstance(item, str)]
+    declared = distinct_features([*(parse_features(texts) if texts else ()), *values])
+    extracted = extract(
+        arena, declared, n_jobs=n_jobs, progress=progress, models=models, cache=cache
+    )
+    return extracted, tuple(str(feature) for feature in declared)
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[str, ...]:
@@ -169,43 +184,13 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[s
     return check_holdout(holdout, systems)
 
 
-def _bootstrap_tournaments(
-    judged: Arena, tournaments: int, questions: int, ties: TieRule, ridge: float, seed: int
-) -> dict[str, Tournaments]:
+def _tournaments(judged: Arena, record: BoardRecord) -> dict[str, Tournaments]:
     return {
-        str(language): bootstrap_tournaments(judgments, tournaments, questions, ties, ridge, seed)
+        str(language): bootstrap_tournaments(
+            judgments, record.tournaments, record.questions, record.ties, record.ridge, record.seed
+        )
         for language, judgments in judged.judgments.groupby("language")
     }
-
-
-def _signature(
-    judged: Arena,
-    features: Sequence[str],
-    recipe: Recipe,
-    data: Sequence[LanguageData],
-    holdout: Sequence[str],
-    records: JudgingRecords,
-    seed: int,
-) -> str:
-    if not data:
-        raise UsageError("no language has judgments to learn from")
-    drawn = max(item.tournaments.questions_per_tournament for item in data)
-    first = data[0].tournaments
-    return "|".join(
-        [
-            f"judge:{judged.judges[0]}",
-            *(f"metaevaluation:{entry}" for entry in records.metaevaluations),
-            f"features:{','.join(features)}",
-            recipe.signature,
-            f"tournaments:{len(first.draws)}",
-            f"questions:{drawn}",
-            f"ties:{first.ties}",
-            f"ridge:{first.ridge:g}",
-            f"holdout:{','.join(holdout) or 'none'}",
-            f"seed:{seed}",
-            f"version:{__version__}",
-        ]
-    )
 
 
 @dataclass(frozen=True)
@@ -218,9 +203,10 @@ class _Parts:
     data: Sequence[LanguageData]
     fits: Sequence[LanguageFits]
     surrogate: SurrogateJudge
+    record: BoardRecord
 
 
-def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame, seed: int) -> Board:
+def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) -> Board:
     pairs = list(zip(parts.data, parts.fits, strict=True))
     intervals = language_intervals(pairs)
     rated = [synthetic_ratings(item, fit.judge, intervals[item.language]) for item, fit in pairs]
@@ -231,19 +217,19 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame, se
         parts.judged.judges[0],
         diagnoses,
         records,
-        seed,
+        parts.record.seed,
     )
     return Board(
         features=parts.table,
         arena=_stacked(_arena_rows(item) for item in parts.data),
-        board=board,
+        ratings=board,
         overall=overall_board(board),
         importances=_stacked(importances(item, fit.judge, fit.tournaments) for item, fit in pairs),
         tiers=_stacked(tiers_table(item.ratings, item.language) for item in parts.data),
         win_matrix=win_matrix(parts.judged.judgments),
-        neighbours=_stacked(language_neighbours(item, fit.judge) for item, fit in pairs),
+        neighbors=_stacked(language_neighbours(item, fit.judge) for item, fit in pairs),
         examples=examples,
-        judge=parts.surrogate,
+        surrogate_or_file=parts.surrogate,
         judge_report=report,
         summary=_summary(parts, rated, intervals, diagnoses),
     )
@@ -264,7 +250,7 @@ def _summary(
         rated,
         intervals,
         diagnoses,
-        parts.surrogate,
+        parts.record,
     )
 
 

@@ -21,7 +21,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFits, fit_tournaments, random_state, rate_unseen
 from surrogate.board.neighbours import NEIGHBOUR_COLUMNS, neighbours_table, system_space
-from surrogate.board.summary import NOT_ON_THE_BOARD, HoldoutR2, RatingInterval
+from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
 from surrogate.learning.regressors import find_learner
 from surrogate.learning.surrogates import LanguageJudge, Recipe, train_language_judge
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
@@ -137,7 +137,7 @@ def fit_language(data: LanguageData, recipe: Recipe) -> LanguageFit:
 
 
 def synthetic_ratings(
-    data: LanguageData, judge: LanguageJudge | None, interval: RatingInterval = NOT_ON_THE_BOARD
+    data: LanguageData, judge: LanguageJudge | None, interval: RatingInterval = NO_RATINGS
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language on all questions.
 

@@ -19,6 +19,7 @@ from surrogate.board.language import (
     holdout_r2,
     unseen_agreement,
 )
+from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,
     LanguageSummary,
@@ -26,7 +27,6 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
-from surrogate.learning.surrogates import SurrogateJudge
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
@@ -41,7 +41,7 @@ def summarize(
     ratings: Sequence[pd.DataFrame],
     intervals: Mapping[str, RatingInterval],
     diagnoses: Mapping[str, Diagnosis],
-    surrogate: SurrogateJudge,
+    settings: BoardRecord,
 ) -> BoardSummary:
     """Sum up a board.
 
@@ -54,7 +54,7 @@ def summarize(
         ratings: Synthetic ratings, one a judged language.
         intervals: How wide a rating's interval is, by judged language.
         diagnoses: What is wrong with the judgments, by judged language.
-        surrogate: The surrogate judge.
+        settings: What reproduces the board.
     """
     agreements = [arena_agreement(item, rated) for item, rated in zip(data, ratings, strict=True)]
     missing = missing_counts(table)
@@ -76,9 +76,7 @@ def summarize(
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
-        judge=judged.judges[0],
-        features=surrogate.features,
-        signature=surrogate.signature,
+        settings=settings,
         macro=_macro(agreements, list(languages.values())),
         languages=dict(sorted(languages.items())),
     )

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
+
+from arena.data.errors import ArenaError
+from surrogate.board.settings import BoardRecord
 
 
 def _none_for_nan(value: object) -> object:
@@ -68,9 +74,7 @@ class RatingInterval(BaseModel):
         return rating - width, rating + width
 
 
-NOT_ON_THE_BOARD = RatingInterval(
-    reason="the board was built before there were intervals; build it anew"
-)
+NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
 
 
 class Skipped(BaseModel):
@@ -127,7 +131,7 @@ class LanguageSummary(BaseModel):
     tau_unseen: Number = None
     holdout: tuple[str, ...] = ()
     holdout_r2: HoldoutR2 = HoldoutR2()
-    interval: RatingInterval = NOT_ON_THE_BOARD
+    interval: RatingInterval = NO_RATINGS
     systems: int
     systems_judged: int
     questions: int
@@ -171,9 +175,7 @@ class BoardSummary(BaseModel):
             board of an arena in memory.
         fingerprint: Digest of the arena's questions and reference answers, which the features of
             new systems are computed against.
-        judge: Judge whose judgments it learns from.
-        features: Features, as declared.
-        signature: Settings that reproduce the board.
+        settings: Settings that reproduce the board; their text is its signature.
         macro: Averages over languages.
         languages: Language code to its summary.
     """
@@ -183,8 +185,67 @@ class BoardSummary(BaseModel):
     arena: str
     arena_folder: str | None = None
     fingerprint: str
-    judge: str
-    features: tuple[str, ...]
-    signature: str
+    settings: BoardRecord
     macro: MacroSummary
     languages: dict[str, LanguageSummary]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def signature(self) -> str:
+        """Settings that reproduce the board, as text."""
+        return str(self.settings)
+
+    @property
+    def judge(self) -> str:
+        """Judge whose judgments it learns from."""
+        return self.settings.judge
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Features, as declared."""
+        return self.settings.features
+
+    @property
+    def features_are_declared(self) -> bool:
+        """Whether the features can be asked for by name, rather than came from a table."""
+        from features.measures.registry import parse_features
+
+        try:
+            declared = parse_features(",".join(self.features))
+        except (ArenaError, ValueError):
+            return False
+        return tuple(map(str, declared)) == self.features
+
+    def reproduction(self) -> Reproduction:
+        """Return the command that makes the board again, from its settings."""
+        options = self.settings.options()
+        cautions = [
+            "The arena is not included: run the command beside its folder. The arena is the "
+            f"same if its fingerprint is {self.fingerprint}."
+        ]
+        if not self.features_are_declared:
+            del options["features"]
+            options["feature_table"] = "features.parquet"
+            cautions.append(
+                "Its features were given as a table; features.parquet of the board folder holds "
+                "them."
+            )
+        folder = PurePath(self.arena_folder or "").name
+        arena = folder if folder not in {"", ".."} else self.arena
+        arguments = ["surrogate-arena", "board", arena, "--out", "board"]
+        for name, text in options.items():
+            arguments += [f"--{name.replace('_', '-')}", text]
+        return Reproduction(" ".join(map(shlex.quote, arguments)), cautions)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to make a board again.
+
+    Attributes:
+        command: The command, quoted for a POSIX shell.
+        cautions: What the command line cannot say, as sentences.
+    """
+
+    command: str
+    cautions: list[str]

@@ -1,11 +1,15 @@
-"""Reading the CSV tables of a board folder, with columns that older boards lack left missing."""
+"""The files of a board folder: their names, what their columns are, and how they are read.
+
+Nothing else in the project names a file of a board or reads one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -14,144 +18,175 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.rows import read_rows
 from arena.data.schema import validation_problems
-from surrogate.board import tables
-from surrogate.board.judge_report import JudgeReport
-from surrogate.board.summary import BoardSummary
+from features.engine.extraction import feature_columns
 
-REBUILD = "build the board anew"
+DECIMALS = 6
+"""Decimals of every number of a board."""
+REBUILD = "build the board again"
+
+SUMMARY_FILE = "summary.json"
+JUDGE_REPORT_FILE = "judge_report.json"
+EXAMPLES_FILE = "examples.jsonl"
+FEATURES_FILE = "features.parquet"
+SURROGATE_FILE = "judge.skops"
+MANIFEST_FILE = "manifest.json"
+
+Kind = Literal["text", "number", "count"]
+_DTYPES: Mapping[Kind, str] = {"text": "str", "number": "float64", "count": "Int64"}
 
 
 @dataclass(frozen=True)
-class TableSchema:
-    """Columns of a table.
+class BoardTable:
+    """A table of a board.
 
     Attributes:
-        file: Name of its file.
-        texts: Columns of text that it must have.
-        numbers: Columns of numbers that it must have.
-        later_texts: Columns of text that older boards lack; empty there.
-        later_numbers: Columns of numbers that older boards lack; NaN there.
+        file: Name of its CSV file.
+        columns: Column to its kind: texts are never missing, numbers may be, as may counts (whole
+            numbers).
     """
 
     file: str
-    texts: tuple[str, ...]
-    numbers: tuple[str, ...]
-    later_texts: tuple[str, ...] = ()
-    later_numbers: tuple[str, ...] = ()
+    columns: Mapping[str, Kind]
 
-    @property
-    def all_texts(self) -> tuple[str, ...]:
-        """Columns of text."""
-        return self.texts + self.later_texts
+    def of_kind(self, kind: Kind) -> list[str]:
+        """Return the columns of a kind."""
+        return [name for name, of in self.columns.items() if of == kind]
 
-    @property
-    def all_numbers(self) -> tuple[str, ...]:
-        """Columns of numbers."""
-        return self.numbers + self.later_numbers
+    def typed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Bring a table to these columns and their types, numbers rounded."""
+        columns = table[list(self.columns)].reset_index(drop=True)
+        texts = dict.fromkeys(self.of_kind("text"), "")
+        dtypes = {name: _DTYPES[kind] for name, kind in self.columns.items()}
+        return columns.fillna(texts).astype(dtypes).round(DECIMALS)
+
+    def write(self, table: pd.DataFrame, folder: Path) -> None:
+        """Write the table; the same one gives the same bytes."""
+        table.to_csv(folder / self.file, index=False, lineterminator="\n")
+
+    def read(self, folder: Path) -> pd.DataFrame:
+        """Read the table.
+
+        Raises:
+            DataError: If the file is damaged, a column is missing or a number is none.
+        """
+        texts = dict.fromkeys(self.of_kind("text"), "str")
+        try:
+            table = pd.read_csv(
+                folder / self.file, dtype=texts, keep_default_na=False, na_values=[""]
+            )
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+            raise DataError([_damaged(self.file, error)]) from error
+        problems = [
+            Problem(self.file, 1, name, None, "there is no such column", REBUILD)
+            for name in self.columns
+            if name not in table
+        ] or [
+            Problem(self.file, int(row) + 2, name, value, f"is no {self.columns[name]}", REBUILD)
+            for name in [*self.of_kind("number"), *self.of_kind("count")]
+            for row, value in self._wrong(table[name])
+        ]
+        if problems:
+            raise DataError(problems)
+        return self.typed(table)
+
+    def _wrong(self, column: pd.Series) -> Sequence[tuple[Any, object]]:
+        numbers = pd.to_numeric(column, errors="coerce")
+        wrong = numbers.isna() & column.notna()
+        if self.columns[str(column.name)] == "count":
+            wrong |= numbers.notna() & (numbers != numbers.round())
+        return list(column[wrong].items())
 
 
-BOARD = TableSchema(
+RATINGS = BoardTable(
     "board.csv",
-    ("language", "system"),
-    ("rank", "rating", "coverage", "answers"),
-    ("split", "note"),
-    ("low", "high", "arena_rank", "arena_rating", "arena_low", "arena_high"),
+    {
+        **dict.fromkeys(("language", "system"), "text"),
+        **{"rank": "count", "rating": "number", "low": "number", "high": "number"},
+        **{"coverage": "number", "answers": "count", "arena_rank": "count"},
+        **dict.fromkeys(("arena_rating", "arena_low", "arena_high"), "number"),
+        **dict.fromkeys(("split", "note"), "text"),
+    },
 )
-OVERALL = TableSchema(
+OVERALL = BoardTable(
     "overall.csv",
-    ("system",),
-    ("rank", "mean_rank", "mean_rating", "languages", "coverage"),
-    (),
-    ("arena_rank", "arena_mean_rank"),
+    {
+        **{"system": "text", "rank": "count", "mean_rank": "number", "mean_rating": "number"},
+        **{"languages": "count", "coverage": "number"},
+        **{"arena_rank": "count", "arena_mean_rank": "number"},
+    },
 )
-IMPORTANCES = TableSchema(
+ARENA = BoardTable(
+    "arena.csv",
+    {
+        **{"language": "text", "system": "text", "rank": "count"},
+        **dict.fromkeys(("rating", "low", "high"), "number"),
+        "note": "text",
+    },
+)
+IMPORTANCES = BoardTable(
     "importances.csv",
-    ("language", "feature"),
-    ("importance",),
-    (),
-    (
-        *("tournament_mean", "tournament_low", "tournament_q1"),
-        *("tournament_median", "tournament_q3", "tournament_high"),
-    ),
+    {
+        **{"language": "text", "feature": "text", "importance": "number"},
+        **dict.fromkeys(("tournament_mean", "tournament_low", "tournament_high"), "number"),
+        **dict.fromkeys(("tournament_q1", "tournament_median", "tournament_q3"), "number"),
+    },
 )
-TIERS = TableSchema("tiers.csv", ("language", "system"), ("tier", "rank_low", "rank_high"))
-WIN_MATRIX = TableSchema(
-    "win_matrix.csv", ("language", "system", "opponent"), ("wins", "losses", "ties")
+TIERS = BoardTable(
+    "tiers.csv",
+    {
+        **dict.fromkeys(("language", "system"), "text"),
+        **dict.fromkeys(("tier", "rank_low", "rank_high"), "count"),
+        "note": "text",
+    },
 )
-NEIGHBOURS = TableSchema("neighbours.csv", ("language", "system", "neighbour"), ("distance",))
+WIN_MATRIX = BoardTable(
+    "win_matrix.csv",
+    {
+        **dict.fromkeys(("language", "system", "opponent"), "text"),
+        **dict.fromkeys(("wins", "losses", "ties"), "count"),
+    },
+)
+NEIGHBORS = BoardTable(
+    "neighbors.csv",
+    {"language": "text", "system": "text", "neighbour": "text", "distance": "number"},
+)
 
+TABLES: Mapping[str, BoardTable] = {
+    "ratings": RATINGS,
+    "overall": OVERALL,
+    "arena": ARENA,
+    "importances": IMPORTANCES,
+    "tiers": TIERS,
+    "win_matrix": WIN_MATRIX,
+    "neighbors": NEIGHBORS,
+}
+"""Name of a board's attribute to what is in it."""
 
-def read_table(folder: Path, schema: TableSchema) -> pd.DataFrame:
-    """Read a table: missing texts as empty ones, missing numbers as NaN.
-
-    Raises:
-        DataError: If the file is damaged, a column is missing or a number is none.
-    """
-    path = folder / schema.file
-    try:
-        table = pd.read_csv(
-            path,
-            dtype=dict.fromkeys(schema.all_texts, "str"),
-            keep_default_na=False,
-            na_values=[""],
-            encoding="utf-8",
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise DataError([_damaged(schema.file, error)]) from error
-    problems = [
-        Problem(schema.file, 1, name, None, "there is no such column", REBUILD)
-        for name in schema.texts + schema.numbers
-        if name not in table
-    ]
-    if problems:
-        raise DataError(problems)
-    return _typed(table, schema)
-
-
-def read_optional_table(folder: Path, schema: TableSchema) -> pd.DataFrame | None:
-    """Read a table, or return None where the folder has no such file."""
-    return read_table(folder, schema) if (folder / schema.file).is_file() else None
+BOARD_FILES: Mapping[str, str] = {
+    RATINGS.file: "ratings and ranks of every system in every language",
+    OVERALL.file: "systems by their mean rank over languages",
+    ARENA.file: "Bradley-Terry ratings from the judgments, with 95% intervals",
+    IMPORTANCES.file: "share of each feature in the surrogate's decisions",
+    TIERS.file: "judged systems that are not distinguishable, and intervals of their ranks",
+    WIN_MATRIX.file: "wins, losses and ties of each pair",
+    NEIGHBORS.file: "nearest systems in the space of features",
+    EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",
+    FEATURES_FILE: "every feature of every answer",
+    JUDGE_REPORT_FILE: "what is known of the judge",
+    SURROGATE_FILE: "the surrogate",
+    SUMMARY_FILE: "settings, agreement, counts of what was skipped and why",
+}
+"""Files of a board folder and what they hold."""
 
 
 def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
 
 
-def _typed(table: pd.DataFrame, schema: TableSchema) -> pd.DataFrame:
-    columns: dict[str, pd.Series] = {}
-    problems: list[Problem] = []
-    for name in schema.all_texts:
-        columns[name] = table[name].fillna("") if name in table else _blank(table, "")
-    for name in schema.all_numbers:
-        if name not in table:
-            columns[name] = _blank(table, float("nan"))
-            continue
-        columns[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
-        problems += _not_numbers(table[name], columns[name], schema.file)
-    if problems:
-        raise DataError(problems)
-    return pd.DataFrame(columns)
-
-
-def _blank(table: pd.DataFrame, value: object) -> pd.Series:
-    return pd.Series([value] * len(table), index=table.index)
-
-
-def _not_numbers(found: pd.Series, numbers: pd.Series, source: str) -> Sequence[Problem]:
-    wrong = found[numbers.isna() & found.notna()]
-    return [
-        Problem(source, int(row) + 2, str(found.name), value, "is no number", REBUILD)
-        for row, value in wrong.items()
-    ]
-
-
-FILE_NAME = "examples.jsonl"
-
-
 class Verdict(BaseModel):
     """A verdict on an answer, as seen from its system."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
 
     opponent: str
     outcome: Literal["win", "loss", "tie"]
@@ -161,7 +196,7 @@ class Verdict(BaseModel):
 class Example(BaseModel):
     """An answer with the verdicts on it."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
 
     language: str
     query_id: str
@@ -171,106 +206,75 @@ class Example(BaseModel):
     verdicts: tuple[Verdict, ...] = ()
 
 
-def read_examples(folder: Path) -> tuple[Example, ...] | None:
-    """Read example answers, in the order of the file, or return None where there are none.
+def read_examples(folder: Path) -> pd.DataFrame:
+    """Read example answers, in the order of the file; see ``examples.choose_examples``.
 
     Raises:
         DataError: If a line is no example, with all such lines.
     """
-    path = folder / FILE_NAME
-    if not path.is_file():
-        return None
-    rows = read_rows(path)
-    examples: list[Example] = []
+    rows = read_rows(folder / EXAMPLES_FILE)
     problems: list[Problem] = list(rows.problems)
-    records = rows.table.to_dict(orient="records")
-    for record, line in zip(records, rows.lines, strict=True):
+    examples = []
+    for record, line in zip(rows.table.to_dict(orient="records"), rows.lines, strict=True):
         try:
-            examples.append(Example.model_validate(record))
+            examples.append(Example.model_validate(record).model_dump(mode="json"))
         except ValidationError as error:
-            problems += validation_problems(error, FILE_NAME, int(line), lambda _: REBUILD)
+            problems += validation_problems(error, EXAMPLES_FILE, int(line), lambda _: REBUILD)
     if problems:
         raise DataError(problems)
-    return tuple(examples)
+    return typed_examples(pd.DataFrame(examples, columns=list(Example.model_fields)))
 
 
-SUMMARY_FILE = "summary.json"
-FEATURES_FILE = "features.parquet"
-JUDGE_REPORT_FILE = "judge_report.json"
+def typed_examples(examples: pd.DataFrame) -> pd.DataFrame:
+    """Bring example answers to their columns and types."""
+    texts = [name for name in Example.model_fields if name != "verdicts"]
+    dtypes = {**dict.fromkeys(texts, "str"), "verdicts": "object"}
+    return examples[list(Example.model_fields)].reset_index(drop=True).astype(dtypes)
+
+
+def read_feature_table(path: Path | str) -> pd.DataFrame:
+    """Read a feature table: ``language, system, query_id`` and one column a feature.
+
+    Raises:
+        UsageError: If the file is absent, a key column or every feature is missing, or a feature
+            is not numeric.
+        DataError: If it is damaged.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UsageError(f"there is no feature table at {path}")
+    try:
+        table = read_rows(path).table
+    except (pa.ArrowException, OSError) as error:
+        raise DataError([_damaged(path.name, error)]) from error
+    absent = [name for name in ("language", "system", "query_id") if name not in table]
+    if absent:
+        raise UsageError(f"{path.name} lacks the columns {', '.join(absent)}")
+    names = feature_columns(table)
+    if not names:
+        raise UsageError(f"{path.name} has no feature column")
+    try:
+        return typed_features(table)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{path.name} has a feature that is not a number ({error})") from error
+
+
+def typed_features(table: pd.DataFrame) -> pd.DataFrame:
+    """Bring a feature table to its types: features are numbers, all else is text or missing."""
+    names = feature_columns(table)
+    others = dict.fromkeys([name for name in table if name not in names], "object")
+    return table.reset_index(drop=True).astype({**others, **dict.fromkeys(names, "float64")})
+
 
 Content = TypeVar("Content", bound=BaseModel)
 
 
-@dataclass(frozen=True)
-class BoardTables:
-    """A board folder. What older boards lack is None.
-
-    Attributes:
-        summary: What the board says about itself.
-        board: Ratings a language, as ``csv_tables.BOARD`` names its columns.
-        overall: Ranks over all languages.
-        importances: Shares of features in the surrogate.
-        tiers: Systems that are not distinguishable, a language.
-        win_matrix: Wins, losses and ties of every pair, a language.
-        neighbours: Nearest systems in the space of features, a language.
-        features: Feature table, one row an answer.
-        examples: Answers with verdicts.
-        judge_report: What is known of the judge.
-    """
-
-    summary: BoardSummary
-    board: pd.DataFrame
-    overall: pd.DataFrame
-    importances: pd.DataFrame | None
-    tiers: pd.DataFrame | None
-    win_matrix: pd.DataFrame | None
-    neighbours: pd.DataFrame | None
-    features: pd.DataFrame | None
-    examples: tuple[Example, ...] | None
-    judge_report: JudgeReport | None
-
-    @property
-    def systems(self) -> Sequence[str]:
-        """Every system: ranked ones by overall rank, then the others by name."""
-        rest = sorted(set(self.board["system"]) - set(self.overall["system"]))
-        return [*self.overall["system"], *rest]
-
-    @property
-    def languages(self) -> Sequence[str]:
-        """Languages with a board."""
-        return sorted(self.board["language"].unique())
-
-
-def read_board_tables(folder: Path | str) -> BoardTables:
-    """Read a board folder.
+def read_json(kind: type[Content], path: Path) -> Content:
+    """Read a record.
 
     Raises:
-        UsageError: If the folder holds no board.
-        DataError: If a file of it is damaged.
+        DataError: If it is malformed; names each field.
     """
-    folder = Path(folder)
-    required = (tables.BOARD.file, tables.OVERALL.file, SUMMARY_FILE)
-    absent = [name for name in required if not (folder / name).is_file()]
-    if absent:
-        raise UsageError(
-            f"{folder} holds no board: {', '.join(absent)} is missing; "
-            "make one with  surrogate-arena board ARENA --out DIR"
-        )
-    return BoardTables(
-        summary=_read_json(BoardSummary, folder / SUMMARY_FILE),
-        board=read_table(folder, tables.BOARD),
-        overall=read_table(folder, tables.OVERALL),
-        importances=read_optional_table(folder, tables.IMPORTANCES),
-        tiers=read_optional_table(folder, tables.TIERS),
-        win_matrix=read_optional_table(folder, tables.WIN_MATRIX),
-        neighbours=read_optional_table(folder, tables.NEIGHBOURS),
-        features=_read_features(folder),
-        examples=read_examples(folder),
-        judge_report=_read_judge_report(folder),
-    )
-
-
-def _read_json(kind: type[Content], path: Path) -> Content:
     try:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:
@@ -278,26 +282,8 @@ def _read_json(kind: type[Content], path: Path) -> Content:
         raise DataError(problems) from error
 
 
-def _read_judge_report(folder: Path) -> JudgeReport | None:
-    path = folder / JUDGE_REPORT_FILE
-    return _read_json(JudgeReport, path) if path.is_file() else None
-
-
-def _read_features(folder: Path) -> pd.DataFrame | None:
-    path = folder / FEATURES_FILE
-    if not path.is_file():
-        return None
-    try:
-        table = pd.read_parquet(path)
-    except (pa.ArrowException, OSError) as error:
-        fault = f"cannot be read ({error})"
-        raise DataError([Problem(FEATURES_FILE, None, None, None, fault, REBUILD)]) from error
-    absent = [name for name in ("language", "system") if name not in table]
-    if absent:
-        raise DataError(
-            [
-                Problem(FEATURES_FILE, None, name, None, "there is no such column", REBUILD)
-                for name in absent
-            ]
-        )
-    return table
+def write_json(content: BaseModel, path: Path) -> None:
+    """Write a record as JSON."""
+    plain = content.model_dump(mode="json")
+    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")

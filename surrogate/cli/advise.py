@@ -43,13 +43,13 @@ def advise(
     """Say which questions to judge to settle a new system's rank, and how many judgments."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_answers, read_arena
-    from surrogate.board.folder import arena_folder, read_board
+    from surrogate.board.board import Board
     from surrogate.ranking.advice import advise as advise_systems
     from surrogate.ranking.prediction_powered import estimate_win_rates
     from surrogate.ranking.rank import rank_systems
 
-    published = read_board(judge)
-    read = read_arena(arena or arena_folder(judge, published.summary))
+    published = Board.load(judge)
+    read = read_arena(arena or published.arena_folder())
     table = rank_systems(published, read_answers(answers, read.queries), read, jobs).features
     judged = None if judgments is None else read_judgments(judgments)
     advice = advise_systems(

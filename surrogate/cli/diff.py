@@ -27,12 +27,13 @@ def diff(
 ) -> None:
     """Say what moved between two boards, and whether that is more than noise."""
     from arena.data.errors import UsageError
+    from surrogate.board.board import Board
     from surrogate.cli.printing import print_json
     from surrogate.diff.diff import diff_boards
 
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other; ask for one of them")
-    found = diff_boards(old, new)
+    found = diff_boards(Board.load(old), Board.load(new))
     if language is not None:
         found = found.of_language(language)
     if as_json:

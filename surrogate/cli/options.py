@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from annotated_types import Ge
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from arena.data.errors import UsageError
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON to standard output instead of tables.")
@@ -123,3 +130,87 @@ NotedInOption = Annotated[
     Path | None,
     typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
 ]
+
+
+SETTINGS = "settings"
+
+
+def with_settings(
+    model: type[BaseModel], leave_out: tuple[str, ...] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for every field of its parameter ``settings``.
+
+    Names, defaults, bounds and help are those of the fields, so that Python, TOML and the command
+    line have the same options. A value that the model refuses is an error of use.
+
+    Args:
+        model: What ``settings`` is.
+        leave_out: Fields that are no options.
+    """
+    fields = {name: item for name, item in model.model_fields.items() if name not in leave_out}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command)
+        hints = get_type_hints(command, include_extras=True)
+
+        def called(**values: Any) -> None:  # noqa: ANN401 - whatever the command takes
+            stated = {name: values.pop(name) for name in fields}
+            command(**values, settings=_checked(model, stated))
+
+        parameters: list[inspect.Parameter] = []
+        for parameter in signature.parameters.values():
+            if parameter.name == SETTINGS:
+                parameters += _options(fields)
+            else:
+                parameters.append(parameter.replace(annotation=hints[parameter.name]))
+        ordered = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
+        called.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
+        called.__annotations__ = {item.name: item.annotation for item in ordered}
+        called.__name__, called.__doc__ = command.__name__, command.__doc__
+        return called
+
+    return decorate
+
+
+def _options(fields: dict[str, FieldInfo]) -> Iterator[inspect.Parameter]:
+    for name, field in fields.items():
+        least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
+        option = typer.Option(_flag(name), min=least, help=field.description)
+        default = field.get_default(call_default_factory=True)
+        yield inspect.Parameter(
+            name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=",".join(default) if isinstance(default, tuple) else default,
+            annotation=Annotated[_shown_type(field, default), option],
+        )
+
+
+def _shown_type(field: FieldInfo, default: object) -> Any:  # noqa: ANN401 - a type
+    """Return what a user types for a field: numbers and switches as such, all else as text."""
+    for kind in (bool, int, float):
+        if isinstance(default, kind):
+            return kind
+        if default is None and kind in _parts(field.annotation):
+            return kind | None
+    return str if default is not None else str | None
+
+
+def _parts(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
+    inner = getattr(annotation, "__args__", ())
+    return (annotation, *(part for item in inner for part in _parts(item)))
+
+
+def _flag(name: str) -> str:
+    return f"--{name.removesuffix('_s').replace('_', '-')}"
+
+
+def _checked(model: type[BaseModel], stated: dict[str, Any]) -> BaseModel:
+    try:
+        return model.model_validate(stated)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name, message = str(fault["loc"][0]), fault["msg"]
+        value = stated.get(name)
+        raise UsageError(
+            f"{_flag(name)} is {value!r}: {message[:1].lower()}{message[1:]}"
+        ) from error

@@ -13,7 +13,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from surrogate.board.summary import BoardSummary, LanguageSummary
+from surrogate.board.board import Board
+from surrogate.board.summary import POOLED, BoardSummary, LanguageSummary
 
 WIDTH_WHERE_PIPED = 120
 SHOWN_NOTES = 10
@@ -72,6 +73,32 @@ def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> No
     header = [name.replace("_", " ") for name in columns]
     rows = table[list(columns)].itertuples(index=False, name=None)
     print_table(title, header, [list(row) for row in rows])
+
+
+def print_board(board: Board) -> None:
+    """Print a board's ranks, how far they agree with the arena, and what limits them."""
+    if len(board.languages) > 1:
+        print_overall(board.overall)
+    else:
+        print_language(board.ratings, board.languages[0])
+    print_agreement(board.summary)
+    _print_intervals(board)
+    for entry in board.judge_report.metaevaluations:
+        print(f"Judge {board.judge_report.judge} against people ({entry.name}): {entry.text}")
+
+
+def _print_intervals(board: Board) -> None:
+    """Print which languages have no interval of ratings, or a rough one, and why."""
+    said: dict[str, list[str]] = {}
+    rated = board.ratings.loc[board.ratings["rating"].notna(), "language"].unique()
+    for language in rated:
+        interval = board.summary.languages[language].interval
+        if interval.reason:
+            said.setdefault(f"no interval of ratings: {interval.reason}", []).append(language)
+        elif interval.pooled:
+            said.setdefault(f"intervals of ratings are rough: {POOLED}", []).append(language)
+    for sentence, languages in said.items():
+        print(f"Note ({', '.join(languages)}): {sentence}")
 
 
 def print_overall(overall: pd.DataFrame) -> None:

@@ -53,13 +53,13 @@ def plot(
 ) -> None:
     """Draw a board: ranks, features, importances, ratings, wins, agreement with the arena."""
     from arena.data.errors import UsageError
-    from surrogate.board.tables import read_board_tables
+    from surrogate.board.board import Board
     from surrogate.publish.figures.board_figures import KINDS, board_drawings
     from surrogate.publish.figures.figure import FORMATS
 
     if format not in FORMATS:
         raise UsageError(f"--format is {format!r}; use one of {', '.join(FORMATS)}")
-    tables = read_board_tables(board)
+    tables = Board.load(board)
     kinds = list(KINDS) if kind is None else split_names(kind)
     drawings = [
         *board_drawings(tables, kinds, language),
@@ -142,7 +142,7 @@ def _memerag(path: Path) -> Figure:
 
 
 if TYPE_CHECKING:
-    from surrogate.board.tables import BoardTables
+    from surrogate.board.board import Board
 
 TABLES = ("csv", "json", "markdown", "latex", "parquet")
 CARDS = ("dataset-card", "model-card")
@@ -177,7 +177,7 @@ def export(
     begins with an apostrophe gets an apostrophe in front; taking one off gives it back.
     """
     from arena.data.errors import UsageError
-    from surrogate.board.tables import read_board_tables
+    from surrogate.board.board import Board
 
     if format not in TABLES + CARDS:
         raise UsageError(f"--format is {format!r}; use one of {', '.join(TABLES + CARDS)}")
@@ -185,19 +185,17 @@ def export(
         raise UsageError("a card is of the whole board; leave --language out")
     if format not in CARDS and license_name is not None:
         raise UsageError("--license is for cards; leave it out")
-    tables = read_board_tables(board)
+    tables = Board.load(board)
     if format == "parquet":
         _write_parquet(tables, language, out)
         return
     text = (
-        _card(board, tables, format, license_name)
-        if format in CARDS
-        else _table(tables, format, language)
+        _card(tables, format, license_name) if format in CARDS else _table(tables, format, language)
     )
     _write(text, out)
 
 
-def _table(tables: BoardTables, kind: str, language: str | None) -> str:
+def _table(tables: Board, kind: str, language: str | None) -> str:
     from surrogate.publish import exports
 
     writers = {
@@ -209,14 +207,14 @@ def _table(tables: BoardTables, kind: str, language: str | None) -> str:
     return writers[kind](exports.exported_board(tables, language or exports.OVERALL))
 
 
-def _card(folder: Path, tables: BoardTables, kind: str, license_name: str | None) -> str:
+def _card(tables: Board, kind: str, license_name: str | None) -> str:
     from surrogate.publish import exports
 
     writer = exports.dataset_card if kind == "dataset-card" else exports.model_card
-    return writer(folder, tables, license_name or "")
+    return writer(tables, license_name or "")
 
 
-def _write_parquet(tables: BoardTables, language: str | None, out: Path | None) -> None:
+def _write_parquet(tables: Board, language: str | None, out: Path | None) -> None:
     from arena.data.errors import UsageError
     from surrogate.publish import exports
 

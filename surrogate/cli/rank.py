@@ -41,11 +41,11 @@ def rank(
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import write_rows
     from features.models.scorer import ModelOptions
-    from surrogate.board.folder import arena_folder, read_board
+    from surrogate.board.board import Board
     from surrogate.ranking.rank import rank_systems
 
-    published = read_board(judge)
-    read = read_arena(arena or arena_folder(judge, published.summary))
+    published = Board.load(judge)
+    read = read_arena(arena or published.arena_folder())
     models = ModelOptions(device, batch_size, download)
     placed = rank_systems(published, read_answers(answers, read.queries), read, jobs, models)
     if out is not None:

@@ -232,7 +232,7 @@ def validate(
 
 
 def _table(path: Path | None) -> Any:  # noqa: ANN401 - a pandas table, which is loaded late
-    from surrogate.board.folder import read_feature_table
+    from surrogate.board.tables import read_feature_table
 
     return None if path is None else read_feature_table(path)
 

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from arena.data.errors import UsageError
 from features.declare.feature import offer
-from surrogate.board.folder import DECIMALS
+from surrogate.board.board import Board
+from surrogate.board.tables import DECIMALS
 from surrogate.diff.languages import (
     ARENA,
     DIFF_COLUMNS,
     KINDS,
     OVERALL,
-    ComparedBoard,
     incomparable,
     language_diff,
     rank_change,
-    read_compared,
     with_verdicts,
 )
 from surrogate.publish.exports.tables import guarded
@@ -30,7 +28,7 @@ NOT_IN_ALL = "it is not comparable in every language: {languages}"
 
 
 def overall_diff(
-    old: ComparedBoard, new: ComparedBoard, kind: str, languages: Sequence[pd.DataFrame]
+    old: Board, new: Board, kind: str, languages: Sequence[pd.DataFrame]
 ) -> pd.DataFrame:
     """Compare the ranks over all languages, and test the mean change of the ratings.
 
@@ -152,8 +150,8 @@ class BoardDiff:
         }
 
 
-def diff_boards(old: Path | str, new: Path | str) -> BoardDiff:
-    """Compare two board folders system by system.
+def diff_boards(old: Board, new: Board) -> BoardDiff:
+    """Compare two boards system by system.
 
     A change of an arena rating is held against the intervals over tournaments, one of a
     synthetic rating against the conformal intervals; see ``rating_noise`` for the test. Boards of
@@ -161,29 +159,27 @@ def diff_boards(old: Path | str, new: Path | str) -> BoardDiff:
     by different features or surrogates are different measurements: they are not compared.
 
     Args:
-        old: Folder of the earlier board.
-        new: Folder of the later one.
+        old: The earlier board.
+        new: The later one.
 
     Raises:
-        UsageError: If one of them holds no board, or they have no language in common.
-        DataError: If a summary is malformed.
+        UsageError: If they have no language in common.
     """
-    before, after = read_compared(old), read_compared(new)
-    shared = sorted(before.languages & after.languages)
+    shared = sorted({*old.languages} & {*new.languages})
     if not shared:
         raise UsageError("the boards have no language in common: there is nothing to compare")
     parts = {
-        (kind, language): language_diff(before, after, kind, language)
+        (kind, language): language_diff(old, new, kind, language)
         for kind in KINDS
         for language in shared
     }
     overall = [
-        overall_diff(before, after, kind, [parts[kind, language] for language in shared])
+        overall_diff(old, new, kind, [parts[kind, language] for language in shared])
         for kind in KINDS
     ]
     tables = [*overall, *(parts[kind, language] for language in shared for kind in KINDS)]
     changes = pd.concat([_typed(table) for table in tables], ignore_index=True)
-    return BoardDiff(changes, _changed_settings(before, after), tuple(_notes(before, after, parts)))
+    return BoardDiff(changes, _changed_settings(old, new), tuple(_notes(old, new, parts)))
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
@@ -191,26 +187,32 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
     return table[DIFF_COLUMNS].astype(ranks)
 
 
-def _changed_settings(old: ComparedBoard, new: ComparedBoard) -> pd.DataFrame:
-    names = [*old.settings, *(name for name in new.settings if name not in old.settings)]
+def _changed_settings(old: Board, new: Board) -> pd.DataFrame:
+    before, after = _settings(old), _settings(new)
     rows = [
-        (name, before, after)
-        for name in names
-        if (before := old.settings.get(name)) != (after := new.settings.get(name))
+        (name, before.get(name), after.get(name))
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
     ]
     return pd.DataFrame(rows, columns=["field", "old", "new"], dtype=object)
 
 
-def _notes(
-    old: ComparedBoard, new: ComparedBoard, parts: dict[tuple[str, str], pd.DataFrame]
-) -> Iterator[str]:
+def _settings(board: Board) -> dict[str, str]:
+    summary = board.summary
+    fields = {"arena": summary.arena, "content": summary.fingerprint}
+    for name, text, _ in summary.settings.fields():
+        fields[name] = f"{fields[name]}; {text}" if name in fields else text
+    return fields
+
+
+def _notes(old: Board, new: Board, parts: dict[tuple[str, str], pd.DataFrame]) -> Iterator[str]:
     for kind in KINDS:
         if why := incomparable(old, new, kind):
             yield f"{kind} ratings are not comparable: {why}"
-    same = old.settings["content"] == new.settings["content"]
+    same = old.summary.fingerprint == new.summary.fingerprint
     yield _SAME_QUESTIONS if same else _OTHER_QUESTIONS
     yield _HOLM
-    for language in sorted(old.languages ^ new.languages):
+    for language in sorted({*old.languages} ^ {*new.languages}):
         yield f"{language} is on the {'old' if language in old.languages else 'new'} board only"
     for (kind, language), table in parts.items():
         if table["recenterd"].any():

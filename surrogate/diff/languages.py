@@ -15,19 +15,14 @@ rather than making them up.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import ValidationError
 from scipy.stats import norm, t
 
-from arena.data.errors import DataError, UsageError
-from arena.data.schema import validation_problems
 from arena.statistics.significance import holm_adjusted
-from surrogate.board.folder import ARENA_FILE, BOARD_FILE, OVERALL_FILE, SUMMARY_FILE
-from surrogate.board.summary import BoardSummary
+from surrogate.board.board import Board
 
 Floats = npt.NDArray[np.float64]
 
@@ -98,101 +93,7 @@ def chances(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
     return np.asarray(np.where(changes == 0, 1.0, 2 * t.sf(ratio, freedom)))
 
 
-RATING_COLUMNS = ["language", "system", "rank", "rating", "low", "high", "note"]
-
-_TEXTS = {"language": "str", "system": "str", "note": "str"}
-
-
-@dataclass(frozen=True)
-class ComparedBoard:
-    """A board as far as it is compared.
-
-    Attributes:
-        arena: Arena ratings: ``language, system, rank, rating, low, high, note``.
-        synthetic: Synthetic ratings, the same columns; low and high NaN on boards without them.
-        overall: Ranks over all languages.
-        settings: The signature's fields, with ``arena`` and a digest of its questions.
-        levels: Language to the level of the synthetic ratings' intervals.
-    """
-
-    arena: pd.DataFrame
-    synthetic: pd.DataFrame
-    overall: pd.DataFrame
-    settings: dict[str, str]
-    levels: dict[str, float]
-
-    @property
-    def tournaments(self) -> int | None:
-        """Tournaments that the arena's intervals rest on; None if the signature has none."""
-        count = self.settings.get("tournaments", "")
-        return int(count) if count.isdecimal() else None
-
-    @property
-    def languages(self) -> set[str]:
-        """Languages it ranks systems in."""
-        return set(self.synthetic["language"])
-
-
-def read_compared(folder: Path | str) -> ComparedBoard:
-    """Read a board folder for a comparison.
-
-    Raises:
-        UsageError: If the folder holds no board.
-        DataError: If ``summary.json`` is malformed.
-    """
-    folder = Path(folder)
-    wanted = (BOARD_FILE, ARENA_FILE, OVERALL_FILE, SUMMARY_FILE)
-    absent = [name for name in wanted if not (folder / name).is_file()]
-    if absent:
-        raise UsageError(
-            f"{folder} holds no board: {', '.join(absent)} is missing; "
-            "make one with  surrogate-arena board ARENA --out DIR"
-        )
-    summary = _read_summary(folder / SUMMARY_FILE)
-    settings = {"arena": summary.arena, "content": summary.fingerprint}
-    return ComparedBoard(
-        _ratings(folder / ARENA_FILE),
-        _ratings(folder / BOARD_FILE),
-        _read_table(folder / OVERALL_FILE),
-        settings | _fields(summary.signature),
-        {name: item.interval.level for name, item in summary.languages.items()},
-    )
-
-
-def _read_summary(path: Path) -> BoardSummary:
-    try:
-        return BoardSummary.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise DataError(
-            validation_problems(error, path.name, None, lambda _: "build the board anew")
-        ) from error
-
-
-def _read_table(path: Path) -> pd.DataFrame:
-    columns = pd.read_csv(path, nrows=0).columns
-    dtypes = {name: kind for name, kind in _TEXTS.items() if name in columns}
-    table = pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=[""])
-    return table.fillna({"note": ""}) if "note" in columns else table
-
-
-def _ratings(path: Path) -> pd.DataFrame:
-    table = _read_table(path)
-    older = {name: np.nan for name in ("low", "high") if name not in table}
-    return table.assign(**older)[RATING_COLUMNS]
-
-
-def _fields(signature: str) -> dict[str, str]:
-    """Take a signature such as ``judge:gpt-4o|seed:0`` apart; a field may stand several times."""
-    fields: dict[str, str] = {}
-    last = ""
-    for part in signature.split("|"):
-        name, colon, value = part.partition(":")
-        if not (colon and name.isidentifier()):
-            name, value = last, part  # a bar in a name
-        fields[name] = f"{fields[name]}|{value}" if name in fields else value
-        last = name
-    return fields
-
+RATING_COLUMNS = ["system", "rank", "rating", "low", "high", "note"]
 
 SYNTHETIC = "synthetic"
 ARENA = "arena"
@@ -221,16 +122,17 @@ _SCALE = {
 }
 _INSTRUMENT = {
     "features": "the features",
-    "model": "the surrogate",
+    "surrogate": "the surrogate",
     "rows": "the training rows",
 }
 
 
-def incomparable(old: ComparedBoard, new: ComparedBoard, kind: str) -> str:
+def incomparable(old: Board, new: Board, kind: str) -> str:
     """Say why two boards' ratings cannot be compared at all; empty if they can."""
     fields = _SCALE if kind == ARENA else _SCALE | _INSTRUMENT
+    before, after = (board.summary.settings for board in (old, new))
     differing = [
-        words for name, words in fields.items() if old.settings.get(name) != new.settings.get(name)
+        words for name, words in fields.items() if getattr(before, name) != getattr(after, name)
     ]
     if not differing:
         return ""
@@ -238,7 +140,7 @@ def incomparable(old: ComparedBoard, new: ComparedBoard, kind: str) -> str:
     return f"another {what}: {', '.join(differing)} changed"
 
 
-def language_diff(old: ComparedBoard, new: ComparedBoard, kind: str, language: str) -> pd.DataFrame:
+def language_diff(old: Board, new: Board, kind: str, language: str) -> pd.DataFrame:
     """Compare one language.
 
     Args:
@@ -292,14 +194,12 @@ def rank_change(old: pd.Series, new: pd.Series, both: npt.NDArray[np.bool_]) -> 
     return change
 
 
-def _of_language(board: ComparedBoard, kind: str, language: str) -> pd.DataFrame:
-    table = board.arena if kind == ARENA else board.synthetic
-    return table[table["language"] == language].drop(columns="language").assign(there=True)
+def _of_language(board: Board, kind: str, language: str) -> pd.DataFrame:
+    table = board.arena if kind == ARENA else board.ratings
+    return table.loc[table["language"] == language, RATING_COLUMNS].assign(there=True)
 
 
-def _sides(
-    old: ComparedBoard, new: ComparedBoard
-) -> tuple[tuple[ComparedBoard, str], tuple[ComparedBoard, str]]:
+def _sides(old: Board, new: Board) -> tuple[tuple[Board, str], tuple[Board, str]]:
     return (old, "old"), (new, "new")
 
 
@@ -311,28 +211,27 @@ def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recenterd: bool)
     return np.asarray(np.where(rated, change, np.nan))
 
 
-def _errors(
-    board: ComparedBoard, table: pd.DataFrame, kind: str, language: str, side: str
-) -> Errors:
+def _errors(board: Board, table: pd.DataFrame, kind: str, language: str, side: str) -> Errors:
     low, high = (table[f"{bound}_{side}"].to_numpy(float) for bound in ("low", "high"))
     if kind == SYNTHETIC:
-        return conformal_errors(low, high, board.levels[language])
-    if board.tournaments is None or board.tournaments < FEWEST_TOURNAMENTS:
+        return conformal_errors(low, high, board.summary.languages[language].interval.level)
+    tournaments = board.summary.settings.tournaments
+    if tournaments < FEWEST_TOURNAMENTS:
         return Errors(np.full(len(table), np.nan), np.inf)
-    return bootstrap_errors(low, high, board.tournaments)
+    return bootstrap_errors(low, high, tournaments)
 
 
 def _reasons(
     table: pd.DataFrame,
     whole: str,
-    sides: list[tuple[ComparedBoard, str]],
+    sides: list[tuple[Board, str]],
     kind: str,
 ) -> list[str]:
     """Say for each system why its change is not tested; empty where it is."""
     few = [
         f"the {side} board holds fewer than {FEWEST_TOURNAMENTS} tournaments"
         for board, side in sides
-        if kind == ARENA and (board.tournaments or 0) < FEWEST_TOURNAMENTS
+        if kind == ARENA and board.summary.settings.tournaments < FEWEST_TOURNAMENTS
     ]
     board_wide = whole or "; ".join(few)
     return [_reason(row, board_wide) for row in table.to_dict("records")]

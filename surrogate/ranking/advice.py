@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from surrogate.board.folder import PublishedBoard
+from surrogate.board.board import Board
 from surrogate.learning.surrogates import LanguageJudge
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
@@ -124,7 +124,7 @@ class Advice:
 
 
 def advise(
-    board: PublishedBoard,
+    board: Board,
     table: pd.DataFrame,
     *,
     judged: pd.DataFrame | None = None,
@@ -155,7 +155,7 @@ def advise(
     judgments_to_separate(0.9, level, power)
     places = [
         _Place(board, table, judge, system)
-        for language, judge in sorted(board.judge.languages.items())
+        for language, judge in sorted(board.surrogate.languages.items())
         for system in sorted(set(table.loc[table["language"] == language, "system"]))
     ]
     settled = [place for place in places if np.isfinite(place.rating)]
@@ -176,7 +176,7 @@ def advise(
 class _Place:
     """A new system in one language of a board."""
 
-    board: PublishedBoard
+    board: Board
     table: pd.DataFrame
     judge: LanguageJudge
     system: str
@@ -202,7 +202,7 @@ class _Place:
     @cached_property
     def field(self) -> pd.Series:
         """Ratings of the board's systems, best first."""
-        rows = self.board.board[self.board.board["language"] == self.language]
+        rows = self.board.ratings[self.board.ratings["language"] == self.language]
         return (
             rows.set_index("system")["rating"].dropna().sort_values(ascending=False, kind="stable")
         )

@@ -26,7 +26,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from arena.data.errors import UsageError
-from surrogate.board.folder import PublishedBoard
+from surrogate.board.board import Board
 from surrogate.learning.tensor import feature_tensor
 from surrogate.ranking.advice import predicted_win_rates, question_ratings
 
@@ -180,7 +180,7 @@ class _Duels:
 
 
 def estimate_win_rates(
-    board: PublishedBoard, table: pd.DataFrame, judgments: pd.DataFrame, level: float = LEVEL
+    board: Board, table: pd.DataFrame, judgments: pd.DataFrame, level: float = LEVEL
 ) -> pd.DataFrame:
     """Estimate how often new systems beat the field they were judged against.
 
@@ -244,10 +244,10 @@ def rating_of(win_rate: float, opponents: Floats, shares: Floats) -> float:
 
 
 def _against_board(
-    board: PublishedBoard, judgments: pd.DataFrame, language: str, system: str
+    board: Board, judgments: pd.DataFrame, language: str, system: str
 ) -> pd.DataFrame:
     """One system's judgments against the board, columns ``query_id, opponent, points``."""
-    known = set(board.board.loc[board.board["language"] == language, "system"])
+    known = set(board.ratings.loc[board.ratings["language"] == language, "system"])
     points = judgments["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
     is_a, is_b = judgments["system_a"] == system, judgments["system_b"] == system
     own = pd.DataFrame(
@@ -261,7 +261,7 @@ def _against_board(
 
 
 def _row(
-    board: PublishedBoard,
+    board: Board,
     table: pd.DataFrame,
     judgments: pd.DataFrame,
     language: str,
@@ -281,9 +281,9 @@ def _row(
 
 
 def _duels(
-    board: PublishedBoard, table: pd.DataFrame, own: pd.DataFrame, language: str, system: str
+    board: Board, table: pd.DataFrame, own: pd.DataFrame, language: str, system: str
 ) -> _Duels:
-    judge = board.judge.languages.get(language)
+    judge = board.surrogate.languages.get(language)
     if judge is None or board.features is None:
         raise UsageError("the board has no surrogate for this language")
     opponents = sorted(own["opponent"].unique())
@@ -304,8 +304,8 @@ def _duels(
     )
 
 
-def _board_ratings(board: PublishedBoard, language: str, systems: Sequence[str]) -> Floats:
-    rows = board.board[board.board["language"] == language].set_index("system").reindex(systems)
+def _board_ratings(board: Board, language: str, systems: Sequence[str]) -> Floats:
+    rows = board.ratings[board.ratings["language"] == language].set_index("system").reindex(systems)
     return np.asarray(rows["arena_rating"].fillna(rows["rating"]), dtype=np.float64)
 
 

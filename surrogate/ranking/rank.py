@@ -14,9 +14,10 @@ from arena.data.folder import Arena, fingerprint
 from features.engine.extraction import extract
 from features.measures.registry import parse_features
 from features.models.scorer import ModelOptions
-from surrogate.board.folder import DECIMALS, PublishedBoard
+from surrogate.board.board import Board
 from surrogate.board.language import BOARD_COLUMNS
-from surrogate.board.summary import NOT_ON_THE_BOARD, POOLED, RatingInterval
+from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
+from surrogate.board.tables import DECIMALS
 from surrogate.ranking.explanations import Explanation, explain_systems, has_drivers
 
 NEW = "new"
@@ -69,7 +70,7 @@ class Placement:
 
 
 def rank_systems(
-    board: PublishedBoard,
+    board: Board,
     answers: pd.DataFrame,
     arena: Arena,
     n_jobs: int = 1,
@@ -95,15 +96,15 @@ def rank_systems(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
             f"arena {board.summary.arena!r} the board was built from; build the board anew"
         )
-    known = sorted(set(answers["system"]) & set(board.board["system"]))
+    known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
-    declared = parse_features(",".join(board.judge.features))
+    declared = parse_features(",".join(board.surrogate.features))
     table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     return place_systems(board, table, arena.queries)
 
 
-def place_systems(board: PublishedBoard, table: pd.DataFrame, queries: pd.DataFrame) -> Placement:
+def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> Placement:
     """Rank new systems by a feature table already at hand.
 
     Args:
@@ -111,12 +112,12 @@ def place_systems(board: PublishedBoard, table: pd.DataFrame, queries: pd.DataFr
         table: Feature table of the new systems' answers, with the board's features.
         queries: The arena's questions, for coverage.
     """
-    rated = board.judge.predict(table).set_index(["language", "system"])
+    rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
-    languages = sorted({*board.board["language"], *table["language"]})
+    languages = sorted({*board.ratings["language"], *table["language"]})
     explained = {
         language: explain_systems(judge, table, board.features)
-        for language, judge in board.judge.languages.items()
+        for language, judge in board.surrogate.languages.items()
     }
     found = [
         _row(board, rated, queries, language, system)
@@ -126,10 +127,10 @@ def place_systems(board: PublishedBoard, table: pd.DataFrame, queries: pd.DataFr
     ]
     rows = sorted(found, key=_place_in_table)
     new = _table(rows, NEW_COLUMNS)
-    placed = pd.concat([board.board, _table(rows, BOARD_COLUMNS)], ignore_index=True)
+    placed = pd.concat([board.ratings, _table(rows, BOARD_COLUMNS)], ignore_index=True)
     return Placement(
         board=placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True),
-        overall=_overall(board.overall, new, board.board["language"].nunique()),
+        overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table,
         new=new,
         explanations=_table(rows, EXPLANATION_COLUMNS),
@@ -153,13 +154,13 @@ def _place_in_table(row: dict[str, Any]) -> tuple[str, float, str]:
 
 
 def _row(
-    board: PublishedBoard, rated: pd.DataFrame, queries: pd.DataFrame, language: str, system: str
+    board: Board, rated: pd.DataFrame, queries: pd.DataFrame, language: str, system: str
 ) -> dict[str, object]:
     found = (language, system) in rated.index
     rating = float(rated.loc[(language, system), "rating"]) if found else float("nan")
     rating = round(rating, DECIMALS)
     answers = int(rated.loc[(language, system), "answers"]) if found else 0
-    field = board.board[board.board["language"] == language]
+    field = board.ratings[board.ratings["language"] == language]
     low, high = (round(bound, DECIMALS) for bound in _interval(board, language).around(rating))
     return {
         "language": language,
@@ -177,9 +178,9 @@ def _row(
     }
 
 
-def _interval(board: PublishedBoard, language: str) -> RatingInterval:
+def _interval(board: Board, language: str) -> RatingInterval:
     summary = board.summary.languages.get(language)
-    return summary.interval if summary else NOT_ON_THE_BOARD
+    return summary.interval if summary else NO_RATINGS
 
 
 def _place(ratings: pd.Series, rating: float) -> int | None:
@@ -209,11 +210,11 @@ def _explained(explanation: Explanation | None) -> dict[str, object]:
     return columns | {"outside_field": list(outside), "note": f"{OUTSIDE}: {features}"}
 
 
-def _notes(board: PublishedBoard, languages: Sequence[str]) -> Iterator[str]:
+def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     if board.features is None:
         yield NO_FEATURE_TABLE
     for language in languages:
-        judge = board.judge.languages.get(language)
+        judge = board.surrogate.languages.get(language)
         if judge and not has_drivers(judge):
             yield NO_DRIVERS.format(language, judge.recipe.learner)
         interval = _interval(board, language)

@@ -16,10 +16,9 @@ from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
+from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.folder import JUDGE_FILE, read_feature_table, write_board
-from surrogate.board.tables import read_board_tables
-from surrogate.learning.surrogates import Recipe
+from surrogate.board.tables import SURROGATE_FILE, read_feature_table
 from surrogate.metaevaluation.results import FILE_NAME as METAEVALUATION_FILE
 from surrogate.publish import exports
 from surrogate.publish.exports.tables import ALL, OVERALL, ExportedBoard
@@ -91,10 +90,10 @@ def board_step(board: ConfiguredBoard) -> Step:
         upstream=_upstream(board),
         options=_tournament_options(board, board.options.tournaments)
         | {
-            "learner": board.options.surrogate.learner,
-            "rows": board.options.surrogate.rows,
+            "surrogate": board.options.surrogate,
+            "rows": board.options.rows,
             "examples": board.options.examples,
-            "holdout": "drawn" if board.options.holdout is None else board.options.holdout,
+            "holdout": "drawn" if board.options.holdout is None else [*board.options.holdout],
         },
         versions=versions_of(NUMERIC_LIBRARIES),
     )
@@ -134,21 +133,14 @@ def _build(board: ConfiguredBoard, place: Place) -> str:
     learned_from = arena.judged_by(board.judge).judges[0]
     built = build_board(
         arena,
-        board.judge,
+        options.settings(),
+        judge=board.judge,
         feature_table=read_feature_table(_feature_table(board, place)),
-        tournaments=options.tournaments,
-        questions=options.questions,
-        ties=options.ties,
-        ridge=options.ridge,
-        holdout=options.holdout,
-        recipe=Recipe(options.surrogate.learner, options.surrogate.rows),
-        examples=options.examples,
         records=judging_records(board, learned_from, place),
-        seed=options.seed,
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
-    write_board(built, place.target, board.arena)
+    built.save(place.target, board.arena)
     return ""
 
 
@@ -268,7 +260,7 @@ def write_exports(board_folder: Path, target: Path, formats: Sequence[ExportForm
         target: Folder to write to.
         formats: Formats to write, each as ``overall`` and ``languages``.
     """
-    tables = read_board_tables(board_folder)
+    tables = Board.load(board_folder)
     for part, name in ((OVERALL, "overall"), (ALL, "languages")):
         board = exports.exported_board(tables, part)
         for chosen in formats:
@@ -291,7 +283,7 @@ def write_figures(board_folder: Path, target: Path) -> None:
     Raises:
         MissingDependencyError: If matplotlib is not installed.
     """
-    tables = read_board_tables(board_folder)
+    tables = Board.load(board_folder)
     reasons = []
     for drawing in board_drawings(tables):
         try:
@@ -340,7 +332,7 @@ def _step(
         board.name,
         stage,
         make,
-        upstream={BOARD: all_but(JUDGE_FILE)},
+        upstream={BOARD: all_but(SURROGATE_FILE)},
         options=options,
         versions=versions_of(libraries),
     )

@@ -13,15 +13,10 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from arena.data.errors import Problem, UsageError
 from arena.judging.prompt import VerdictForm
 from arena.llm.settings import OPENAI_URL
-from arena.rating.battles import TieRule
-from arena.rating.bradley_terry import DEFAULT_RIDGE
-from arena.rating.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
-from surrogate.board.examples import MOST_EXAMPLES
+from surrogate.board.settings import BoardSettings, Count, Names, Positive
 from surrogate.learning.names import DEFAULT_SURROGATE
-from surrogate.learning.regressors import DEFAULT_LEARNER
-from surrogate.learning.training import RowKind
 
 CONFIDENTIAL = "confidential"
 """Type of the error for a value that may hold a secret, which is never shown."""
@@ -38,14 +33,6 @@ def _board_name(name: str) -> str:
             "use letters, digits, '.', '_' and '-', a letter or digit first",
         )
     return name
-
-
-def _listed(value: object) -> object:
-    """Take text as a comma-separated list; commas in parentheses belong to a feature."""
-    if not isinstance(value, str):
-        return value
-    parts = re.split(r",(?![^()]*\))", value)
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _number_of_pairs(value: object) -> object:
@@ -75,29 +62,14 @@ def _without_password(value: str) -> str:
 
 
 BoardName = Annotated[str, AfterValidator(_board_name)]
-Names = Annotated[list[str], BeforeValidator(_listed)]
 Pairs = Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_number_of_pairs)]
 Variable = Annotated[str, AfterValidator(_name_of_variable)]
 Address = Annotated[str, AfterValidator(_without_password)]
 ExportFormat = Literal["csv", "json", "parquet", "latex", "markdown"]
-Positive = Annotated[int, Field(ge=1)]
-Count = Annotated[int, Field(ge=0)]
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class SurrogateOptions(_Table):
-    """How the surrogate is trained.
-
-    Attributes:
-        learner: Name of the regressor; one of ``saved_learners.SAVED_LEARNERS``.
-        rows: One training row a ``system`` or a ``question``.
-    """
-
-    learner: str = DEFAULT_LEARNER
-    rows: RowKind = "system"
 
 
 class JudgingOptions(_Table):
@@ -130,7 +102,7 @@ class JudgingOptions(_Table):
     questions: Positive = 100
     pairs: Pairs = None
     both_orders: bool = False
-    languages: Names = []
+    languages: Names = ()
     verdict: VerdictForm = "text"
     store: Address | None = None
     max_calls: Count | None = None
@@ -178,23 +150,14 @@ class AfterOptions(_Table):
     validation: ValidationOptions | None = None
 
 
-class BoardOptions(_Table):
+class BoardOptions(BoardSettings):
     """One board; paths are relative to the configuration file.
 
     Attributes:
         arena: Arena folder.
-        judge: Judge to learn from; may be left out where there is one.
         features: Names of features and groups; the group ``default`` if nothing is said.
         feature_file: File with such names, one or several a line; ``#`` begins a remark.
         feature_table: File of features already computed, taken in their place.
-        surrogate: Learner and kind of rows.
-        tournaments: Bootstrapped tournaments a language.
-        questions: Questions drawn a tournament.
-        holdout: Systems kept out of training; an empty list for none, None for two drawn by seed.
-        ties: How ties count.
-        ridge: Precision of the prior on ratings.
-        seed: Seed of everything random.
-        examples: Answers to show of each system at most.
         metaevaluation: Files ``metaevaluation.json``, or folders that hold one, beside the
             arena's own.
         device: Where features' models run.
@@ -205,24 +168,21 @@ class BoardOptions(_Table):
     """
 
     arena: str | None = None
-    judge: str | None = None
-    features: Names | None = None
+    features: Names | None = None  # type: ignore[assignment]
     feature_file: str | None = None
     feature_table: str | None = None
-    surrogate: SurrogateOptions = SurrogateOptions()
-    tournaments: Positive = DEFAULT_TOURNAMENTS
-    questions: Positive = DEFAULT_QUESTIONS
-    holdout: Names | None = None
-    ties: TieRule = "half"
-    ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = DEFAULT_RIDGE
-    seed: Count = 0
-    examples: Count = MOST_EXAMPLES
-    metaevaluation: Names = []
+    metaevaluation: Names = ()
     device: str = "auto"
     batch_size: Positive = 32
     download: bool = False
     judging: JudgingOptions | None = None
     after: AfterOptions = AfterOptions()
+
+    def settings(self) -> BoardSettings:
+        """Return what the board is built with."""
+        return BoardSettings(
+            **self.model_dump(include=set(BoardSettings.model_fields) - {"features"})
+        )
 
 
 class MatrixOptions(BoardOptions):
@@ -232,13 +192,13 @@ class MatrixOptions(BoardOptions):
         arenas: Name to arena folder.
         judges: Judges; with ``judging``, the models that judge.
         feature_sets: Name to features.
-        surrogates: Name to surrogate.
+        surrogates: Surrogates.
     """
 
     arenas: Annotated[dict[BoardName, str], Field(min_length=1)] | None = None
     judges: Annotated[list[str], Field(min_length=1)] | None = None
     feature_sets: Annotated[dict[BoardName, Names], Field(min_length=1)] | None = None
-    surrogates: Annotated[dict[BoardName, SurrogateOptions], Field(min_length=1)] | None = None
+    surrogates: Annotated[list[str], Field(min_length=1)] | None = None
 
 
 class Configuration(_Table):
@@ -259,8 +219,6 @@ class Configuration(_Table):
 
 SUBTABLES: dict[str, type[BaseModel]] = {
     "judging": JudgingOptions,
-    "surrogate": SurrogateOptions,
-    "surrogates": SurrogateOptions,
     "after": AfterOptions,
     "validation": ValidationOptions,
 }
@@ -365,7 +323,7 @@ def _hint(item: ErrorDetails) -> str:
     context: dict[str, Any] = item.get("ctx", {})
     if item["type"] == "literal_error":
         return f"use one of {context['expected']}"
-    if item["type"] == "list_type":
+    if item["type"] in ("list_type", "tuple_type"):
         return _LISTED
     if item["type"].endswith("_type"):
         kind = item["type"].removesuffix("_type").replace("_", " ")

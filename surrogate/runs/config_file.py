@@ -77,8 +77,8 @@ def _feature_faults(board: ConfiguredBoard) -> Iterator[Fault]:
 
 
 def _surrogate_faults(board: ConfiguredBoard) -> Iterator[Fault]:
-    learner = board.options.surrogate.learner
-    yield from _refused("surrogate.learner", learner, lambda: check_savable(learner))
+    surrogate = board.options.surrogate
+    yield from _refused("surrogate", surrogate, lambda: check_savable(surrogate))
     validation = board.options.after.validation
     if validation is not None:
         model = validation.model
@@ -115,10 +115,7 @@ def combinations(axes: MatrixOptions, with_judging: bool) -> Iterator[tuple[str,
         [(name, {"arena": folder}) for name, folder in (axes.arenas or {}).items()],
         [(name, _judge(name, with_judging)) for name in axes.judges or ()],
         [(name, {"features": names}) for name, names in (axes.feature_sets or {}).items()],
-        [
-            (name, {"surrogate": surrogate.model_dump(exclude_unset=True)})
-            for name, surrogate in (axes.surrogates or {}).items()
-        ],
+        [(name, {"surrogate": name}) for name in axes.surrogates or ()],
     ]
     for parts in product(*(axis for axis in chosen if axis)):
         suffix = "".join(f"-{_part_of_name(name)}" for name, _ in parts)

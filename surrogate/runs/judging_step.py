@@ -52,7 +52,7 @@ def judging_step(board: ConfiguredBoard, options: JudgingOptions) -> Step:
         JUDGING,
         lambda place: _judge(board, options, place),
         files=lambda: _prefixed(digests_of(board.arena, (*ARENA_CONTENT, *ARENA_JUDGMENTS))),
-        options=options.model_dump(include=_SETTINGS),
+        options=options.model_dump(mode="json", include=_SETTINGS),
         versions=versions_of(JUDGING_LIBRARIES),
     )
 

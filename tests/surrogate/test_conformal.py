@@ -17,7 +17,7 @@ from surrogate.board.intervals import (
     half_width,
     rating_intervals,
 )
-from surrogate.board.summary import NOT_ON_THE_BOARD
+from surrogate.board.summary import NO_RATINGS
 from surrogate.learning.regressors import find_learner
 from surrogate.learning.surrogates import Recipe, train_language_judge
 from surrogate.learning.tensor import feature_tensor
@@ -72,7 +72,7 @@ def test_where_no_interval_can_be_had_the_reason_is_said():
     assert np.isnan(found.around(1.0)).all()
     nothing = UnseenRatings("fi", np.array([1.0, -1.0]), np.full(2, np.nan))
     assert rating_intervals([nothing])["fi"].reason == NO_SURROGATE
-    assert np.isnan(NOT_ON_THE_BOARD.around(0.0)).all()
+    assert np.isnan(NO_RATINGS.around(0.0)).all()
 
 
 def test_systems_without_an_arena_rating_leave_no_residual():

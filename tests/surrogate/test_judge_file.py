@@ -20,17 +20,17 @@ class Foreign:
 
 def test_a_judge_reads_back_as_saved(small_board, tmp_path):
     path = tmp_path / "judge.skops"
-    save_judge(small_board.judge, path)
+    save_judge(small_board.surrogate, path)
     judge = load_judge(path)
-    assert judge.signature == small_board.judge.signature
-    assert judge.features == small_board.judge.features
-    for language, item in small_board.judge.languages.items():
+    assert judge.signature == small_board.surrogate.signature
+    assert judge.features == small_board.surrogate.features
+    for language, item in small_board.surrogate.languages.items():
         assert judge.languages[language].systems == item.systems
         assert judge.languages[language].recipe == item.recipe
         assert judge.languages[language].left_out == item.left_out
     np.testing.assert_array_equal(
         judge.predict(small_board.features)["rating"],
-        small_board.judge.predict(small_board.features)["rating"],
+        small_board.surrogate.predict(small_board.features)["rating"],
     )
 
 
@@ -70,7 +70,7 @@ def test_other_contents_are_refused(tmp_path):
 
 def test_broken_trees_are_refused_before_they_are_asked(small_board, tmp_path):
     path = tmp_path / "judge.skops"
-    broken_children = copy.deepcopy(small_board.judge)
+    broken_children = copy.deepcopy(small_board.surrogate)
     tree = broken_children.languages["en"].estimator.estimators_[7].tree_
     for bad_child in (0, tree.node_count, -7):
         state = tree.__getstate__()
@@ -79,7 +79,7 @@ def test_broken_trees_are_refused_before_they_are_asked(small_board, tmp_path):
         save_judge(broken_children, path)
         with pytest.raises(UsageError, match="not a trained judge: its forest holds a broken tree"):
             load_judge(path)
-    other_feature = copy.deepcopy(small_board.judge)
+    other_feature = copy.deepcopy(small_board.surrogate)
     tree = other_feature.languages["en"].estimator.estimators_[0].tree_
     state = tree.__getstate__()
     state["nodes"]["feature"][0] = 99
@@ -100,8 +100,8 @@ def test_broken_trees_are_refused_before_they_are_asked(small_board, tmp_path):
 )
 def test_other_estimators_are_refused(small_board, tmp_path, estimator, message):
     path = tmp_path / "judge.skops"
-    english = replace(small_board.judge.languages["en"], estimator=estimator)
-    save_judge(replace(small_board.judge, languages={"en": english}), path)
+    english = replace(small_board.surrogate.languages["en"], estimator=estimator)
+    save_judge(replace(small_board.surrogate, languages={"en": english}), path)
     with pytest.raises(UsageError, match=message):
         load_judge(path)
 

@@ -1,22 +1,21 @@
 """Placing new systems on a board whose rows stay as they are."""
 
-import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from surrogate import place_systems, rank_systems, read_board, write_board
-from surrogate.board.summary import NOT_ON_THE_BOARD, POOLED
-from surrogate.ranking.rank import NO_ANSWER, NO_FEATURE_TABLE, NO_SURROGATE, OUTSIDE
+from surrogate import Board, place_systems, rank_systems
+from surrogate.board.summary import POOLED
+from surrogate.ranking.rank import NO_ANSWER, NO_SURROGATE, OUTSIDE
 
 
 @pytest.fixture(scope="module")
 def published(small_board, tmp_path_factory):
     folder = tmp_path_factory.mktemp("board")
-    write_board(small_board, folder)
-    return read_board(folder)
+    small_board.save(folder)
+    return Board.load(folder)
 
 
 def copy_of(arena, system, name):
@@ -28,7 +27,7 @@ def test_a_copy_of_a_system_gets_its_rating_and_rank(published, small_arena):
     for system in small_arena.info.systems[:3]:
         placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
         new = placed.new.set_index("language")
-        old = published.board[published.board["system"] == system].set_index("language")
+        old = published.ratings[published.ratings["system"] == system].set_index("language")
         pd.testing.assert_series_equal(new["rating"], old["rating"], atol=1e-6)
         assert (new["rank"] == old["rank"]).all()
         assert (new["coverage"] == 1.0).all()
@@ -41,7 +40,7 @@ def test_existing_rows_do_not_move(published, small_arena):
     placed = rank_systems(published, answers, small_arena)
     kept = placed.board[placed.board["split"] != "new"].reset_index(drop=True)
     pd.testing.assert_frame_equal(
-        kept, published.board.sort_values(["language", "rank"], ignore_index=True, kind="stable")
+        kept, published.ratings.sort_values(["language", "rank"], ignore_index=True, kind="stable")
     )
     old = placed.overall[placed.overall["system"] != "newcomer"].reset_index(drop=True)
     pd.testing.assert_frame_equal(old, published.overall)
@@ -89,7 +88,7 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
         interval = published.summary.languages[row.language].interval
         assert row.high - row.rating == pytest.approx(interval.half_width, abs=2e-6)
         assert row.rating - row.low == pytest.approx(interval.half_width, abs=2e-6)
-        field = published.board[published.board["language"] == row.language]["rating"]
+        field = published.ratings[published.ratings["language"] == row.language]["rating"]
         assert row.rank_low == 1 + (field > row.high).sum()
         assert row.rank_high == 1 + (field > row.low).sum()
         assert row.rank_low <= row.rank <= row.rank_high
@@ -118,7 +117,9 @@ def test_drivers_add_up_to_what_a_rating_is_above_the_base(published, small_aren
 def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena, text):
     system = small_arena.info.systems[0]
     trained = next(
-        name for name in small_arena.info.systems if name in published.judge.languages["en"].systems
+        name
+        for name in small_arena.info.systems
+        if name in published.surrogate.languages["en"].systems
     )
     answers = pd.concat(
         [
@@ -133,29 +134,6 @@ def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena
     assert new.loc["garbage", "note"].str.startswith(OUTSIDE).all()
     assert explained.loc["copy", "outside_field"].isna().all()
     assert (new.loc["copy", "note"] == "").all()
-
-
-def test_a_board_from_before_there_were_intervals_still_ranks(small_board, small_arena, tmp_path):
-    write_board(small_board, tmp_path)
-    older = pd.read_csv(tmp_path / "board.csv").drop(columns=["low", "high"])
-    older.to_csv(tmp_path / "board.csv", index=False)
-    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
-    for item in summary["languages"].values():
-        del item["interval"]
-    (tmp_path / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
-    (tmp_path / "features.parquet").unlink()
-    board = read_board(tmp_path)
-    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
-    placed = rank_systems(board, answers, small_arena)
-    assert placed.new["rank"].notna().all()
-    assert placed.new[["low", "high", "rank_low", "rank_high"]].isna().all(axis=None)
-    assert placed.explanations["neighbours"].map(len).eq(0).all()
-    assert placed.notes == (
-        NO_FEATURE_TABLE,
-        f"no interval of ratings in en: {NOT_ON_THE_BOARD.reason}",
-        f"no interval of ratings in sw: {NOT_ON_THE_BOARD.reason}",
-    )
-    assert placed.board[["low", "high"]].isna().all(axis=None)
 
 
 def test_an_interval_that_rests_on_other_languages_is_said(published, small_arena):
@@ -187,4 +165,4 @@ def test_another_arena_is_refused(published, small_arena):
 def test_a_feature_table_without_the_boards_features_is_refused(published, small_board):
     table = small_board.features.drop(columns=["bleu", "english"])
     with pytest.raises(UsageError, match="the feature table lacks english, bleu; extract them"):
-        published.judge.predict(table)
+        published.surrogate.predict(table)

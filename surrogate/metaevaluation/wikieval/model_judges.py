@@ -8,17 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.llm.usage import Usage
+from arena.llm.usage import Budget, Usage
 from features.declare.sample import Missing
 from features.measures.ragas import QUESTIONS
 from features.models import Item, ModelOptions, Scores, load_scorer
 from features.models.ragas import (
     INSUFFICIENT_INFORMATION,
     NOT_REACHED,
-    QUESTION,
-    SENTENCES,
-    STATEMENTS,
-    VERDICTS,
     QuestionSimilarity,
     TextQualities,
     answer_item,
@@ -27,8 +23,8 @@ from features.models.ragas import (
     faithfulness_item,
     from_scores,
     named_models,
-    versions,
 )
+from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS, versions
 from features.text.sentences import split_sentences
 from surrogate.metaevaluation.judges import Verdict
 from surrogate.metaevaluation.wikieval.judges import (
@@ -257,22 +253,13 @@ class RagasJudge:
         name, embedder = named_models(self.model)
         llm = replace(
             endpoint_model(name, self.options),
-            max_calls=self._calls_left(),
-            progress=self._progress,
-            usages=self.usages,
+            budget=Budget(self.max_calls, self.usages),
+            stage=self.name,
+            progress=self.progress,
         )
         if by_questions:
             return QuestionSimilarity(llm, embedder, self.options).score(items)
         return TextQualities(llm).score(items)
-
-    def _calls_left(self) -> int | None:
-        if self.max_calls is None:
-            return None
-        return max(self.max_calls - sum(usage.calls - usage.retries for usage in self.usages), 0)
-
-    def _progress(self, done: int, total: int) -> None:
-        if self.progress is not None:
-            self.progress(f"{self.name} stage {len(self.usages)}", done, total)
 
 
 def _score(row: Scores) -> Verdict:

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from arena.data.errors import UsageError
+from arena.data.files import file_digest
 from arena.data.languages import LANGUAGE_CODE
-from surrogate.board.folder import JUDGE_FILE
-from surrogate.board.signature import reproduction, signature_fields
+from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import BoardTables
+from surrogate.board.tables import BOARD_FILES, SURROGATE_FILE
 from surrogate.publish.exports.tables import markdown_text
 from surrogate.publish.formats import count_of, decimal, interval, language_name, percent, whole
-from surrogate.publish.site.system_page import mean_importances
+from surrogate.publish.view import mean_importances
 
 TAGS = ("surrogate-arena", "rag", "evaluation", "llm-as-a-judge", "bradley-terry", "leaderboard")
-
-BOARD_FILES: Mapping[str, str] = {
-    "board.csv": "ratings and ranks of every system in every language",
-    "overall.csv": "systems by their mean rank over languages",
-    "arena.csv": "Bradley-Terry ratings from the judgments, with 95% intervals",
-    "importances.csv": "share of each feature in the surrogate's decisions",
-    "tiers.csv": "judged systems that are not distinguishable, and intervals of their ranks",
-    "win_matrix.csv": "wins, losses and ties of each pair",
-    "neighbours.csv": "nearest systems in the space of features",
-    "examples.jsonl": "answers with their verdicts, as the systems wrote them",
-    "features.parquet": "every feature of every answer",
-    "judge_report.json": "what is known of the judge",
-    "judge.skops": "the surrogate judge",
-    "summary.json": "agreement, counts of what was skipped and why, signature",
-}
-"""Files of a board folder and what they hold."""
 
 
 def checked_license(license_name: str) -> str:
@@ -46,11 +29,6 @@ def checked_license(license_name: str) -> str:
     if not license_name.strip():
         raise UsageError("name the license of the answers and judgments with --license")
     return license_name.strip()
-
-
-def present_files(folder: Path | str) -> list[str]:
-    """Return the files of a board that a folder holds."""
-    return [name for name in BOARD_FILES if (Path(folder) / name).is_file()]
 
 
 def code(text: str) -> str:
@@ -78,7 +56,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def agreement_table(tables: BoardTables) -> str:
+def agreement_table(board: Board) -> str:
     """Return Kendall tau a language, and its mean."""
     rows = [
         [
@@ -89,9 +67,9 @@ def agreement_table(tables: BoardTables) -> str:
             str(found.systems_judged),
             str(found.questions_judged),
         ]
-        for code_, found in tables.summary.languages.items()
+        for code_, found in board.summary.languages.items()
     ]
-    macro = tables.summary.macro
+    macro = board.summary.macro
     if len(rows) > 1:
         bounds = interval(macro.tau_low, macro.tau_high, 3)
         rows.append(["mean", decimal(macro.tau, 3), bounds, decimal(macro.tau_unseen, 3), "", ""])
@@ -99,31 +77,30 @@ def agreement_table(tables: BoardTables) -> str:
     return table(header, rows)
 
 
-def signature_list(tables: BoardTables) -> str:
+def signature_list(board: Board) -> str:
     """Take the signature apart, and say how the board is made again."""
-    signature = tables.summary.signature
     fields = bullets(
-        f"{code(field.name)}: {code(field.value)}" for field in signature_fields(signature)
+        f"{code(name)}: {code(text)}" for name, text, _ in board.summary.settings.fields()
     )
-    again = reproduction(tables.summary)
+    again = board.summary.reproduction()
     return "\n\n".join(
         [fields, f"Made again by {code(again.command)}", *map(markdown_text, again.cautions)]
     )
 
 
-def limits(tables: BoardTables) -> list[str]:
+def limits(board: Board) -> list[str]:
     """Return what limits how far the board can be trusted, as sentences."""
     found = [
         "A rating holds within its language and this field of systems; ratings of different "
         "languages are not on one scale.",
         "The surrogate sees features of answers, not the answers: what no feature measures, it "
         "cannot judge.",
-        f"It can be no better than its judge, {markdown_text(tables.summary.judge)}, "
+        f"It can be no better than its judge, {markdown_text(board.summary.judge)}, "
         "and shares its biases.",
     ]
     notes = [
         f"{markdown_text(language)}: {markdown_text(note)}"
-        for language, item in tables.summary.languages.items()
+        for language, item in board.summary.languages.items()
         for note in item.notes
     ]
     return found + notes
@@ -159,29 +136,28 @@ _LARGEST = "1M<n<10M"
 _TABLE_SUFFIXES = frozenset({".csv", ".parquet"})
 
 
-def dataset_card(folder: Path | str, tables: BoardTables, license_name: str) -> str:
+def dataset_card(board: Board, license_name: str) -> str:
     """Write the ``README.md`` that publishes a board folder as a data set.
 
     Args:
-        folder: The board's folder, for the files it holds.
-        tables: Its tables.
+        board: Its board.
         license_name: License of the answers and judgments, such as ``cc-by-4.0``; only who
             publishes them knows it.
 
     Raises:
         UsageError: If the license is blank.
     """
-    files = present_files(folder)
-    answers = _answers(tables)
+    files = list(BOARD_FILES)
+    answers = _answers(board)
     fields = {
-        "language": [code for code in tables.languages if re.fullmatch(LANGUAGE_CODE, code)],
+        "language": [code for code in board.languages if re.fullmatch(LANGUAGE_CODE, code)],
         "license": checked_license(license_name),
-        "pretty_name": f"Synthetic leaderboard of {tables.summary.arena}",
+        "pretty_name": f"Synthetic leaderboard of {board.summary.arena}",
         "size_categories": [size_category(answers)],
         "tags": list(TAGS),
         "configs": _configs(files),
     }
-    return front_matter(fields) + "\n" + _text(tables, files, answers)
+    return front_matter(fields) + "\n" + _text(board, files, answers)
 
 
 def size_category(rows: int) -> str:
@@ -189,8 +165,8 @@ def size_category(rows: int) -> str:
     return next((name for below, name in _SIZES if rows < below), _LARGEST)
 
 
-def _answers(tables: BoardTables) -> int:
-    return int(tables.board["answers"].sum())
+def _answers(board: Board) -> int:
+    return int(board.ratings["answers"].sum())
 
 
 def _configs(files: Sequence[str]) -> list[dict[str, object]]:
@@ -202,14 +178,14 @@ def _configs(files: Sequence[str]) -> list[dict[str, object]]:
     ]
 
 
-def _text(tables: BoardTables, files: Sequence[str], answers: int) -> str:
-    summary = tables.summary
-    languages = ", ".join(markdown_text(language_name(code)) for code in tables.languages)
+def _text(board: Board, files: Sequence[str], answers: int) -> str:
+    summary = board.summary
+    languages = ", ".join(markdown_text(language_name(code)) for code in board.languages)
     sections = [
         f"# Synthetic leaderboard of {markdown_text(summary.arena)}",
         "## What it is",
-        f"Ranks of {count_of(len(tables.systems), 'RAG system')} in "
-        f"{count_of(len(tables.languages), 'language')} ({languages}), from features of "
+        f"Ranks of {count_of(len(board.systems), 'RAG system')} in "
+        f"{count_of(len(board.languages), 'language')} ({languages}), from features of "
         f"{count_of(answers, 'answer')}, by a surrogate judge that learned from pairwise "
         f"judgments of {markdown_text(summary.judge)}.",
         "## Files",
@@ -219,11 +195,11 @@ def _text(tables: BoardTables, files: Sequence[str], answers: int) -> str:
         _how_made(summary),
         "How far the synthetic ranking agrees with that from the judgments (Kendall tau; *unseen* "
         "is with every system rated by a surrogate that was trained without it):",
-        agreement_table(tables),
+        agreement_table(board),
         "## Signature",
-        signature_list(tables),
+        signature_list(board),
         "## Limits",
-        bullets(limits(tables)),
+        bullets(limits(board)),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -245,13 +221,13 @@ def _how_made(summary: BoardSummary) -> str:
 
 _TASK = {"type": "tabular-regression", "name": "Rating RAG systems by features of their answers"}
 _LOADING = """```python
-from surrogate import rank_systems, read_board
 from arena import read_answers, read_arena
+from surrogate import Board
 
-board = read_board("board")  # the folder of this file
+board = Board.load("board")  # the folder of this file
 arena = read_arena("my-arena")  # the arena the board was built from
 answers = read_answers("answers.jsonl", arena.queries)  # answers of new systems
-print(rank_systems(board, answers, arena).new)
+print(board.rank(answers, arena).new)
 ```"""
 _SECURITY = (
     "`judge.skops` is no pickle. `read_board` checks that it holds the known classes of a forest, "
@@ -261,38 +237,34 @@ _SECURITY = (
 )
 
 
-def model_card(folder: Path | str, tables: BoardTables, license_name: str) -> str:
+def model_card(board: Board, license_name: str) -> str:
     """Write the ``README.md`` that publishes a board's ``judge.skops`` as a model.
 
     Args:
-        folder: The board's folder.
-        tables: Its tables.
+        board: Its board.
         license_name: License of the model, which depends on that of what it learned from.
 
     Raises:
-        UsageError: If the license is blank or the folder holds no judge.
+        UsageError: If the license is blank or the board was not loaded.
     """
-    judge = Path(folder) / JUDGE_FILE
-    if not judge.is_file():
-        raise UsageError(
-            f"{folder} holds no {JUDGE_FILE}; build the board anew with  "
-            "surrogate-arena board ARENA --out DIR"
-        )
-    digest = hashlib.sha256(judge.read_bytes()).hexdigest()
+    if board.folder is None:
+        raise UsageError("the card gives the digest of the surrogate's file; load a saved board")
+    file = board.folder / SURROGATE_FILE
+    digest = file_digest(file)
     fields = {
-        "language": [name for name in tables.languages if re.fullmatch(LANGUAGE_CODE, name)],
+        "language": [name for name in board.languages if re.fullmatch(LANGUAGE_CODE, name)],
         "license": checked_license(license_name),
         "library_name": "sklearn",
         "pipeline_tag": _TASK["type"],
         "tags": [*TAGS, "skops"],
         "metrics": ["kendall_tau"],
-        "model-index": _model_index(tables),
+        "model-index": _model_index(board),
     }
-    return front_matter(fields) + "\n" + _text_model_card(tables, digest)
+    return front_matter(fields) + "\n" + _text_model_card(board, digest)
 
 
-def _model_index(tables: BoardTables) -> list[object]:
-    macro = tables.summary.macro
+def _model_index(board: Board) -> list[object]:
+    macro = board.summary.macro
     values = {
         "Kendall tau with the arena": macro.tau,
         "Kendall tau with the arena, unseen systems": macro.tau_unseen,
@@ -304,19 +276,19 @@ def _model_index(tables: BoardTables) -> list[object]:
     ]
     if not metrics:
         return []
-    dataset = {"type": tables.summary.arena, "name": tables.summary.arena}
+    dataset = {"type": board.summary.arena, "name": board.summary.arena}
     result = {"task": _TASK, "dataset": dataset, "metrics": metrics}
-    return [{"name": _name(tables), "results": [result]}]
+    return [{"name": _name(board), "results": [result]}]
 
 
-def _name(tables: BoardTables) -> str:
-    return f"Surrogate judge of {tables.summary.arena}"
+def _name(board: Board) -> str:
+    return f"Surrogate judge of {board.summary.arena}"
 
 
-def _text_model_card(tables: BoardTables, digest: str) -> str:
-    judge = markdown_text(tables.summary.judge)
+def _text_model_card(board: Board, digest: str) -> str:
+    judge = markdown_text(board.summary.judge)
     sections = [
-        f"# {markdown_text(_name(tables))}",
+        f"# {markdown_text(_name(board))}",
         f"Predicts how {judge} would rate a RAG system, from features of its answers.",
         "## Intended use",
         "To place further RAG systems on this board without asking a judge: the same questions, "
@@ -324,29 +296,29 @@ def _text_model_card(tables: BoardTables, digest: str) -> str:
         "answers, other questions or other languages, nor to decide between systems whose "
         "intervals overlap.",
         "## Training field",
-        _field(tables),
+        _field(board),
         "## Features",
-        _features(tables),
+        _features(board),
         "## Validation",
         "Kendall tau between the ranking by this model and that from the judgments. *tau* has most "
         "systems in training; *tau unseen* rates every system by a model that was trained without "
         "it, and is the figure to trust for new systems.",
-        agreement_table(tables),
+        agreement_table(board),
         "## Limitations",
-        bullets(limits(tables)),
+        bullets(limits(board)),
         "## How to load it",
         _LOADING,
         "## Security",
         _SECURITY,
-        f"SHA-256 of {code(JUDGE_FILE)}: {code(digest)}",
+        f"SHA-256 of {code(SURROGATE_FILE)}: {code(digest)}",
         "## Signature",
-        signature_list(tables),
+        signature_list(board),
     ]
     return "\n\n".join(sections) + "\n"
 
 
-def _field(tables: BoardTables) -> str:
-    splits = tables.board.groupby("language")["split"].value_counts().unstack(fill_value=0)
+def _field(board: Board) -> str:
+    splits = board.ratings.groupby("language")["split"].value_counts().unstack(fill_value=0)
     rows = [
         [
             f"{markdown_text(language_name(name))} ({markdown_text(name)})",
@@ -355,10 +327,10 @@ def _field(tables: BoardTables) -> str:
             f"{item.judgments:,}",
             f"{item.questions_judged:,} of {item.questions:,}",
         ]
-        for name, item in tables.summary.languages.items()
+        for name, item in board.summary.languages.items()
     ]
-    trained = sorted(set(tables.board.loc[tables.board["split"] == "train", "system"]))
-    held = sorted(set(tables.board.loc[tables.board["split"] == "holdout", "system"]))
+    trained = sorted(set(board.ratings.loc[board.ratings["split"] == "train", "system"]))
+    held = sorted(set(board.ratings.loc[board.ratings["split"] == "holdout", "system"]))
     header = ["Language", "trained on", "held out", "judgments", "questions judged"]
     names = [
         f"Trained on {count_of(len(trained), 'system')}: {_names(trained)}.",
@@ -371,8 +343,8 @@ def _names(systems: list[str]) -> str:
     return ", ".join(markdown_text(name) for name in systems) or "none"
 
 
-def _features(tables: BoardTables) -> str:
-    shares = mean_importances(tables)
-    used = sorted(tables.summary.features, key=lambda name: (-shares.get(name, 0.0), name))
+def _features(board: Board) -> str:
+    shares = mean_importances(board)
+    used = sorted(board.summary.features, key=lambda name: (-shares.get(name, 0.0), name))
     rows = [[markdown_text(name), percent(shares.get(name), 1)] for name in used]
     return table(["Feature", "share in its decisions, mean over languages"], rows)

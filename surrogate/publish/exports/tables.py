@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from arena.data.errors import UsageError
 from arena.data.files import atomic_path
-from surrogate.board.tables import BoardTables
+from surrogate.board.board import Board
 from surrogate.publish.formats import decimal, percent, whole
 
 OVERALL = "overall"
@@ -73,7 +73,7 @@ class ExportedBoard:
         return [name for name in wanted if name in {"rank", "system"} or present.get(name, False)]
 
 
-def exported_board(tables: BoardTables, language: str = OVERALL) -> ExportedBoard:
+def exported_board(tables: Board, language: str = OVERALL) -> ExportedBoard:
     """Choose rows of a board.
 
     Args:
@@ -87,9 +87,9 @@ def exported_board(tables: BoardTables, language: str = OVERALL) -> ExportedBoar
     if language == OVERALL:
         table = tables.overall
     elif language == ALL:
-        table = tables.board
+        table = tables.ratings
     elif language in tables.languages:
-        table = tables.board[tables.board["language"] == language]
+        table = tables.ratings[tables.ratings["language"] == language]
     else:
         present = ", ".join([OVERALL, ALL, *tables.languages])
         raise UsageError(f"the board has no language {language!r}; use one of {present}")

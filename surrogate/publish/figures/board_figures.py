@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from arena.data.errors import UsageError
 from arena.data.languages import LANGUAGE_CODE
-from surrogate.board.tables import BoardTables
+from surrogate.board.board import Board
 from surrogate.publish.figures.importances import feature_lollipops, importance_boxes
 from surrogate.publish.figures.matrices import rank_heat_map, win_matrix
 from surrogate.publish.figures.ratings import rating_intervals, tau_scatter
@@ -33,33 +33,33 @@ class Drawing:
     draw: Callable[[], Figure]
 
 
-Drawings = Callable[[BoardTables, str | None], Iterator[Drawing]]
+Drawings = Callable[[Board, str | None], Iterator[Drawing]]
 
 
-def _whole_board(name: str, draw: Callable[[BoardTables], Figure]) -> Drawings:
+def _whole_board(name: str, draw: Callable[[Board], Figure]) -> Drawings:
     """One figure, of all languages."""
 
-    def drawings(tables: BoardTables, language: str | None) -> Iterator[Drawing]:  # noqa: ARG001
-        yield Drawing(name, partial(draw, tables))
+    def drawings(board: Board, language: str | None) -> Iterator[Drawing]:  # noqa: ARG001
+        yield Drawing(name, partial(draw, board))
 
     return drawings
 
 
-def _all_or_one(name: str, draw: Callable[[BoardTables, str | None], Figure]) -> Drawings:
+def _all_or_one(name: str, draw: Callable[[Board, str | None], Figure]) -> Drawings:
     """One figure, of all languages or of one."""
 
-    def drawings(tables: BoardTables, language: str | None) -> Iterator[Drawing]:
-        yield Drawing(f"{name}-{language}" if language else name, partial(draw, tables, language))
+    def drawings(board: Board, language: str | None) -> Iterator[Drawing]:
+        yield Drawing(f"{name}-{language}" if language else name, partial(draw, board, language))
 
     return drawings
 
 
-def _each(name: str, draw: Callable[[BoardTables, str], Figure]) -> Drawings:
+def _each(name: str, draw: Callable[[Board, str], Figure]) -> Drawings:
     """A figure a language."""
 
-    def drawings(tables: BoardTables, language: str | None) -> Iterator[Drawing]:
-        for code in [language] if language else tables.languages:
-            yield Drawing(f"{name}-{code}", partial(draw, tables, code))
+    def drawings(board: Board, language: str | None) -> Iterator[Drawing]:
+        for code in [language] if language else board.languages:
+            yield Drawing(f"{name}-{code}", partial(draw, board, code))
 
     return drawings
 
@@ -78,12 +78,12 @@ KINDS: Mapping[str, Drawings] = MappingProxyType(
 
 
 def board_drawings(
-    tables: BoardTables, kinds: Sequence[str] = tuple(KINDS), language: str | None = None
+    board: Board, kinds: Sequence[str] = tuple(KINDS), language: str | None = None
 ) -> Iterator[Drawing]:
     """List the figures of a board.
 
     Args:
-        tables: A board.
+        board: A board.
         kinds: Some of ``KINDS``.
         language: Language to take in figures of one language; by default each or all of them.
 
@@ -93,11 +93,11 @@ def board_drawings(
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise UsageError(f"there is no figure {unknown[0]!r}; use some of {', '.join(KINDS)}")
-    if language is not None and language not in tables.languages:
-        present = ", ".join(tables.languages) or "none"
+    if language is not None and language not in board.languages:
+        present = ", ".join(board.languages) or "none"
         raise UsageError(f"the board has no language {language!r}; there is {present}")
-    odd = [code for code in tables.languages if not re.fullmatch(LANGUAGE_CODE, code)]
+    odd = [code for code in board.languages if not re.fullmatch(LANGUAGE_CODE, code)]
     if odd:
         raise UsageError(f"{odd[0]!r} is no language code, so no file can be named after it")
     for kind in dict.fromkeys(kinds):
-        yield from KINDS[kind](tables, language)
+        yield from KINDS[kind](board, language)

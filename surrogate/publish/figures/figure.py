@@ -22,7 +22,7 @@ import pandas as pd
 
 from arena.data.errors import DataError, MissingDependencyError, Problem, UsageError
 from arena.data.files import atomic_path
-from surrogate.board.tables import BoardTables
+from surrogate.board.board import Board
 
 FONT_FAMILIES = (
     "DejaVu Sans",
@@ -72,7 +72,7 @@ def missing_glyphs_said_once() -> Iterator[None]:
 def _message(characters: str) -> str:
     return (
         f"no installed font has {characters!r}: drawn as boxes; install a font such as Noto Sans "
-        "of that script (families that are looked for: surrogate.plots.fonts.FONT_FAMILIES)"
+        f"of that script (families that are looked for: {', '.join(FONT_FAMILIES[:3])} …)"
     )
 
 
@@ -384,17 +384,6 @@ def _write(
 REBUILD = "build the board anew with  surrogate-arena board ARENA --out DIR"
 
 
-def needed(table: pd.DataFrame | None, file: str, drawn: str) -> pd.DataFrame:
-    """Return a table.
-
-    Raises:
-        UsageError: If the board has none; says what it is for and how to get it.
-    """
-    if table is None:
-        raise UsageError(f"{drawn} cannot be drawn: the board has no {file}; {REBUILD}")
-    return table
-
-
 def rows_of(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
     """Return the rows of a language; all of them for None.
 
@@ -416,17 +405,17 @@ def judged_languages(table: pd.DataFrame) -> list[str]:
     return sorted(str(language) for language in table["language"].unique())
 
 
-def order_of(tables: BoardTables, language: str | None, systems: Iterable[str]) -> Sequence[str]:
+def order_of(board: Board, language: str | None, systems: Iterable[str]) -> Sequence[str]:
     """Order systems by arena rank, those without one by name behind them.
 
     Args:
-        tables: A board.
+        board: A board.
         language: Language whose ranks count; None for those over all languages.
         systems: Systems to order; repetitions do not count.
     """
-    ranked = tables.overall
+    ranked = board.overall
     if language is not None:
-        ranked = tables.board[tables.board["language"] == language]
+        ranked = board.ratings[board.ratings["language"] == language]
     ranks = {
         str(system): float(rank)
         for system, rank in zip(ranked["system"], ranked["arena_rank"], strict=True)
@@ -464,6 +453,6 @@ def read_study(
     except (KeyError, TypeError, ValueError) as error:
         fault, hint = (
             f"is no {name} ({type(error).__name__}: {error})",
-            f"write it anew with  {command}",
+            f"write it again with  {command}",
         )
         raise DataError([Problem(path.name, None, None, None, fault, hint)]) from error

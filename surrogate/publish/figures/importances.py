@@ -15,7 +15,7 @@ from arena.data.errors import ArenaError, UsageError
 from arena.judging.families import model_families
 from features.engine.extraction import feature_columns
 from features.measures.registry import parse_features
-from surrogate.board.tables import BoardTables
+from surrogate.board.board import Board
 from surrogate.publish.figures.figure import (
     MUTED,
     ROW_INCHES,
@@ -25,7 +25,6 @@ from surrogate.publish.figures.figure import (
     label_inches,
     legend,
     longest_width,
-    needed,
     new_sheet,
     panels,
     read_study,
@@ -70,32 +69,34 @@ class Family:
     marker: str
 
 
-def feature_lollipops(tables: BoardTables) -> Figure:
+def feature_lollipops(board: Board) -> Figure:
     """Draw every feature's mean a system, language by language, colored by model family.
 
     Families are read off the systems' names; see ``arena.judging.model_families``.
 
     Args:
-        tables: A board.
+        board: A board.
 
     Raises:
-        UsageError: If the board has no feature table, or one without numbers.
+        UsageError: If no feature has a value.
     """
-    table = needed(tables.features, "features.parquet", "the lollipops of features")
-    numeric = set(table.select_dtypes("number"))
-    names = [name for name in feature_columns(table) if name in numeric]
-    means = table.groupby(["language", "system"])[names].mean().dropna(axis=1, how="all")
+    table = board.features
+    means = (
+        table.groupby(["language", "system"])[feature_columns(table)]
+        .mean()
+        .dropna(axis=1, how="all")
+    )
     if means.empty or not len(means.columns):
         raise UsageError("features.parquet holds no value, so there are no lollipops to draw")
     languages = sorted(means.index.unique("language"))
     systems = sorted(means.index.unique("system"))
     families = families_of(systems)
     caption = Caption(
-        f"Features of the answers: {tables.summary.arena}",
+        f"Features of the answers: {board.summary.arena}",
         "A point is the mean over the answers of a system in a language. "
         f"n = {count_of(len(systems), 'system')}, {count_of(len(languages), 'language')}, "
         f"{count_of(len(table), 'answer')}. Model families are read off the names.",
-        tables.summary.signature,
+        board.summary.signature,
     )
     columns = min(2, len(means.columns))
     width = columns * max(_LEAST_WIDTH, len(languages) * _LANGUAGE_INCHES + 0.7)
@@ -181,23 +182,21 @@ _BOX = 0.56
 _AXES_INCHES = 5.0
 
 
-def importance_boxes(tables: BoardTables, language: str | None = None) -> Figure:
+def importance_boxes(board: Board, language: str | None = None) -> Figure:
     """Draw how each feature's share in the surrogate spreads over tournaments.
 
-    Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. An older board
-    without quartiles gives whiskers alone; one that holds nothing out, the final shares alone.
+    Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. A board
+    that holds nothing out gives the final shares alone.
 
     Args:
-        tables: A board.
+        board: A board.
         language: Language to take; None averages every mark over the languages, as the paper does.
 
     Raises:
         UsageError: If the board has no importances, or not in this language.
     """
-    table = needed(tables.importances, "importances.csv", "the box plot of importances")
-    chosen = rows_of(table, language)
-    columns = [name for name in (*_SHARES, *_QUARTILES) if name in chosen]
-    shares = chosen.groupby("feature")[columns].mean().reindex(columns=[*_SHARES, *_QUARTILES])
+    chosen = rows_of(board.importances, language)
+    shares = chosen.groupby("feature")[[*_SHARES, *_QUARTILES]].mean()
     shares = shares[shares["importance"].notna()].sort_values(
         ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"
     )
@@ -208,7 +207,7 @@ def importance_boxes(tables: BoardTables, language: str | None = None) -> Figure
     width = max(label_inches(longest_width(names.values())) + _AXES_INCHES, 6.5)
     with style():
         sheet = new_sheet(
-            width, len(shares) * ROW_INCHES + 1.1, _caption(tables, chosen, shares, language)
+            width, len(shares) * ROW_INCHES + 1.1, _caption(board, chosen, shares, language)
         )
         (axes,) = panels(sheet, 1, 1)
         handles = _draw_importance_boxes(axes, shares)
@@ -221,14 +220,14 @@ def importance_boxes(tables: BoardTables, language: str | None = None) -> Figure
 
 
 def _caption(
-    tables: BoardTables, chosen: pd.DataFrame, shares: pd.DataFrame, language: str | None
+    board: Board, chosen: pd.DataFrame, shares: pd.DataFrame, language: str | None
 ) -> Caption:
     languages = judged_languages(chosen)
     left_out = chosen["feature"].nunique() - len(shares)
     tournaments = [
-        tables.summary.languages[name].holdout_r2.tournaments
+        board.summary.languages[name].holdout_r2.tournaments
         for name in languages
-        if name in tables.summary.languages
+        if name in board.summary.languages
     ]
     note = f"n = {count_of(len(shares), 'feature')}, {count_of(len(languages), 'language')}"
     if any(tournaments):
@@ -238,9 +237,9 @@ def _caption(
     if left_out:
         note += f" Not drawn, as no surrogate could use it: {count_of(left_out, 'feature')}."
     return Caption(
-        f"What the surrogate looks at: {tables.summary.arena}, {language or 'all languages'}",
+        f"What the surrogate looks at: {board.summary.arena}, {language or 'all languages'}",
         note,
-        tables.summary.signature,
+        board.summary.signature,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate.board.tables import BoardTables
+from surrogate.board.board import Board
 from surrogate.publish.figures.figure import (
     NO_VALUE_GROUND,
     ROW_INCHES,
@@ -19,7 +19,6 @@ from surrogate.publish.figures.figure import (
     judged_languages,
     label_inches,
     longest_width,
-    needed,
     new_sheet,
     order_of,
     panels,
@@ -29,6 +28,7 @@ from surrogate.publish.figures.figure import (
 )
 from surrogate.publish.formats import count_of, decimal, whole
 from surrogate.publish.palette import BLUE, SEQUENTIAL, VERMILLION, text_on
+from surrogate.publish.view import RankMatrix, rank_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,31 +146,31 @@ _LEAST_CELL_INCHES = 0.11
 _WHOLE_INCHES = 20.0
 
 
-def win_matrix(tables: BoardTables, language: str | None = None) -> Figure:
+def win_matrix(board: Board, language: str | None = None) -> Figure:
     """Draw each system's share of points against each other one; a tie is half a point.
 
     Args:
-        tables: A board.
+        board: A board.
         language: Language to take; None adds up the battles of all.
 
     Raises:
         UsageError: If the board has no win matrix, or not in this language.
     """
-    counts = rows_of(needed(tables.win_matrix, "win_matrix.csv", "the win matrix"), language)
-    points, battles = _sums(counts, order_of(tables, language, counts["system"]))
+    counts = rows_of(board.win_matrix, language)
+    points, battles = _sums(counts, order_of(board, language, counts["system"]))
     names = [str(name) for name in battles.index]
     cell = float(np.clip(_WHOLE_INCHES / len(names), _LEAST_CELL_INCHES, _CELL_INCHES))
     labels = label_inches(longest_width(shown_names(names).values())) * min(cell / 0.2, 1)
     side = len(names) * cell
     languages = [language] if language else judged_languages(counts)
     caption = Caption(
-        f"Who beats whom: {tables.summary.arena}, {language or 'all languages'}",
+        f"Who beats whom: {board.summary.arena}, {language or 'all languages'}",
         f"Share of points of the row's system against the column's, in %; a tie is half a point; "
         f"{MISSING} never met. n = {count_of(len(names), 'judged system')}, "
         f"{whole(battles.to_numpy().sum() / 2)} battles, "
         f"{count_of(len(languages), 'language')}; best arena rank first. "
-        f"Judge: {tables.summary.judge}.",
-        tables.summary.signature,
+        f"Judge: {board.summary.judge}.",
+        board.summary.signature,
     )
     with style():
         sheet = new_sheet(max(side + labels + 0.5, 6.0), side + labels + 0.4, caption)
@@ -217,62 +217,43 @@ _COLUMN_INCHES = 0.34
 _MEAN = "mean"
 
 
-@dataclass(frozen=True)
-class RankPanel:
-    """One heat map of a figure.
-
-    Attributes:
-        title: Whose ranks.
-        ranks: Systems by languages, 1 the best; NaN where a system is unranked.
-    """
-
-    title: str
-    ranks: pd.DataFrame
-
-
-def rank_heat_map(tables: BoardTables) -> Figure:
-    """Draw the ranks of a board: by the arena, where it ranks any, and by the surrogate.
-
-    Args:
-        tables: A board, as ``read_board_tables`` returns it.
-    """
-    found = [
-        RankPanel(title, _ranks(tables, column))
-        for title, column in [("Arena", "arena_rank"), ("Surrogate", "rank")]
-    ]
-    shown = [panel for panel in found if panel.ranks.notna().to_numpy().any()]
+def rank_heat_map(board: Board) -> Figure:
+    """Draw the ranks of a board: by the arena, where it ranks any, and by the surrogate."""
+    panels_of = {"Arena": rank_matrix(board, "arena_rank"), "Surrogate": rank_matrix(board)}
+    shown = {title: matrix for title, matrix in panels_of.items() if not matrix.is_empty}
     caption = Caption(
-        f"Ranks by language: {tables.summary.arena}",
-        f"n = {count_of(len(tables.systems), 'system')}, "
-        f"{count_of(len(tables.languages), 'language')}. Rank 1 is best; systems by the board's "
-        f"mean rank; {MISSING} is unranked. Arena judged by {tables.summary.judge}.",
-        tables.summary.signature,
+        f"Ranks by language: {board.summary.arena}",
+        f"n = {count_of(len(board.systems), 'system')}, "
+        f"{count_of(len(board.languages), 'language')}. Rank 1 is best; systems by the board's "
+        f"mean rank; {MISSING} is unranked. Arena judged by {board.summary.judge}.",
+        board.summary.signature,
     )
     return draw_ranks(shown, caption)
 
 
-def draw_ranks(shown: Sequence[RankPanel], caption: Caption) -> Figure:
+def draw_ranks(shown: Mapping[str, RankMatrix], caption: Caption) -> Figure:
     """Draw heat maps of ranks side by side.
 
     Args:
-        shown: Heat maps with the same systems in the same order.
+        shown: Title to ranks, with the same systems in the same order.
         caption: Title, note and signature.
 
     Raises:
         UsageError: If there is nothing to draw.
     """
-    if not shown or shown[0].ranks.empty:
+    first = next(iter(shown.values()), None)
+    if first is None:
         raise UsageError("no system is ranked, so there is no heat map to draw")
-    systems = [str(name) for name in shown[0].ranks.index]
-    columns = len(shown[0].ranks.columns) + 1
+    systems = [str(name) for name in first.ranks.index]
+    columns = len(first.ranks.columns) + 1
     labels = label_inches(longest_width(shown_names(systems).values()))
     width = max(labels + len(shown) * (columns * _COLUMN_INCHES + 0.3), 5.5)
     with style():
         sheet = new_sheet(width, len(systems) * ROW_INCHES + 0.7, caption)
         axes = panels(sheet, len(shown), len(shown), sharey=True)
-        for place, panel in zip(axes, shown, strict=True):
-            draw_matrix(place, _matrix_rank_heat_map(panel.ranks), SEQUENTIAL, ROW_INCHES)
-            place.set_xlabel(panel.title)
+        for place, (title, matrix) in zip(axes, shown.items(), strict=True):
+            draw_matrix(place, _matrix_of_ranks(matrix), SEQUENTIAL, ROW_INCHES)
+            place.set_xlabel(title)
             place.axvline(columns - 1.5, color="white", linewidth=3)
         for place in axes[1:]:
             place.tick_params(labelleft=False)
@@ -280,25 +261,15 @@ def draw_ranks(shown: Sequence[RankPanel], caption: Caption) -> Figure:
     return sheet.figure
 
 
-def _ranks(tables: BoardTables, column: str) -> pd.DataFrame:
-    ranks = tables.board.pivot(index="system", columns="language", values=column)
-    return ranks.reindex(index=list(tables.systems), columns=list(tables.languages)).astype(float)
-
-
-def _matrix_rank_heat_map(ranks: pd.DataFrame) -> Matrix:
-    values = ranks.to_numpy(float)
-    complete = ~np.isnan(values).any(axis=1)
-    means = np.where(complete, np.nan_to_num(values).mean(axis=1), np.nan)
-    worst = np.nanmax(values, axis=0, initial=1.0)
-    shades = (values - 1) / np.maximum(worst - 1, 1)
-    mean_shades = (means - 1) / max(float(np.mean(worst)) - 1, 1)
+def _matrix_of_ranks(matrix: RankMatrix) -> Matrix:
+    means = matrix.means.to_numpy(float)
     texts = [
         [*(decimal(rank, 0) for rank in row), decimal(mean, 1)]
-        for row, mean in zip(values, means, strict=True)
+        for row, mean in zip(matrix.ranks.to_numpy(), means, strict=True)
     ]
     return Matrix(
-        np.clip(np.column_stack([shades, mean_shades]), 0, 1),
+        np.clip(np.column_stack([matrix.shades, matrix.mean_shades]), 0, 1),
         texts,
-        [str(name) for name in ranks.index],
-        [*map(str, ranks.columns), _MEAN],
+        [str(name) for name in matrix.ranks.index],
+        [*map(str, matrix.ranks.columns), _MEAN],
     )

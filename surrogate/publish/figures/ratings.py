@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import BoardTables
 from surrogate.publish.figures.figure import (
     MUTED,
     ROW_INCHES,
@@ -29,7 +29,8 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.formats import count_of, decimal, interval, percent, rank_range
-from surrogate.publish.palette import ARENA, BLUE, BLUISH_GREEN, SYNTHETIC, VERMILLION
+from surrogate.publish.palette import ARENA, BLUE, SYNTHETIC, VERMILLION
+from surrogate.publish.view import TIER_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -44,84 +45,78 @@ _RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 """Of the columns on the right."""
 
 
-def rating_intervals(tables: BoardTables, language: str) -> Figure:
+def rating_intervals(board: Board, language: str) -> Figure:
     """Draw the ratings of one language with their intervals, best arena rank at the top.
 
-    Bands hold systems of one tier, which the arena's judgments cannot tell apart; on the right is
-    the interval that holds all ranks at once. A board without ``tiers.csv`` is drawn without both,
-    and says so.
+    Bands hold systems of one tier, which the arena's judgments cannot distinguish; on the right
+    is the interval that holds all ranks at once.
 
     Args:
-        tables: A board.
+        board: A board.
         language: Language code.
 
     Raises:
         UsageError: If the board has no such language, or no rating in it.
     """
-    board = rows_of(tables.board, language).set_index("system")
-    board = board.reindex(order_of(tables, language, board.index))
-    board = board[board[["rating", "arena_rating"]].notna().any(axis=1)]
-    if board.empty:
+    rows = rows_of(board.ratings, language).set_index("system")
+    rows = rows.reindex(order_of(board, language, rows.index))
+    rows = rows[rows[["rating", "arena_rating"]].notna().any(axis=1)]
+    if rows.empty:
         raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
-    names = shown_names(map(str, board.index))
+    names = shown_names(map(str, rows.index))
     width = label_inches(longest_width(names.values())) + _AXES_INCHES + 0.9
     with style():
-        sheet = new_sheet(width, len(board) * ROW_INCHES + 1.1, _caption(tables, board, language))
+        sheet = new_sheet(width, len(rows) * ROW_INCHES + 1.1, _caption(board, rows, language))
         (axes,) = panels(sheet, 1, 1)
-        handles = _draw(axes, board)
-        axes.set_yticks(range(len(board)), list(names.values()))
-        axes.set_ylim(len(board) - 0.4, -0.6)
+        handles = _draw(axes, rows)
+        axes.set_yticks(range(len(rows)), list(names.values()))
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("Bradley-Terry rating (log-odds, 0 is the language's mean)")
-        _draw_tiers(axes, board, _tiers(tables, board, language))
+        _draw_tiers(axes, _tiers(board, rows, language))
         legend(sheet, handles, 2)
     return sheet.figure
 
 
-def _caption(tables: BoardTables, board: pd.DataFrame, language: str) -> Caption:
-    summary = tables.summary.languages.get(language)
-    judged = int(board["arena_rating"].notna().sum())
-    note = f"n = {count_of(len(board), 'system')}, {judged} judged"
+def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
+    summary = board.summary.languages.get(language)
+    judged = int(rows["arena_rating"].notna().sum())
+    note = f"n = {count_of(len(rows), 'system')}, {judged} judged"
     if summary is not None:
         note += (
             f" in {count_of(summary.judgments, 'judgment')} of "
-            f"{count_of(summary.questions_judged, 'question')} by {tables.summary.judge}"
+            f"{count_of(summary.questions_judged, 'question')} by {board.summary.judge}"
         )
     note += ". Arena: 95% over tournaments. "
-    if board["low"].notna().any():
+    if rows["low"].notna().any():
         level = percent(summary.interval.level) if summary is not None else "90%"
         note += f"Surrogate: {level}, from ratings by surrogates that did not see the system. "
     else:
         note += "The surrogate's ratings have no intervals here. "
-    if _tiers(tables, board, language).notna().any(axis=None):
+    if _tiers(board, rows, language).notna().any(axis=None):
         note += "Bands: tiers of systems that are not distinguishable; right: 95% for all ranks."
-    elif tables.tiers is None:
-        note += "This board holds no tiers: build it anew to see them."
     else:
         note += "No tiers in this language (tiers.csv says why)."
     return Caption(
-        f"Ratings with intervals: {tables.summary.arena}, {language}",
+        f"Ratings with intervals: {board.summary.arena}, {language}",
         note,
-        tables.summary.signature,
+        board.summary.signature,
     )
 
 
-def _tiers(tables: BoardTables, board: pd.DataFrame, language: str) -> pd.DataFrame:
+def _tiers(board: Board, rows: pd.DataFrame, language: str) -> pd.DataFrame:
     """Return tier, rank_low and rank_high in the board's order; NaN where there are none."""
-    columns = ["tier", "rank_low", "rank_high"]
-    if tables.tiers is None:
-        return pd.DataFrame(np.nan, index=board.index, columns=columns)
-    found = tables.tiers[tables.tiers["language"] == language].set_index("system")
-    return found[columns].reindex(board.index)
+    tiers = board.tiers[board.tiers["language"] == language].set_index("system")
+    return tiers[TIER_COLUMNS].reindex(rows.index).astype(float)
 
 
-def _draw(axes: Axes, board: pd.DataFrame) -> dict[str, Artist]:
-    rows = np.arange(len(board))
+def _draw(axes: Axes, table: pd.DataFrame) -> dict[str, Artist]:
+    rows = np.arange(len(table))
     handles: dict[str, Artist] = {}
     for name, color, marker, shift, columns in (
         ("arena", ARENA, "s", -_OFFSET, ("arena_rating", "arena_low", "arena_high")),
         ("surrogate", SYNTHETIC, "o", _OFFSET, ("rating", "low", "high")),
     ):
-        rating, low, high = (board[column].to_numpy(float) for column in columns)
+        rating, low, high = (table[column].to_numpy(float) for column in columns)
         if np.isnan(rating).all():
             continue
         axes.hlines(rows + shift, low, high, color=color, linewidth=1.6, zorder=2)
@@ -134,12 +129,12 @@ def _draw(axes: Axes, board: pd.DataFrame) -> dict[str, Artist]:
     return handles
 
 
-def _draw_tiers(axes: Axes, board: pd.DataFrame, tiers: pd.DataFrame) -> None:
+def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
     """Draw bands of adjacent systems of one tier, and rank intervals on the right."""
     if tiers["tier"].isna().all():
         return
     along = axes.get_yaxis_transform()
-    for tier, places in groupby(range(len(board)), key=lambda row: tiers["tier"].iloc[row]):
+    for tier, places in groupby(range(len(tiers)), key=lambda row: tiers["tier"].iloc[row]):
         rows = list(places)
         if pd.isna(tier):
             continue
@@ -170,22 +165,21 @@ _LEADER_POINTS = 12.0
 _SPLITS = (
     ("trained on", "train", BLUE, "o"),
     ("held out", "holdout", VERMILLION, "D"),
-    ("split not known", "", BLUISH_GREEN, "s"),
 )
 
 
-def tau_scatter(tables: BoardTables, language: str | None = None) -> Figure:
+def tau_scatter(board: Board, language: str | None = None) -> Figure:
     """Draw each judged system's rating by the surrogate against that by the arena.
 
     Args:
-        tables: A board.
+        board: A board.
         language: Language to take, with the systems named; None for all, a panel each.
 
     Raises:
         UsageError: If no system has both ratings, or the board has no such language.
     """
-    board = rows_of(tables.board, language)
-    both = board[board[["rating", "arena_rating"]].notna().all(axis=1)]
+    ratings = rows_of(board.ratings, language)
+    both = ratings[ratings[["rating", "arena_rating"]].notna().all(axis=1)]
     if both.empty:
         raise UsageError("no system has a rating by both arena and surrogate, so nothing compares")
     languages = judged_languages(both)
@@ -193,13 +187,13 @@ def tau_scatter(tables: BoardTables, language: str | None = None) -> Figure:
     side = _SINGLE_INCHES if len(languages) == 1 else _PANEL_INCHES
     rows = -(-len(languages) // columns)
     with style():
-        caption = _caption_tau_scatter(tables.summary, both, len(board) - len(both), language)
+        caption = _caption_tau_scatter(board.summary, both, len(ratings) - len(both), language)
         sheet = new_sheet(max(columns * side, 5.6), rows * (side + 0.1) + 0.5, caption)
         handles: dict[str, Artist] = {}
         for axes, name in zip(panels(sheet, len(languages), columns), languages, strict=True):
             part = both[both["language"] == name]
             handles |= _draw_tau_scatter(axes, part)
-            axes.set_title(_title(tables.summary, name, len(part)), loc="left", fontsize=8)
+            axes.set_title(_title(board.summary, name, len(part)), loc="left", fontsize=8)
             if len(languages) == 1 and len(part) <= _MOST_NAMED:
                 _name(axes, part)
         sheet.body.supxlabel("Arena rating (log-odds)", fontsize=9)

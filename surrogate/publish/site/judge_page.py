@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from surrogate.board.board import Board
 from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import LanguageSummary, MacroSummary
-from surrogate.board.tables import BoardTables
 from surrogate.publish.formats import (
     Scale,
     Span,
@@ -19,7 +19,6 @@ from surrogate.publish.formats import (
     whole,
 )
 
-NO_REPORT = "This board has no judge_report.json, so nothing is known of its judge here."
 MACRO = "Mean over languages"
 
 _TAU = Scale(-1.0, 1.0)
@@ -79,27 +78,27 @@ class JudgePage:
 
     Attributes:
         judge: Name of the judge.
-        report: What is known of it; None where the board has no report.
+        report: What is known of it.
         facts: What is known, in words.
         tau: One row a language.
         mean: The mean over languages; None where there is one language only.
     """
 
     judge: str
-    report: JudgeReport | None
+    report: JudgeReport
     facts: list[Fact]
     tau: list[TauRow]
     mean: TauRow | None
 
 
-def judge_page(tables: BoardTables) -> JudgePage:
+def judge_page(board: Board) -> JudgePage:
     """Prepare the page on the judge."""
-    summary = tables.summary
+    summary = board.summary
     rows = [_tau_row(code, item) for code, item in summary.languages.items()]
     return JudgePage(
         judge=summary.judge,
-        report=tables.judge_report,
-        facts=[] if tables.judge_report is None else _facts(tables.judge_report),
+        report=board.judge_report,
+        facts=_facts(board.judge_report),
         tau=sorted(rows, key=lambda row: row.name),
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
     )
@@ -209,13 +208,13 @@ def _unknown(reason: str | None) -> str:
     return f"unknown: {reason or 'no reason is given'}"
 
 
-def judged_sentence(tables: BoardTables) -> str:
+def judged_sentence(board: Board) -> str:
     """Say what the board rests on, such as ``12 systems in 6 languages: 144 questions …``."""
-    items = tables.summary.languages.values()
+    items = board.summary.languages.values()
     return (
-        f"{count_of(len(tables.systems), 'system')} in "
-        f"{count_of(len(tables.languages), 'language')}: "
+        f"{count_of(len(board.systems), 'system')} in "
+        f"{count_of(len(board.languages), 'language')}: "
         f"{count_of(sum(item.questions for item in items), 'question')}, "
         f"{count_of(sum(item.judgments for item in items), 'judgment')} "
-        f"by {tables.summary.judge}"
+        f"by {board.summary.judge}"
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from surrogate.board.signature import Reproduction, SignatureField, reproduction, signature_fields
-from surrogate.board.summary import LanguageSummary, RatingInterval, Skipped
-from surrogate.board.tables import BoardTables
+from surrogate.board.board import Board
+from surrogate.board.summary import LanguageSummary, RatingInterval, Reproduction, Skipped
 from surrogate.publish.formats import count_of, language_name
 
 
@@ -28,7 +27,7 @@ class MethodPage:
     """The page.
 
     Attributes:
-        fields: The signature, field by field.
+        fields: The signature, field by field: name, value and meaning.
         reproduction: How to make the board again.
         skipped: What did not enter, a language.
         values: (feature, reason) to values that could not be computed, over all languages.
@@ -36,7 +35,7 @@ class MethodPage:
         level: Level of the intervals of ratings; None where there are none.
     """
 
-    fields: list[SignatureField]
+    fields: list[tuple[str, str, str]]
     reproduction: Reproduction
     skipped: list[SkippedRow]
     values: Mapping[tuple[str, str], int]
@@ -44,16 +43,16 @@ class MethodPage:
     level: float | None
 
 
-def method_page(tables: BoardTables) -> MethodPage:
+def method_page(board: Board) -> MethodPage:
     """Prepare the page on the method."""
-    summary = tables.summary
+    summary = board.summary
     named = sorted(
         ((language_name(code), item) for code, item in summary.languages.items()),
         key=lambda pair: pair[0],
     )
     return MethodPage(
-        fields=signature_fields(summary.signature),
-        reproduction=reproduction(summary),
+        fields=summary.settings.fields(),
+        reproduction=summary.reproduction(),
         skipped=[_skipped_row(name, item.skipped) for name, item in named],
         values=_missing_values([item.skipped for _, item in named]),
         notes={name: notes for name, item in named if (notes := _notes(item))},

@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from surrogate.board.tables import BoardTables
+from surrogate.board.board import Board
 from surrogate.publish.formats import Scale, Span, finite, language_name, span
 from surrogate.publish.palette import SEQUENTIAL
+from surrogate.publish.view import RankMatrix, rank_matrix, ratings_with_tiers, unranked_reason
 
 SPLITS = ("train", "holdout", "unjudged")
 STORED_DECIMALS = 3
@@ -29,7 +30,7 @@ class OverallRow:
         worst: Worst rank in any language.
         spread: The three on a line from first to last place.
         mean_rating: Mean synthetic rating.
-        top_tiers: Languages in which it is in the best tier; None where tiers are not known.
+        top_tiers: Languages in which it is in the best tier.
         coverage: Share of questions answered.
         arena_rank: Place by mean rank in the arena; None where it is not rated.
     """
@@ -42,7 +43,7 @@ class OverallRow:
     worst: float | None
     spread: Span
     mean_rating: float | None
-    top_tiers: int | None
+    top_tiers: int
     coverage: float | None
     arena_rank: float | None
 
@@ -72,38 +73,35 @@ class Overview:
         rows: Ranked systems, best first.
         unranked: The others.
         ranked_languages: Languages with a board, code to name.
-        has_tiers: Whether tiers are known.
         data: Each language's board, for the filter; see ``language_data``.
     """
 
     rows: list[OverallRow]
     unranked: list[UnrankedSystem]
     ranked_languages: Mapping[str, str]
-    has_tiers: bool
     data: Mapping[str, Any]
 
 
-def overview(tables: BoardTables, slugs: Mapping[str, str]) -> Overview:
+def overview(board: Board, slugs: Mapping[str, str]) -> Overview:
     """Prepare the overview.
 
     Args:
-        tables: The board.
+        board: The board.
         slugs: System to slug.
     """
-    ranked = tables.overall[tables.overall["rank"].notna()]
+    ranked = board.overall[board.overall["rank"].notna()]
     return Overview(
-        rows=_overall_rows(tables, ranked),
-        unranked=_unranked(tables, set(ranked["system"])),
-        ranked_languages={code: language_name(code) for code in tables.languages},
-        has_tiers=tables.tiers is not None,
-        data=language_data(tables, slugs),
+        rows=_overall_rows(board, ranked),
+        unranked=_unranked(board, set(ranked["system"])),
+        ranked_languages={code: language_name(code) for code in board.languages},
+        data=language_data(board, slugs),
     )
 
 
-def _overall_rows(tables: BoardTables, ranked: pd.DataFrame) -> list[OverallRow]:
-    ranks = tables.board.groupby("system")["rank"].agg(["min", "max"])
-    scale = Scale(1.0, float(max(tables.board["rank"].max(), 2.0)))
-    top_tiers = _top_tiers(tables)
+def _overall_rows(board: Board, ranked: pd.DataFrame) -> list[OverallRow]:
+    ranks = board.ratings.groupby("system")["rank"].agg(["min", "max"])
+    scale = Scale(1.0, float(max(board.ratings["rank"].max(), 2.0)))
+    top_tiers = _top_tiers(board)
     shared = ranked["rank"].duplicated(keep=False)
     rows = []
     for row, is_tied in zip(ranked.itertuples(index=False), shared, strict=True):
@@ -120,7 +118,7 @@ def _overall_rows(tables: BoardTables, ranked: pd.DataFrame) -> list[OverallRow]
                 worst=finite(worst),
                 spread=span(scale, row.mean_rank, best, worst),
                 mean_rating=finite(row.mean_rating),
-                top_tiers=None if top_tiers is None else top_tiers.get(row.system, 0),
+                top_tiers=top_tiers.get(row.system, 0),
                 coverage=finite(row.coverage),
                 arena_rank=finite(row.arena_rank),
             )
@@ -128,52 +126,41 @@ def _overall_rows(tables: BoardTables, ranked: pd.DataFrame) -> list[OverallRow]
     return rows
 
 
-def _top_tiers(tables: BoardTables) -> dict[str, int] | None:
-    if tables.tiers is None:
-        return None
-    best = tables.tiers[tables.tiers["tier"] == 1]
+def _top_tiers(board: Board) -> dict[str, int]:
+    best = board.tiers[board.tiers["tier"] == 1]
     return {str(system): int(count) for system, count in best["system"].value_counts().items()}
 
 
-def _unranked(tables: BoardTables, ranked: set[str]) -> list[UnrankedSystem]:
-    systems = [system for system in tables.systems if system not in ranked]
-    overall = tables.overall.set_index("system")
-    by_system = dict(iter(tables.board.groupby("system")))
+def _unranked(board: Board, ranked: set[str]) -> list[UnrankedSystem]:
+    systems = [system for system in board.systems if system not in ranked]
+    overall = board.overall.set_index("system")
+    by_system = dict(iter(board.ratings.groupby("system")))
     return [
         UnrankedSystem(
             system=system,
             languages=int(rows["rank"].notna().sum()),
             coverage=finite(overall["coverage"].get(system)),
-            reasons=_reasons(tables, system, rows),
+            reasons=_reasons(board, system, rows),
         )
         for system in systems
-        for rows in [by_system.get(system, tables.board.iloc[:0])]
+        for rows in [by_system.get(system, board.ratings.iloc[:0])]
     ]
 
 
-def _reasons(tables: BoardTables, system: str, rows: pd.DataFrame) -> dict[str, list[str]]:
+def _reasons(board: Board, system: str, rows: pd.DataFrame) -> dict[str, list[str]]:
     ranks = rows.set_index("language")
     found: dict[str, list[str]] = {}
-    for language in tables.languages:
+    for language in board.languages:
         if language in ranks.index and pd.notna(ranks.at[language, "rank"]):
             continue
         noted = str(ranks.at[language, "note"]) if language in ranks.index else ""
-        found.setdefault(noted or unranked_reason(tables, system, language), []).append(
+        found.setdefault(noted or unranked_reason(board, system, language), []).append(
             language_name(language)
         )
     return found
 
 
-def unranked_reason(tables: BoardTables, system: str, language: str) -> str:
-    """Return why a language does not rank a system, from the board's own notes."""
-    summary = tables.summary.languages.get(language)
-    if summary is None:
-        return "the board gives no reason"
-    stated = summary.skipped.systems_unranked.get(system)
-    return stated or "; ".join(summary.notes) or "the board gives no reason"
-
-
-def language_data(tables: BoardTables, slugs: Mapping[str, str]) -> dict[str, Any]:
+def language_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     """Return every language's board as compact JSON for the page's filter.
 
     Returns:
@@ -182,12 +169,12 @@ def language_data(tables: BoardTables, slugs: Mapping[str, str]) -> dict[str, An
         rank_high, coverage, arena rank, arena rating, arena_low, arena_high, place in ``splits``,
         note. Missing numbers are null.
     """
-    order = {system: place for place, system in enumerate(tables.systems)}
-    board = tables.board.assign(
-        place=tables.board["system"].map(order),
-        kind=tables.board["split"].map({name: place for place, name in enumerate(SPLITS)}),
+    order = {system: place for place, system in enumerate(board.systems)}
+    ratings = ratings_with_tiers(board)
+    ratings = ratings.assign(
+        place=ratings["system"].map(order),
+        kind=ratings["split"].map({name: place for place, name in enumerate(SPLITS)}),
     )
-    board = _with_tiers(board, tables.tiers)
     return {
         "systems": [[system, slugs[system]] for system in order],
         "splits": SPLITS,
@@ -196,17 +183,9 @@ def language_data(tables: BoardTables, slugs: Mapping[str, str]) -> dict[str, An
                 "name": language_name(str(language)),
                 "rows": _compact_rows(rows),
             }
-            for language, rows in board.groupby("language")
+            for language, rows in ratings.groupby("language")
         },
     }
-
-
-def _with_tiers(board: pd.DataFrame, tiers: pd.DataFrame | None) -> pd.DataFrame:
-    columns = ["tier", "rank_low", "rank_high"]
-    if tiers is None:
-        return board.assign(**dict.fromkeys(columns, float("nan")))
-    unique = tiers.drop_duplicates(["language", "system"])
-    return board.merge(unique, on=["language", "system"], how="left")
 
 
 _COMPACT = (
@@ -248,7 +227,7 @@ class HeatmapRow:
 
     Attributes:
         system: Its name.
-        mean_rank: Mean over the languages that rank it; None where none does.
+        mean_rank: Mean over all languages; None where one does not rank it.
         cells: One a language.
     """
 
@@ -289,47 +268,41 @@ class Heatmap:
     tables: list[RankTable]
 
 
-def heatmap(tables: BoardTables) -> Heatmap:
+def heatmap(board: Board) -> Heatmap:
     """Prepare the heat maps."""
     synthetic = RankTable(
         "synthetic",
         "Ranks by the surrogate",
         "Every question of the language; the surrogate judges by features alone.",
-        _rows(tables, "rank"),
+        _rows(rank_matrix(board)),
     )
+    judged = rank_matrix(board, "arena_rank")
     arena = RankTable(
         "arena",
         "Ranks by the arena",
-        f"The questions judged by {tables.summary.judge}; judged systems only.",
-        _rows(tables, "arena_rank"),
+        f"The questions judged by {board.summary.judge}; judged systems only.",
+        _rows(judged),
     )
-    judged = tables.board["arena_rank"].notna().any()
     return Heatmap(
-        languages={code: language_name(code) for code in tables.languages},
+        languages={code: language_name(code) for code in board.languages},
         levels=range(len(SEQUENTIAL)),
-        tables=[synthetic, arena] if judged else [synthetic],
+        tables=[synthetic] if judged.is_empty else [synthetic, arena],
     )
 
 
-def _rows(tables: BoardTables, column: str) -> list[HeatmapRow]:
-    unique = tables.board.drop_duplicates(["system", "language"])
-    ranks = unique.pivot(index="system", columns="language", values=column)
-    ranks = ranks.reindex(index=list(tables.systems), columns=list(tables.languages))
-    worst = ranks.max()
-    means = ranks.mean(axis=1)
+def _rows(matrix: RankMatrix) -> list[HeatmapRow]:
+    steps = len(SEQUENTIAL)
+    levels = (matrix.shades * steps).clip(upper=steps - 1)
     return [
         HeatmapRow(
             str(system),
-            finite(means[system]),
-            [_cell(rank, last) for rank, last in zip(values, worst, strict=True)],
+            finite(matrix.means[system]),
+            [
+                Cell(None, None) if pd.isna(rank) else Cell(int(rank), int(level))
+                for rank, level in zip(ranks, shades, strict=True)
+            ],
         )
-        for system, values in zip(ranks.index, ranks.to_numpy(), strict=True)
+        for system, ranks, shades in zip(
+            matrix.ranks.index, matrix.ranks.to_numpy(), levels.to_numpy(), strict=True
+        )
     ]
-
-
-def _cell(rank: float, worst: float) -> Cell:
-    if pd.isna(rank):
-        return Cell(None, None)
-    steps = len(SEQUENTIAL)
-    share = (rank - 1) / (worst - 1) if worst > 1 else 0.0
-    return Cell(int(rank), min(int(share * steps), steps - 1))

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from arena.data.errors import UsageError
 from arena.data.version import __version__
-from surrogate.board.tables import BoardTables, read_board_tables
+from surrogate.board.board import Board
 from surrogate.publish import formats, palette
 from surrogate.publish.formats import slugs
-from surrogate.publish.site.judge_page import NO_REPORT, judge_page, judged_sentence
+from surrogate.publish.site.judge_page import judge_page, judged_sentence
 from surrogate.publish.site.method_page import method_page, skipped_in_all
 from surrogate.publish.site.overview import heatmap, overview
 from surrogate.publish.site.system_page import SystemPages
@@ -236,8 +236,7 @@ INDEX = "index.html"
 def write_site(board_folder: Path | str, out: Path | str) -> Path:
     """Write a board folder as HTML pages that need neither a server nor the network.
 
-    The same board gives the same bytes. Tables that older boards lack are missed in a sentence
-    where they would be shown.
+    The same board gives the same bytes.
 
     Args:
         board_folder: What ``surrogate-arena board`` wrote.
@@ -253,36 +252,36 @@ def write_site(board_folder: Path | str, out: Path | str) -> Path:
     """
     out = Path(out)
     check_replaceable(out)
-    tables = read_board_tables(board_folder)
-    summary = tables.summary
+    board = Board.load(board_folder)
+    summary = board.summary
     pages = Pages(summary.arena, summary.judge, summary.fingerprint, __version__)
     with replaced_site(out) as folder:
-        _write_pages(tables, pages, folder)
+        _write_pages(board, pages, folder)
     return out / INDEX
 
 
-def _write_pages(tables: BoardTables, pages: Pages, folder: Path) -> None:
-    names = slugs(tables.systems)
-    judged = judged_sentence(tables)
-    method = method_page(tables)
+def _write_pages(board: Board, pages: Pages, folder: Path) -> None:
+    names = slugs(board.systems)
+    judged = judged_sentence(board)
+    method = method_page(board)
     filled = {
         "index": pages.fill(
             "index",
-            view=overview(tables, names),
+            view=overview(board, names),
             slugs=names,
             judged=judged,
-            macro=tables.summary.macro,
+            macro=board.summary.macro,
             notes=sum(map(len, method.notes.values())),
         ),
-        "heatmap": pages.fill("heatmap", view=heatmap(tables), slugs=names),
-        "judge": pages.fill("judge", view=judge_page(tables), no_report=NO_REPORT),
+        "heatmap": pages.fill("heatmap", view=heatmap(board), slugs=names),
+        "judge": pages.fill("judge", view=judge_page(board)),
         "method": pages.fill("method", view=method, judged=judged, skipped=skipped_in_all(method)),
     }
     for name, text in filled.items():
         _write(folder / f"{name}.html", text)
     (folder / "systems").mkdir()
-    systems = SystemPages(tables)
-    for system in tables.systems:
+    systems = SystemPages(board)
+    for system in board.systems:
         text = pages.fill("system", "../", view=systems.page(system), slugs=names)
         _write(folder / "systems" / f"{names[system]}.html", text)
 

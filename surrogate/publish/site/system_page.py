@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from features.engine.extraction import feature_columns, missing_counts
-from surrogate.board.tables import BoardTables, Example, Verdict
+from surrogate.board.board import Board
+from surrogate.board.tables import Example, Verdict
 from surrogate.publish.formats import Scale, Span, count_of, finite, language_name, scale_over, span
-from surrogate.publish.site.overview import unranked_reason
+from surrogate.publish.view import mean_importances, ratings_with_tiers, unranked_reason
 
 
 @dataclass(frozen=True)
@@ -91,27 +92,16 @@ class FieldFeatures:
         ]
 
 
-def field_features(tables: BoardTables) -> FieldFeatures | None:
-    """Sum up the feature table, or return None where the board has none."""
-    if tables.features is None:
-        return None
-    table = tables.features
-    numeric = set(table.select_dtypes("number"))
-    names = [name for name in feature_columns(table) if name in numeric]
+def field_features(board: Board) -> FieldFeatures:
+    """Sum up the feature table."""
+    table = board.features
+    names = feature_columns(table)
     means = table.groupby(["system", "language"])[names].mean().groupby("system").mean()
-    shares = mean_importances(tables)
+    shares = mean_importances(board)
     fields = [_field_feature(name, means[name], shares.get(name)) for name in names]
     fields.sort(key=lambda field: -1.0 if field.importance is None else field.importance)
     fields.reverse()
     return FieldFeatures(fields, means, _missing(table))
-
-
-def mean_importances(tables: BoardTables) -> dict[str, float]:
-    """Return each feature's share in the surrogate, averaged over the languages that use it."""
-    if tables.importances is None:
-        return {}
-    means = tables.importances.groupby("feature")["importance"].mean().dropna()
-    return {str(name): float(value) for name, value in means.items()}
 
 
 def _field_feature(name: str, means: pd.Series, importance: float | None) -> FieldFeature:
@@ -201,7 +191,7 @@ class Opponent:
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class Neighbor:
     """A system whose features are near."""
 
     system: str
@@ -231,7 +221,7 @@ class ShownExample:
 
 @dataclass(frozen=True)
 class SystemPage:
-    """The page. What the board does not know is None; what is empty, it knows to be nothing.
+    """The page.
 
     Attributes:
         system: The system's name.
@@ -240,7 +230,7 @@ class SystemPage:
         languages: One row a language, by its English name.
         features: Its features against the field.
         opponents: Its record, best first.
-        neighbours: Language name to its nearest systems.
+        neighbors: Language name to its nearest systems.
         examples: Example answers.
         examples_left_out: Examples that the page has no room for.
     """
@@ -249,27 +239,27 @@ class SystemPage:
     overall: Mapping[str, Any] | None
     ranked: int
     languages: list[LanguageRow]
-    features: list[SystemFeature] | None
-    opponents: list[Opponent] | None
-    neighbours: Mapping[str, list[Neighbour]] | None
-    examples: list[ShownExample] | None
+    features: list[SystemFeature]
+    opponents: list[Opponent]
+    neighbors: Mapping[str, list[Neighbor]]
+    examples: list[ShownExample]
     examples_left_out: int
 
 
 class SystemPages:
     """The pages of all systems of a board; what they share is computed once."""
 
-    def __init__(self, tables: BoardTables) -> None:
-        self._tables = tables
-        self._fields: FieldFeatures | None = field_features(tables)
-        self._board = dict(iter(_with_tiers(tables).groupby("system")))
-        self._ranked = tables.board.groupby("language")["rank"].count()
-        self._scale = _rating_scale(tables.board)
-        self._overall = tables.overall.set_index("system").to_dict("index")
-        self._opponents = _opponents(tables.win_matrix)
-        self._neighbours = _grouped(tables.neighbours)
+    def __init__(self, board: Board) -> None:
+        self._tables = board
+        self._fields = field_features(board)
+        self._board = dict(iter(ratings_with_tiers(board).groupby("system")))
+        self._ranked = board.ratings.groupby("language")["rank"].count()
+        self._scale = _rating_scale(board.ratings)
+        self._overall = board.overall.set_index("system").to_dict("index")
+        self._opponents = _opponents(board.win_matrix)
+        self._neighbors = _grouped(board.neighbors)
         self._examples: dict[str, list[Example]] = {}
-        for example in tables.examples or ():
+        for example in map(Example.model_validate, board.examples.to_dict("records")):
             self._examples.setdefault(example.system, []).append(example)
 
     def page(self, system: str) -> SystemPage:
@@ -282,10 +272,10 @@ class SystemPages:
             overall=self._overall.get(system),
             ranked=int(known.overall["rank"].notna().sum()),
             languages=self._language_rows(system),
-            features=None if self._fields is None else self._fields.of(system),
-            opponents=None if known.win_matrix is None else self._opponents.get(system, []),
-            neighbours=None if known.neighbours is None else self._neighbours.get(system, {}),
-            examples=None if known.examples is None else examples,
+            features=self._fields.of(system),
+            opponents=self._opponents.get(system, []),
+            neighbors=self._neighbors.get(system, {}),
+            examples=examples,
             examples_left_out=left_out,
         )
 
@@ -320,21 +310,12 @@ class SystemPages:
         )
 
 
-def _with_tiers(tables: BoardTables) -> pd.DataFrame:
-    if tables.tiers is None:
-        return tables.board.assign(tier=pd.NA, rank_low=pd.NA, rank_high=pd.NA)
-    unique = tables.tiers.drop_duplicates(["language", "system"])
-    return tables.board.merge(unique, on=["language", "system"], how="left")
-
-
 def _rating_scale(board: pd.DataFrame) -> Scale:
     columns = ["rating", "low", "high", "arena_rating", "arena_low", "arena_high"]
-    return scale_over(board[columns].to_numpy().ravel())
+    return scale_over(board[columns].to_numpy(float).ravel())
 
 
-def _opponents(matrix: pd.DataFrame | None) -> dict[str, list[Opponent]]:
-    if matrix is None:
-        return {}
+def _opponents(matrix: pd.DataFrame) -> dict[str, list[Opponent]]:
     counts = matrix.groupby(["system", "opponent"])[["wins", "losses", "ties"]].sum()
     found: dict[str, list[Opponent]] = {}
     for row in counts.itertuples():
@@ -349,12 +330,10 @@ def _opponents(matrix: pd.DataFrame | None) -> dict[str, list[Opponent]]:
     return found
 
 
-def _grouped(table: pd.DataFrame | None) -> dict[str, dict[str, list[Neighbour]]]:
-    found: dict[str, dict[str, list[Neighbour]]] = {}
-    if table is None:
-        return found
+def _grouped(table: pd.DataFrame) -> dict[str, dict[str, list[Neighbor]]]:
+    found: dict[str, dict[str, list[Neighbor]]] = {}
     for row in table.itertuples(index=False):
-        near = Neighbour(row.neighbour, finite(row.distance))
+        near = Neighbor(row.neighbour, finite(row.distance))
         languages = found.setdefault(row.system, {})
         languages.setdefault(language_name(row.language), []).append(near)
     return found

@@ -13,8 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import write_rows
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate import build_board, read_board, write_board
-from surrogate.learning.surrogates import Recipe
+from surrogate import Board, build_board
 from surrogate.learning.tensor import feature_tensor
 from surrogate.ranking.advice import advise, question_ratings
 from surrogate.ranking.prediction_powered import (
@@ -62,16 +61,14 @@ def table(whole):
 def folder(old, table, tmp_path_factory):
     place = tmp_path_factory.mktemp("powered")
     write_arena(old, place / "arena")
-    board = build_board(
-        old, features=FEATURES, tournaments=10, recipe=Recipe(rows="question"), seed=1
-    )
-    write_board(board, place / "board", place / "arena")
+    board = build_board(old, features=FEATURES, tournaments=10, rows="question", seed=1)
+    board.save(place / "board", place / "arena")
     return place
 
 
 @pytest.fixture(scope="module")
 def published(folder):
-    return read_board(folder / "board")
+    return Board.load(folder / "board")
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +125,7 @@ def test_too_few_judged_questions_have_no_estimate_and_say_why(published, own, j
 
 
 def test_single_answers_are_rated_as_the_judge_rates_them(published, own):
-    judge = published.judge.languages["en"]
+    judge = published.surrogate.languages["en"]
     questions = sorted(own["query_id"])
     tensor = feature_tensor(own, "en", judge.features, [NEW], questions)
     ratings = question_ratings(judge, tensor)
@@ -167,7 +164,7 @@ def _population(published, seed):
 
 def test_advice_names_the_neighbours_and_the_open_questions(published, own, judged):
     advice = advise(published, own, judged=judged, questions=5)
-    ratings = published.board.set_index("system")["rating"]
+    ratings = published.ratings.set_index("system")["rating"]
     above, below = (
         advice.neighbours[advice.neighbours["side"] == side].iloc[0] for side in ("above", "below")
     )

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 
-def test_tables_go_to_standard_output(board_folder, tables, run, capsys):
+def test_tables_go_to_standard_output(board, board_folder, run, capsys):
     assert run("export", board_folder, "--format", "json", "--language", "en") == 0
     content = json.loads(capsys.readouterr().out)
     assert content["language"] == "en"
-    assert len(content["rows"]) == len(tables.board) / 2
+    assert len(content["rows"]) == len(board.ratings) / 2
 
 
 @pytest.mark.parametrize(

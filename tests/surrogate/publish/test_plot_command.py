@@ -1,7 +1,7 @@
 """``surrogate-arena plot`` as a user runs it."""
 
 import json
-import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -26,27 +26,14 @@ def test_draws_one_kind_and_language_as_svg(board_folder, tmp_path, run):
     assert names == {"ratings-sw.svg", "scatter-sw.svg"}
 
 
-def test_older_boards_give_what_they_can_and_say_the_rest(board_folder, tmp_path, run, capsys):
-    old = tmp_path / "old"
-    shutil.copytree(board_folder, old)
-    for name in ("win_matrix.csv", "tiers.csv", "features.parquet"):
-        (old / name).unlink()
-    assert run("plot", old, "--out", tmp_path / "plots") == 0
+def test_boards_give_what_they_can_and_say_the_rest(board, tmp_path, run, capsys):
+    replace(board, win_matrix=board.win_matrix.iloc[:0]).save(tmp_path / "few")
+    assert run("plot", tmp_path / "few", "--out", tmp_path / "plots") == 0
     drawn = {path.stem for path in (tmp_path / "plots").iterdir()}
-    assert drawn == {"heatmap", "importances", "ratings-en", "ratings-sw", "scatter"}
-    said = capsys.readouterr().err
-    assert "wins left out: the win matrix cannot be drawn: the board has no win_matrix.csv" in said
-    assert "lollipops left out" in said
-
-
-def test_a_kind_that_was_asked_for_and_cannot_be_drawn_is_an_error(
-    board_folder, tmp_path, run, capsys
-):
-    old = tmp_path / "old"
-    shutil.copytree(board_folder, old)
-    (old / "win_matrix.csv").unlink()
-    assert run("plot", old, "--out", tmp_path / "plots", "--kind", "wins") == 2
-    assert "build the board anew with  surrogate-arena board" in capsys.readouterr().err
+    assert drawn == {"heatmap", "lollipops", "importances", "ratings-en", "ratings-sw", "scatter"}
+    assert "wins left out: win_matrix.csv holds no pair" in capsys.readouterr().err
+    assert run("plot", tmp_path / "few", "--out", tmp_path / "plots", "--kind", "wins") == 2
+    assert "win_matrix.csv holds no pair" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
+from surrogate.board.tables import BOARD_FILES
 from surrogate.publish.exports.cards import (
-    BOARD_FILES,
     code,
     dataset_card,
     front_matter,
@@ -52,12 +52,12 @@ def test_front_matter_leaves_out_what_is_not_there():
     assert front_matter({"a": None, "b": [], "c": 0.25}) == "---\nc: 0.25\n---\n"
 
 
-def test_the_dataset_card_follows_the_hub(board_folder, tables):
-    fields, text = parts(dataset_card(board_folder, tables, "cc-by-4.0"))
+def test_the_dataset_card_follows_the_hub(board_folder, board):
+    fields, text = parts(dataset_card(board, "cc-by-4.0"))
     assert fields["language"] == ["en", "sw"]
     assert fields["license"] == "cc-by-4.0"
     assert fields["size_categories"] == ["n<1K"]
-    assert fields["pretty_name"] == f"Synthetic leaderboard of {tables.summary.arena}"
+    assert fields["pretty_name"] == f"Synthetic leaderboard of {board.summary.arena}"
     assert "rag" in fields["tags"]
     files = [config["data_files"] for config in fields["configs"]]
     assert {"board.csv", "overall.csv", "features.parquet"} <= set(files)
@@ -69,25 +69,25 @@ def test_the_dataset_card_follows_the_hub(board_folder, tables):
     assert names[1:] == ["What it is", "Files", "How it was made", "Signature", "Limits"]
 
 
-def test_the_dataset_card_says_counts_agreement_and_signature(board_folder, tables):
-    _, text = parts(dataset_card(board_folder, tables, "cc0-1.0"))
-    judgments = sum(item.judgments for item in tables.summary.languages.values())
+def test_the_dataset_card_says_counts_agreement_and_signature(board_folder, board):
+    _, text = parts(dataset_card(board, "cc0-1.0"))
+    judgments = sum(item.judgments for item in board.summary.languages.values())
     assert f"{judgments:,} judgments" in text
     assert "12 RAG systems in 2 languages (English, Swahili)" in text
-    assert f"{tables.summary.macro.tau_unseen:.3f}" in text
+    assert f"{board.summary.macro.tau_unseen:.3f}" in text
     assert "`simulated-teacher`" in text
-    assert tables.summary.fingerprint in text
+    assert board.summary.fingerprint in text
     for name in BOARD_FILES:
         assert (f"`{name}`" in text) == (board_folder / name).is_file()
 
 
-def test_the_model_card_says_what_the_judge_is_for(board_folder, tables):
-    fields, text = parts(model_card(board_folder, tables, "apache-2.0"))
+def test_the_model_card_says_what_the_judge_is_for(board_folder, board):
+    fields, text = parts(model_card(board, "apache-2.0"))
     assert fields["library_name"] == "sklearn"
     (index,) = fields["model-index"]
     (result,) = index["results"]
     values = {metric["name"]: metric["value"] for metric in result["metrics"]}
-    macro = tables.summary.macro
+    macro = board.summary.macro
     assert values["Kendall tau with the arena"] == pytest.approx(macro.tau, abs=1e-4)
     unseen = values["Kendall tau with the arena, unseen systems"]
     assert unseen == pytest.approx(macro.tau_unseen, abs=1e-4)
@@ -98,22 +98,22 @@ def test_the_model_card_says_what_the_judge_is_for(board_folder, tables):
     ]
     digest = hashlib.sha256((board_folder / "judge.skops").read_bytes()).hexdigest()
     assert digest in text
-    assert "read_board(" in text
-    held = set(tables.board.loc[tables.board["split"] == "holdout", "system"])
+    assert "Board.load(" in text
+    held = set(board.ratings.loc[board.ratings["split"] == "holdout", "system"])
     (line,) = [line for line in text.splitlines() if line.startswith("Held out of training: ")]
     assert set(line.removeprefix("Held out of training: ").rstrip(".").split(", ")) == held
 
 
-def test_the_code_of_the_model_card_names_what_there_is(board_folder, tables):
-    card = model_card(board_folder, tables, "mit")
+def test_the_code_of_the_model_card_names_what_there_is(board_folder, board):
+    card = model_card(board, "mit")
     (block,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     imports = [line for line in block.splitlines() if line.startswith("from ")]
     exec("\n".join(imports), {})
 
 
 @pytest.mark.parametrize("card", CARDS)
-def test_hostile_names_stay_in_their_place(board_folder, hostile, card):
-    fields, text = parts(card(board_folder, hostile, 'weird: "license"\n---'))
+def test_hostile_names_stay_in_their_place(tabled_hostile, card):
+    fields, text = parts(card(tabled_hostile, 'weird: "license"\n---'))
     assert fields["license"] == 'weird: "license"\n---'
     html = MarkdownIt("commonmark").enable("table").render(text)
     assert "<script" not in html
@@ -125,14 +125,14 @@ def test_hostile_names_stay_in_their_place(board_folder, hostile, card):
 
 
 @pytest.mark.parametrize("card", CARDS)
-def test_the_license_is_asked_for(board_folder, tables, card):
+def test_the_license_is_asked_for(board, card):
     with pytest.raises(UsageError, match="--license"):
-        card(board_folder, tables, "  ")
+        card(board, "  ")
 
 
-def test_a_folder_without_judge_has_no_model_card(tables, tmp_path):
-    with pytest.raises(UsageError, match=r"holds no judge\.skops; build the board anew"):
-        model_card(tmp_path, tables, "mit")
+def test_a_board_that_was_not_saved_has_no_model_card(small_board):
+    with pytest.raises(UsageError, match="load a saved board"):
+        model_card(small_board, "mit")
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1))

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
 import pytest
+from altered_boards import about
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
@@ -26,54 +27,54 @@ FORMATS = ("png", "svg")
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_the_same_board_gives_the_same_bytes(tables, tmp_path, suffix):
+def test_the_same_board_gives_the_same_bytes(board, tmp_path, suffix):
     paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for path in paths:
-        save(rating_intervals(tables, "en"), path)
+        save(rating_intervals(board, "en"), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board_folder, tables, tmp_path):
+def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_folder, tmp_path):
     code = (
         "import sys, matplotlib as mpl;"
         "mpl.rcParams['font.size'] = 20; mpl.rcParams['savefig.dpi'] = 40;"
         "from surrogate.publish.figures.ratings import rating_intervals;"
         "from surrogate.publish.figures.figure import save;"
-        "from surrogate.board.tables import read_board_tables;"
-        "save(rating_intervals(read_board_tables(sys.argv[1]), 'en'), sys.argv[2])"
+        "from surrogate.board.board import Board;"
+        "save(rating_intervals(Board.load(sys.argv[1]), 'en'), sys.argv[2])"
     )
     elsewhere, here = tmp_path / "elsewhere.svg", tmp_path / "here.svg"
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     subprocess.run(
         [sys.executable, "-c", code, str(board_folder), str(elsewhere)], env=environment, check=True
     )
-    save(rating_intervals(tables, "en"), here)
+    save(rating_intervals(board, "en"), here)
     assert elsewhere.read_bytes() == here.read_bytes()
 
 
-def test_drawing_leaves_the_settings_of_the_user_alone(tables, tmp_path):
+def test_drawing_leaves_the_settings_of_the_user_alone(board, tmp_path):
     before = dict(mpl.rcParams)
-    save(rank_heat_map(tables), tmp_path / "a.png")
+    save(rank_heat_map(board), tmp_path / "a.png")
     assert dict(mpl.rcParams) == before
     assert (
         "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
     )
 
 
-def test_png_carries_its_title_and_neither_date_nor_version(tables, tmp_path):
-    save(rank_heat_map(tables), tmp_path / "a.png")
+def test_png_carries_its_title_and_neither_date_nor_version(board, tmp_path):
+    save(rank_heat_map(board), tmp_path / "a.png")
     with Image.open(tmp_path / "a.png") as image:
         assert set(image.text) == {"Title"}
-        assert tables.summary.arena in image.text["Title"]
+        assert board.summary.arena in image.text["Title"]
         width, height = image.size
     header = (tmp_path / "a.png").read_bytes()[16:24]
     assert struct.unpack(">II", header) == (width, height)
 
 
 @pytest.mark.parametrize("draw", [rank_heat_map, win_matrix, lambda t: rating_intervals(t, "en")])
-def test_svg_with_hostile_names_is_well_formed(hostile, tmp_path, draw):
+def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
     path = tmp_path / "a.svg"
-    save(draw(hostile), path)
+    save(draw(drawn_hostile), path)
     root = ET.parse(path).getroot()
     assert root.tag.endswith("svg")
     titles = [part.text for part in root.iter("{http://purl.org/dc/elements/1.1/}title")]
@@ -82,8 +83,12 @@ def test_svg_with_hostile_names_is_well_formed(hostile, tmp_path, draw):
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
 
 
-def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(hostile):
-    for figure in (rank_heat_map(hostile), win_matrix(hostile), rating_intervals(hostile, "sw")):
+def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
+    for figure in (
+        rank_heat_map(drawn_hostile),
+        win_matrix(drawn_hostile),
+        rating_intervals(drawn_hostile, "sw"),
+    ):
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)
         whole = figure.bbox
@@ -100,10 +105,9 @@ def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(hostile):
             assert extent.y1 <= whole.y1
 
 
-def test_characters_without_a_font_are_said_once(tables, tmp_path):
+def test_characters_without_a_font_are_said_once(board, tmp_path):
     absent = "\U0001fae8\ue000"  # a late emoji and private use: in no family of the list
-    odd = tables.summary.model_copy(update={"judge": f"judge {absent[1]}"})
-    board = type(tables)(**{**vars(tables), "summary": odd})
+    board = about(board, judge=f"judge {absent[1]}")
     with pytest.warns(MissingGlyphWarning, match="no installed font has") as caught:
         save(rank_heat_map(board), tmp_path / "a.png")
     assert len(caught) == 1
@@ -116,18 +120,18 @@ def test_installed_families_are_those_of_the_list():
     assert set(families) <= set(FONT_FAMILIES)
 
 
-def test_other_formats_are_refused(tables, tmp_path):
+def test_other_formats_are_refused(board, tmp_path):
     with pytest.raises(UsageError, match=r"a\.pdf: figures are written as png or svg"):
-        save(rank_heat_map(tables), tmp_path / "a.pdf")
+        save(rank_heat_map(board), tmp_path / "a.pdf")
     with pytest.raises(UsageError, match="there is no folder"):
-        save(rank_heat_map(tables), tmp_path / "absent" / "a.png")
+        save(rank_heat_map(board), tmp_path / "absent" / "a.png")
 
 
-def test_without_matplotlib_the_extra_is_named(tables, monkeypatch):
+def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
     monkeypatch.setattr(mpl, "style", None, raising=False)
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[plots\]"):
-        rank_heat_map(tables)
+        rank_heat_map(board)
 
 
 def test_importing_the_figures_loads_no_matplotlib():

@@ -8,7 +8,7 @@ import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
-from surrogate import build_board, write_board
+from surrogate import build_board
 from surrogate.runs import steps as versions_module
 from surrogate.runs.config import chosen_features
 from surrogate.runs.run import check, regenerate, steps_of
@@ -35,7 +35,7 @@ def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     arena = read_arena(place / "arena")
     features = chosen_features(made.boards[0])
     built = build_board(arena, features=features, tournaments=2, holdout=[])
-    write_board(built, tmp_path / "alone")
+    built.save(tmp_path / "alone")
     folder = made.out / "a" / "board"
     for path in (tmp_path / "alone").glob("*.csv"):
         assert (folder / path.name).read_bytes() == path.read_bytes(), path.name
@@ -75,7 +75,8 @@ def test_options_change_only_what_they_concern(made, configure, make, states):
     assert steps["a/board"].reasons == ("tournaments: 2 → 3",)
     changed = configure(BOARD + "holdout = ['x', 'y']\nfeatures = 'citations,bleu'\n")
     reasons = {step.stage: step.reasons for step in check(changed, changed.out).steps}
-    assert reasons["features"] == ("features: answer_length, citations → citations, bleu",)
+    assert reasons["features"][0] == "features: answer_length, citations → citations, bleu"
+    assert [reason.split(":")[0] for reason in reasons["features"][1:]] == ["feature code"]
     assert reasons["board"] == (
         *("holdout: none → x, y", "tournaments: 3 → 2", "features is made anew"),
     )

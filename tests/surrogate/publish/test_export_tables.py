@@ -1,4 +1,4 @@
-"""Boards as tables, read back."""
+"""Boards as board, read back."""
 
 import csv
 import io
@@ -32,30 +32,30 @@ from surrogate.publish.exports.tables import (
 PARTS = (OVERALL, ALL, "en")
 
 
-def test_chooses_rows_in_the_order_of_the_board(tables):
-    assert list(exported_board(tables).table["system"]) == list(tables.overall["system"])
-    english = exported_board(tables, "en").table
+def test_chooses_rows_in_the_order_of_the_board(board):
+    assert list(exported_board(board).table["system"]) == list(board.overall["system"])
+    english = exported_board(board, "en").table
     assert set(english["language"]) == {"en"}
     assert list(english)[:4] == ["language", "system", "rank", "rating"]
     assert str(english["rank"].dtype) == "Int64"
-    assert len(exported_board(tables, ALL).table) == len(tables.board)
+    assert len(exported_board(board, ALL).table) == len(board.ratings)
 
 
-def test_unknown_languages_say_what_there_is(tables):
+def test_unknown_languages_say_what_there_is(board):
     with pytest.raises(UsageError, match="no language 'fi'; use one of overall, all, en, sw"):
-        exported_board(tables, "fi")
+        exported_board(board, "fi")
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_csv_reads_back_equal(hostile, part):
-    board = exported_board(hostile, part)
+def test_csv_reads_back_equal(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
     read = read_csv_text(csv_text(board))
     pd.testing.assert_frame_equal(read, board.table)
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_no_csv_cell_is_a_formula(hostile, part):
-    rows = csv.DictReader(io.StringIO(csv_text(exported_board(hostile, part)), newline=""))
+def test_no_csv_cell_is_a_formula(tabled_hostile, part):
+    rows = csv.DictReader(io.StringIO(csv_text(exported_board(tabled_hostile, part)), newline=""))
     systems = set()
     for row in rows:
         systems.add(row["system"])
@@ -71,16 +71,16 @@ def test_guarding_is_undone_and_leaves_no_formula(text):
     assert guarded(text)[:1] not in {"\t", "\r", "\n"}
 
 
-def test_plain_texts_and_numbers_are_left_alone(tables):
+def test_plain_texts_and_numbers_are_left_alone(board):
     assert guarded("gpt-4o") == "gpt-4o"
-    text = csv_text(exported_board(tables, "en"))
+    text = csv_text(exported_board(board, "en"))
     assert "'" not in text
     assert ",-" in text  # a negative rating stays a number
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_json_reads_back_equal(hostile, part):
-    board = exported_board(hostile, part)
+def test_json_reads_back_equal(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
     content = json.loads(json_text(board), parse_constant=pytest.fail)
     assert content["signature"] == board.signature
     read = pd.DataFrame(content["rows"])[list(board.table)].astype(board.table.dtypes)
@@ -88,8 +88,8 @@ def test_json_reads_back_equal(hostile, part):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_parquet_reads_back_equal_with_its_signature(hostile, tmp_path, part):
-    board = exported_board(hostile, part)
+def test_parquet_reads_back_equal_with_its_signature(tabled_hostile, tmp_path, part):
+    board = exported_board(tabled_hostile, part)
     path = tmp_path / "board.parquet"
     write_parquet(board, path)
     pd.testing.assert_frame_equal(pd.read_parquet(path), board.table)
@@ -113,8 +113,8 @@ def rendered_cells(text):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_markdown_shows_every_name_as_it_is(hostile, part):
-    board = exported_board(hostile, part)
+def test_markdown_shows_every_name_as_it_is(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
     text = markdown_table(board)
     columns = list(board.printed_columns)
     cells = rendered_cells(text)
@@ -126,8 +126,8 @@ def test_markdown_shows_every_name_as_it_is(hostile, part):
     assert board.signature in html.replace("&quot;", '"')
 
 
-def test_markdown_says_where_a_value_is_missing(hostile):
-    lines = markdown_table(exported_board(hostile, ALL)).splitlines()
+def test_markdown_says_where_a_value_is_missing(tabled_hostile):
+    lines = markdown_table(exported_board(tabled_hostile, ALL)).splitlines()
     unranked = [line for line in lines if line.startswith("|") and "| – |" in line]
     assert len(unranked) == 1
 
@@ -195,8 +195,8 @@ def test_latex_specials():
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_latex_rows_have_as_many_cells_as_columns(hostile, part):
-    board = exported_board(hostile, part)
+def test_latex_rows_have_as_many_cells_as_columns(tabled_hostile, part):
+    board = exported_board(tabled_hostile, part)
     lines = latex_table(board).splitlines()
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
         assert lines.count(rule) == 1

@@ -1,22 +1,17 @@
 """Sites as files: what they hold, what they escape, what they replace."""
 
 import json
-import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
-import pandas as pd
 import pytest
+from altered_boards import about
 
-from arena import DataError, UsageError
-from surrogate.board.signature import signature_fields
+from arena import UsageError
 from surrogate.publish.formats import decimal, interval, percent, rank_range, significant
 from surrogate.publish.site.site import write_site
 
-LATER = (
-    *("tiers.csv", "win_matrix.csv", "neighbours.csv", "examples.jsonl", "judge_report.json"),
-    *("importances.csv", "features.parquet", "judge.skops", "arena.csv"),
-)
 MEGABYTE = 1_000_000
 
 
@@ -92,32 +87,28 @@ def test_the_same_board_gives_the_same_bytes(board_folder, site, tmp_path):
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
 
 
-def test_an_older_board_says_what_it_lacks(board_folder, tmp_path):
-    folder = tmp_path / "old"
-    shutil.copytree(board_folder, folder)
-    for name in LATER:
-        (folder / name).unlink(missing_ok=True)
-    site = write_site(folder, tmp_path / "site").parent
-    text = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.html"))
-    for name in LATER[:5]:
-        assert f"This board has no {name}" in text
-
-
-def test_unranked_systems_are_shown_with_the_reason(board_folder, tmp_path):
-    folder = tmp_path / "board"
-    shutil.copytree(board_folder, folder)
-    overall = pd.read_csv(folder / "overall.csv")
-    overall.loc[0, ["rank", "mean_rank", "mean_rating"]] = None
-    overall.to_csv(folder / "overall.csv", index=False)
-    board = pd.read_csv(folder / "board.csv")
-    gone = (board["system"] == overall.loc[0, "system"]) & (board["language"] == "sw")
-    board["note"] = board["note"].astype(object)
-    board.loc[gone, ["rank", "rating"]] = None
-    board.loc[gone, "note"] = "no answer at all"
-    board.to_csv(folder / "board.csv", index=False)
-    text = write_site(folder, tmp_path / "site").read_text(encoding="utf-8")
+def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
+    first = board.overall["system"] == board.overall.loc[0, "system"]
+    overall = board.overall.copy()
+    overall.loc[first, ["rank", "mean_rank", "mean_rating"]] = None
+    gone = (board.ratings["system"] == overall.loc[0, "system"]) & (
+        board.ratings["language"] == "sw"
+    )
+    ratings = board.ratings.copy()
+    ratings.loc[gone, ["rank", "rating"]] = None
+    ratings.loc[gone, "note"] = "no answer at all"
+    replace(board, overall=overall, ratings=ratings).save(tmp_path / "board")
+    text = write_site(tmp_path / "board", tmp_path / "site").read_text(encoding="utf-8")
     assert "Without an overall rank" in text
     assert "Swahili: no answer at all" in text
+
+
+def test_the_method_page_names_the_judge_beside_its_meta_evaluation(board, tmp_path):
+    about(board, judge="gpt|4o", metaevaluation=("memerag 0.71",)).save(tmp_path / "board")
+    index = write_site(tmp_path / "board", tmp_path / "site")
+    text = (index.parent / "method.html").read_text(encoding="utf-8")
+    assert "--judge &#39;gpt|4o&#39; --" in text
+    assert "memerag 0.71" in text
 
 
 def test_a_folder_without_a_board_is_refused(tmp_path, run, capsys):
@@ -165,17 +156,6 @@ def test_a_failure_leaves_the_former_site(board_folder, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-def test_damaged_tables_are_named(board_folder, tmp_path):
-    folder = tmp_path / "board"
-    shutil.copytree(board_folder, folder)
-    (folder / "tiers.csv").write_text("language,system,tier,rank_low,rank_high\nen,a,first,1,2\n")
-    with pytest.raises(DataError, match=r"tiers\.csv:2: tier = 'first': is no number"):
-        write_site(folder, tmp_path / "site")
-    (folder / "tiers.csv").write_text("language,system\nen,a\n")
-    with pytest.raises(DataError, match="there is no such column"):
-        write_site(folder, tmp_path / "site")
-
-
 def test_numbers_as_readers_see_them():
     assert decimal(-0.001) == "0.00"
     assert decimal(-1.5) == "−1.50"
@@ -186,13 +166,3 @@ def test_numbers_as_readers_see_them():
     assert rank_range(2, 5) == "2–5"
     assert rank_range(3, 3) == "3"
     assert significant(1234.5) == "1,234"
-
-
-def test_a_signature_is_taken_apart_even_with_bars_in_names():
-    fields = signature_fields("judge:a|b:c|features:x,y|holdout:m|n|seed:0")
-    assert [(field.name, field.value) for field in fields] == [
-        ("judge", "a|b:c"),
-        ("features", "x,y"),
-        ("holdout", "m|n"),
-        ("seed", "0"),
-    ]

@@ -1,6 +1,5 @@
 """The main job on a simulated arena: what the board holds, and that it is reproducible."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +8,10 @@ import pytest
 
 from arena.data.errors import UsageError
 from features import extract, parse_features
-from surrogate import Recipe, build_board, read_board, write_board
-from surrogate.board.folder import read_feature_table
+from surrogate import build_board
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language import NO_ANSWER
+from surrogate.board.tables import read_feature_table
 from surrogate.board.truth import compare_with_truth
 from surrogate.metaevaluation.results import MetaEvaluation
 
@@ -25,7 +24,7 @@ def without(arena, language, system):
 
 def test_every_system_is_ranked_in_every_language(small_board, small_arena):
     for language in small_arena.info.languages:
-        rows = small_board.board[small_board.board["language"] == language]
+        rows = small_board.ratings[small_board.ratings["language"] == language]
         assert set(rows["system"]) == set(small_arena.info.systems)
         assert rows["rank"].notna().all()
         assert (rows["coverage"] == 1.0).all()
@@ -34,7 +33,7 @@ def test_every_system_is_ranked_in_every_language(small_board, small_arena):
 
 
 def test_the_board_is_close_to_the_known_truth(small_board, simulation):
-    compared = compare_with_truth(small_board.board, simulation.truth).set_index("language")
+    compared = compare_with_truth(small_board.ratings, simulation.truth).set_index("language")
     assert compared.loc["macro", "synthetic"] > 0.6
     assert compared.loc["macro", "arena"] > 0.6
 
@@ -57,16 +56,16 @@ def test_the_summary_is_complete(small_board, small_arena):
 
 def test_held_out_systems_are_ranked_but_not_trained_on(small_board):
     held = set(small_board.summary.languages["en"].holdout)
-    split = small_board.board.groupby("split")["system"].unique()
+    split = small_board.ratings.groupby("split")["system"].unique()
     assert set(split["holdout"]) == held
-    for judge in small_board.judge.languages.values():
+    for judge in small_board.surrogate.languages.values():
         assert not held & set(judge.systems)
 
 
 def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
     system = small_arena.info.systems[0]
     board = build_board(without(small_arena, "sw", system), tournaments=5, holdout=[])
-    row = board.board.set_index(["language", "system"]).loc[("sw", system)]
+    row = board.ratings.set_index(["language", "system"]).loc[("sw", system)]
     assert pd.isna(row["rank"])
     assert pd.isna(row["rating"])
     assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, NO_ANSWER)
@@ -82,7 +81,7 @@ def test_a_system_that_answers_but_was_never_judged_is_ranked(small_arena):
     judgments = small_arena.judgments
     fewer = judgments[(judgments["system_a"] != system) & (judgments["system_b"] != system)]
     board = build_board(replace(small_arena, judgments=fewer), tournaments=5, holdout=[])
-    rows = board.board[board.board["system"] == system]
+    rows = board.ratings[board.ratings["system"] == system]
     assert set(rows["split"]) == {"unjudged"}
     assert rows["rank"].notna().all()
     assert rows["arena_rank"].isna().all()
@@ -92,7 +91,7 @@ def test_a_language_without_judgments_is_said(small_arena):
     judgments = small_arena.judgments
     english = judgments[judgments["language"] == "en"].reset_index(drop=True)
     board = build_board(replace(small_arena, judgments=english), tournaments=5)
-    assert list(board.board["language"].unique()) == ["en"]
+    assert list(board.ratings["language"].unique()) == ["en"]
     silent = board.summary.languages["sw"]
     assert silent.tau is None
     assert silent.notes == ("no judgments in this language: nothing to learn from",)
@@ -112,16 +111,16 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
     judgments = small_arena.judgments
     two = judgments[judgments["system_a"].isin(pair) & judgments["system_b"].isin(pair)]
     board = build_board(replace(small_arena, judgments=two), tournaments=5)
-    assert board.board["rank"].isna().all()
+    assert board.ratings["rank"].isna().all()
     assert "at least 3 and 1 are needed" in board.summary.languages["en"].notes[0]
-    assert board.judge.languages == {}
-    assert board.neighbours.empty
-    assert board.board["low"].isna().all()
+    assert board.surrogate.languages == {}
+    assert board.neighbors.empty
+    assert board.ratings["low"].isna().all()
 
 
 def test_importances_sum_to_one_and_name_every_feature(small_board):
     for _, rows in small_board.importances.groupby("language"):
-        assert rows["importance"].sum() == pytest.approx(1.0)
+        assert rows["importance"].sum() == pytest.approx(1.0, abs=1e-5)
         assert set(rows["feature"]) == set(small_board.summary.features)
         inside = rows["tournament_low"] <= rows["tournament_mean"]
         assert inside.all()
@@ -134,11 +133,11 @@ def test_scores_already_at_hand_train_a_surrogate(small_arena):
     published = table.rename(columns=lambda name: name.replace("bleu", "nli_entailment"))
     board = build_board(small_arena, feature_table=published, tournaments=5)
     assert board.summary.features == ("answer_length", "nli_entailment")
-    assert board.board["rank"].notna().all()
+    assert board.ratings["rank"].notna().all()
 
 
 def test_rows_a_question_train_a_surrogate_too(small_arena):
-    board = build_board(small_arena, tournaments=3, recipe=Recipe(rows="question"))
+    board = build_board(small_arena, tournaments=3, rows="question")
     assert "rows:question" in board.summary.signature
     assert board.summary.macro.tau > 0.3
 
@@ -147,11 +146,11 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
     files = {}
     for jobs in (1, 2):
         board = build_board(small_arena, tournaments=30, seed=3, n_jobs=jobs)
-        write_board(board, tmp_path / str(jobs), tmp_path / "arena")
+        board.save(tmp_path / str(jobs), tmp_path / "arena")
         files[jobs] = {
             path.name: path.read_bytes()
             for path in (tmp_path / str(jobs)).iterdir()
-            if path.suffix in (".csv", ".json", ".jsonl")
+            if path.suffix in (".csv", ".json", ".jsonl") and path.name != "manifest.json"
         }
     assert files[1] == files[2]
     assert set(files[1]) == {
@@ -160,7 +159,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
         "examples.jsonl",
         "importances.csv",
         "judge_report.json",
-        "neighbours.csv",
+        "neighbors.csv",
         "overall.csv",
         "summary.json",
         "tiers.csv",
@@ -176,17 +175,17 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
         judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
     )
     board = build_board(shuffled, tournaments=30, seed=3)
-    for table in ("board", "importances", "tiers", "win_matrix", "neighbours", "examples"):
+    for table in ("ratings", "importances", "tiers", "win_matrix", "neighbors", "examples"):
         pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
     assert board.judge_report == small_board.judge_report
 
 
 def test_ratings_have_intervals_of_unseen_systems(small_board):
-    for language, rows in small_board.board.groupby("language"):
+    for language, rows in small_board.ratings.groupby("language"):
         interval = small_board.summary.languages[language].interval
         assert (interval.level, interval.residuals, interval.pooled) == (0.9, 12, False)
-        np.testing.assert_allclose(rows["high"] - rows["rating"], interval.half_width)
-        np.testing.assert_allclose(rows["rating"] - rows["low"], interval.half_width)
+        np.testing.assert_allclose(rows["high"] - rows["rating"], interval.half_width, atol=2e-6)
+        np.testing.assert_allclose(rows["rating"] - rows["low"], interval.half_width, atol=2e-6)
 
 
 def test_few_systems_leave_no_interval_and_the_reason(small_arena):
@@ -197,7 +196,7 @@ def test_few_systems_leave_no_interval_and_the_reason(small_arena):
     board = build_board(
         replace(small_arena, judgments=judgments[english]), tournaments=2, holdout=[]
     )
-    assert board.board[["low", "high"]].isna().all(axis=None)
+    assert board.ratings[["low", "high"]].isna().all(axis=None)
     reason = board.summary.languages["en"].interval.reason
     assert reason == "5 ratings of systems unseen in training; an interval of 90% needs 9"
     pooled = build_board(
@@ -205,13 +204,13 @@ def test_few_systems_leave_no_interval_and_the_reason(small_arena):
     )
     interval = pooled.summary.languages["en"].interval
     assert (interval.residuals, interval.pooled) == (10, True)
-    assert pooled.board["low"].notna().all()
+    assert pooled.ratings["low"].notna().all()
 
 
 def test_every_system_has_neighbours_and_every_judged_one_a_tier(small_board, small_arena):
     systems = len(small_arena.info.systems)
-    assert len(small_board.neighbours) == 2 * systems * 3
-    assert (small_board.neighbours["system"] != small_board.neighbours["neighbour"]).all()
+    assert len(small_board.neighbors) == 2 * systems * 3
+    assert (small_board.neighbors["system"] != small_board.neighbors["neighbour"]).all()
     merged = small_board.tiers.merge(small_board.arena, on=["language", "system"])
     assert len(merged) == 2 * systems
     assert (merged["rank_low"] <= merged["rank"]).all()
@@ -240,29 +239,10 @@ def test_a_judges_quality_is_in_the_signature(small_arena):
 
 def test_examples_can_be_left_out(small_arena):
     assert build_board(small_arena, tournaments=2, holdout=[], examples=0).examples.empty
-    with pytest.raises(UsageError, match="-1 examples of each system; ask for 0 at least"):
+    with pytest.raises(
+        UsageError, match="examples = -1: input should be greater than or equal to 0"
+    ):
         build_board(small_arena, examples=-1)
-
-
-def test_a_board_reads_back_as_written(small_board, tmp_path):
-    write_board(small_board, tmp_path)
-    held = read_board(tmp_path)
-    assert held.summary == small_board.summary
-    assert json.loads((tmp_path / "summary.json").read_text())["macro"]["languages"] == 2
-    pd.testing.assert_frame_equal(
-        held.board, small_board.board.round(6), check_dtype=False, check_exact=False
-    )
-    predicted = held.judge.predict(small_board.features)
-    np.testing.assert_array_equal(
-        predicted["rating"], small_board.judge.predict(small_board.features)["rating"]
-    )
-    table = read_feature_table(tmp_path / "features.parquet")
-    pd.testing.assert_frame_equal(table, small_board.features, check_dtype=False)
-
-
-def test_a_folder_without_a_board_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"holds no board: board.csv, overall.csv, judge.skops"):
-        read_board(tmp_path)
 
 
 def test_feature_tables_that_cannot_be_used_are_refused(tmp_path):

@@ -38,8 +38,8 @@ def test_the_example_is_read(tmp_path):
     assert [str(item) for item in chosen_features(boards["nomiracl"])] == [
         *("bleu", "rouge_l", "citations")
     ]
-    last = boards["study-nomiracl-crowd-grounded-questions"]
-    assert last.options.surrogate.rows == "question"
+    last = boards["study-nomiracl-crowd-grounded-linear"]
+    assert last.options.surrogate == "linear"
     assert last.options.tournaments == 50
     assert last.options.after.site
 
@@ -97,11 +97,10 @@ def test_judges_of_a_matrix_judge_first_where_judging_is_asked_for(read):
             "stands beside features; keep one",
         ),
         (
-            "[boards.a]\narena = 'x'\nsurrogate = { learner = 'svr' }",
-            "a judge of learner svr cannot be saved",
+            "[boards.a]\narena = 'x'\nsurrogate = 'forrest'",
+            "a.surrogate = 'forrest': cannot be used",
         ),
-        ("[boards.a]\narena = 'x'\nsurrogate = { learner = 'forrest' }", "unknown learner"),
-        ("[boards.a]\narena = 'x'\nsurrogate = { row = 'system' }", "did you mean 'rows'?"),
+        ("[boards.a]\narena = 'x'\nrow = 'system'", "did you mean 'rows'?"),
         (
             "[boards.a]\narena = 'x'\nafter = { validation = { protocol = 'transfer' } }",
             "use one of 'leave-systems-out'",

@@ -1,0 +1,193 @@
+"""What a board is built with: the settings a user chooses, and the record that reproduces it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from arena.data.errors import UsageError
+from arena.data.version import __version__
+
+NONE = "none"
+"""Stands for an empty list."""
+
+_IN_PARENTHESES = re.compile(r"[^(),\\\s](?:[^(),\\]*[^(),\\\s])?(?:\([^()\\]*\))?")
+"""Items that stand in a list as they are; commas in parentheses belong to a feature."""
+
+
+def list_text(items: Sequence[str]) -> str:
+    """Join items by commas, so that ``listed`` gives them again."""
+    if not items:
+        return NONE
+    if list(items) == [NONE]:
+        return f"\\{NONE}"
+    return ",".join(
+        item if _IN_PARENTHESES.fullmatch(item) else re.sub(r"([\\,()\s])", r"\\\1", item)
+        for item in items
+    )
+
+
+def listed(value: object) -> object:
+    """Take text as a list: commas between items, ``none`` for an empty one.
+
+    A comma in parentheses belongs to its item, as in ``judge(a,b)``, and so does one after a
+    backslash. What is no text is left as it is, lists as tuples.
+    """
+    if isinstance(value, list):
+        return tuple(value)
+    if not isinstance(value, str):
+        return value
+    return () if value.strip() == NONE else tuple(_items(value))
+
+
+def _items(text: str) -> Iterator[str]:
+    marks: list[str] = []
+    kept = depth = 0  # characters that are not space at the end; open parentheses
+    tokens = re.finditer(r"\\(.)|(.)", text, flags=re.DOTALL)
+    for token in tokens:
+        escaped, plain = token.groups()
+        if plain == "," and depth == 0:
+            if kept:
+                yield "".join(marks[:kept])
+            marks, kept = [], 0
+            continue
+        depth = max(0, depth + (plain == "(") - (plain == ")"))
+        if marks or escaped or not plain.isspace():
+            marks.append(escaped or plain)
+            kept = len(marks) if escaped or not plain.isspace() else kept
+    if kept:
+        yield "".join(marks[:kept])
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
+Positive = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class BoardSettings(BaseModel):
+    """What a user may choose of a board; Python, the command line and TOML share it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    judge: str | None = Field(
+        default=None, description="Judge whose judgments to learn from, where there are several."
+    )
+    features: Names = Field(
+        default=("default",),
+        description="Features to measure on every answer, such as citation_recall@10,bleu; or "
+        "groups of them: default, deterministic, paper, all.",
+    )
+    surrogate: str = Field(
+        default="random-forest",
+        description="Surrogate that predicts a system's rating from its answers.",
+    )
+    rows: Literal["system", "question"] = Field(
+        default="system", description="One training row a system, or one a question."
+    )
+    tournaments: Positive = Field(default=200, description="Bootstrapped tournaments a language.")
+    questions: Positive = Field(
+        default=100,
+        description="Questions drawn with replacement a tournament, at most those judged.",
+    )
+    ties: Literal["half", "drop"] = Field(
+        default="half", description="How ties count: half a win each, or drop."
+    )
+    ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=0.1, description="Precision of the prior on the arena's coefficients; 0 for none."
+    )
+    holdout: Names | None = Field(
+        default=None,
+        description="Systems to keep out of training, or none; two drawn by the seed if not given.",
+    )
+    seed: Count = Field(default=0, description="Seed of everything random.")
+    examples: Count = Field(default=12, description="Answers to show of each system at most.")
+
+
+class BoardRecord(BoardSettings):
+    """Everything that reproduces a board: its settings as they were resolved.
+
+    The text of a record is the signature of its board: fields ``name:value`` between bars, in the
+    order below, where a bar or backslash in a value has a backslash in front.
+    """
+
+    judge: str = Field(description="Whose judgments the surrogate learned from.")
+    metaevaluation: tuple[str, ...] = Field(
+        default=(), description="How well the judge agrees with people."
+    )
+    holdout: Names = Field(default=(), description="Systems kept out of training.")
+    version: str = Field(default=__version__, description="Version of surrogate-arena.")
+
+    def __str__(self) -> str:
+        fields = (f"{name}:{text}" for name, text, _ in self.fields())
+        return "|".join(re.sub(r"([|\\])", r"\\\1", field) for field in fields)
+
+    def fields(self) -> list[tuple[str, str, str]]:
+        """Return the name, value and meaning of every field; a meta-evaluation is one each."""
+        names = ["judge", "metaevaluation", *BoardSettings.model_fields, "version"]
+        return [
+            (name, text, type(self).model_fields[name].description or "")
+            for name in dict.fromkeys(names)
+            for text in self._texts(name)
+        ]
+
+    def options(self) -> dict[str, str]:
+        """Return the options of ``surrogate-arena board`` that say the same."""
+        return {name: text for name, text, _ in self.fields() if name in BoardSettings.model_fields}
+
+    def _texts(self, name: str) -> list[str]:
+        value = getattr(self, name)
+        if name == "metaevaluation":
+            return list(value)
+        return [list_text(value) if isinstance(value, tuple) else str(value)]
+
+    @classmethod
+    def parse(cls, signature: str) -> BoardRecord:
+        """Return the record whose text a signature is.
+
+        Raises:
+            UsageError: If it is no signature of a board.
+        """
+        values: dict[str, Any] = {"metaevaluation": []}
+        for part in re.findall(r"(?:[^|\\]|\\.)+", signature, flags=re.DOTALL):
+            name, _, text = re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL).partition(":")
+            if name == "metaevaluation":
+                values[name].append(text)
+            elif name in values:
+                raise UsageError(f"the signature says {name} twice")
+            else:
+                values[name] = text
+        values["metaevaluation"] = tuple(values["metaevaluation"])
+        try:
+            return cls.model_validate(values, strict=False)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise UsageError(
+                f"no signature of a board: {'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+            ) from error
+
+
+def chosen_settings(settings: BoardSettings | None, options: Mapping[str, object]) -> BoardSettings:
+    """Return settings with some options in their place.
+
+    Raises:
+        UsageError: For an unknown option, or a value that cannot be used.
+    """
+    values = {} if settings is None else settings.model_dump(exclude_unset=True)
+    try:
+        return BoardSettings.model_validate(values | {**options})
+    except ValidationError as error:
+        raise UsageError("; ".join(option_faults(error))) from error
+
+
+def option_faults(error: ValidationError) -> Iterator[str]:
+    """Say what is wrong with each option, such as ``ties = 'x': input should be …``."""
+    for fault in error.errors():
+        name = ".".join(map(str, fault["loc"]))
+        message = fault["msg"]
+        if fault["type"] == "extra_forbidden":
+            yield f"there is no option {name}"
+        else:
+            yield f"{name} = {fault['input']!r}: {message[:1].lower()}{message[1:]}"

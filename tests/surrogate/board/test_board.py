@@ -1,0 +1,131 @@
+"""A board and its folder: what is saved is what is loaded, whole or not at all."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena import DataError, UsageError
+from surrogate import Board
+from surrogate.board.tables import BOARD_FILES, TABLES, TIERS
+
+
+@pytest.fixture(scope="module")
+def saved(small_board, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "board"
+    small_board.save(folder)
+    return folder
+
+
+def test_a_board_loads_as_it_was_saved(small_board, saved):
+    loaded = Board.load(saved)
+    for name in (*TABLES, "examples", "features"):
+        pd.testing.assert_frame_equal(getattr(loaded, name), getattr(small_board, name))
+    assert loaded.summary == small_board.summary
+    assert loaded.judge_report == small_board.judge_report
+    predicted = loaded.surrogate.predict(small_board.features)["rating"]
+    expected = small_board.surrogate.predict(small_board.features)["rating"]
+    np.testing.assert_allclose(predicted, expected, atol=1e-6)
+
+
+def test_a_loaded_board_saves_to_the_same_bytes(saved, tmp_path):
+    Board.load(saved).save(tmp_path / "again")
+    for name in BOARD_FILES:
+        if not name.startswith(("judge.", "surrogate.")):
+            assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
+
+
+def test_a_board_knows_the_arena_it_was_built_from(small_board, arena_folder, tmp_path):
+    small_board.save(tmp_path / "board", arena_folder)
+    loaded = Board.load(tmp_path / "board")
+    assert loaded.arena_folder().resolve() == arena_folder.resolve()
+    loaded.save(tmp_path / "deep" / "er" / "board")
+    moved = Board.load(tmp_path / "deep" / "er" / "board")
+    assert moved.arena_folder().resolve() == arena_folder.resolve()
+    with pytest.raises(UsageError, match="does not say where arena"):
+        small_board.arena_folder()
+
+
+def test_a_folder_without_a_board_is_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"holds no board: board.csv, overall.csv, .* is missing"):
+        Board.load(tmp_path)
+
+
+def test_files_of_two_boards_are_not_taken_for_one(saved, tmp_path):
+    mixed = tmp_path / "mixed"
+    shutil.copytree(saved, mixed)
+    table = pd.read_csv(mixed / "tiers.csv")
+    table.assign(tier=1).to_csv(mixed / "tiers.csv", index=False)
+    with pytest.raises(DataError, match=r"tiers\.csv: is not as it was written with this board"):
+        Board.load(mixed)
+    (mixed / "tiers.csv").unlink()
+    with pytest.raises(UsageError, match=r"tiers\.csv is missing"):
+        Board.load(mixed)
+
+
+def test_other_files_of_a_folder_stay_and_other_folders_are_refused(small_board, tmp_path):
+    folder = tmp_path / "board"
+    small_board.save(folder)
+    (folder / "README.md").write_text("mine")
+    (folder / "site").mkdir()
+    (folder / "site" / "index.html").write_text("page")
+    small_board.save(folder)
+    assert (folder / "README.md").read_text() == "mine"
+    assert (folder / "site" / "index.html").read_text() == "page"
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("mine")
+    with pytest.raises(UsageError, match="is not empty and holds no board"):
+        small_board.save(tmp_path / "thesis")
+    with pytest.raises(UsageError, match="is a file"):
+        small_board.save(folder / "README.md")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["board", "thesis"]
+
+
+def test_a_failure_leaves_the_board_that_was_there(small_board, tmp_path, monkeypatch):
+    folder = tmp_path / "board"
+    small_board.save(folder)
+    before = (folder / "manifest.json").read_bytes()
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("surrogate.board.tables.write_json", fail)
+    with pytest.raises(OSError, match="disk full"):
+        replace(small_board, overall=small_board.overall.iloc[:2]).save(folder)
+    assert (folder / "manifest.json").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["board"]
+    Board.load(folder)
+
+
+def test_a_table_names_what_is_wrong_in_it(tmp_path):
+    header = "language,system,tier,rank_low,rank_high,note\n"
+    for text, message in [
+        (f"{header}en,a,first,1,2,\n", r"tiers\.csv:2: tier = 'first': is no count"),
+        (f"{header}en,a,1.5,1,2,\n", r"tiers\.csv:2: tier = 1\.5: is no count"),
+        ("language,system\nen,a\n", "there is no such column"),
+        ("", "cannot be read"),
+    ]:
+        (tmp_path / TIERS.file).write_text(text)
+        with pytest.raises(DataError, match=message):
+            TIERS.read(tmp_path)
+
+
+def test_a_board_gives_its_tables_and_shows_itself(small_board):
+    assert small_board.table() is small_board.overall
+    assert set(small_board.table("sw")["language"]) == {"sw"}
+    with pytest.raises(UsageError, match="no language 'e'; did you mean 'en'"):
+        small_board.table("e")
+    named = small_board.overall.assign(system="<b>")
+    html = replace(small_board, overall=named)._repr_html_()
+    assert "&lt;b&gt;" in html
+    assert "<b>&lt;" not in html
+    assert small_board.summary.arena in html
+
+
+def test_the_summary_says_the_signature_and_the_settings(saved, small_board):
+    content = json.loads((saved / "summary.json").read_text())
+    assert content["signature"] == str(small_board.summary.settings)
+    assert content["settings"]["judge"] == "simulated-teacher"

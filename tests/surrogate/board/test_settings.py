@@ -1,0 +1,92 @@
+"""Settings of a board: their text, its parser, and the command that makes a board again."""
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import UsageError
+from surrogate.board.settings import (
+    BoardRecord,
+    BoardSettings,
+    chosen_settings,
+    list_text,
+    listed,
+)
+
+NAMES = (
+    st.text(alphabet=st.sampled_from("ab |,()\\:\n"), min_size=1, max_size=8)
+    | st.text(min_size=1)
+    | st.just("none")
+)
+
+
+@given(st.lists(NAMES, max_size=4))
+def test_a_list_of_any_names_is_read_back_from_its_text(names):
+    assert listed(list_text(names)) == tuple(names)
+
+
+@given(NAMES, st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=3), st.floats(0, 1e300))
+def test_a_record_is_read_back_from_its_text(judge, metaevaluation, holdout, ridge):
+    record = BoardRecord(
+        judge=judge, metaevaluation=tuple(metaevaluation), holdout=tuple(holdout), ridge=ridge
+    )
+    assert BoardRecord.parse(str(record)) == record
+
+
+def test_a_signature_reads_as_one_would_write_it():
+    record = BoardRecord(judge="gpt-4o", features=("bleu", "nli(a,b)"), version="1", examples=3)
+    assert str(record) == (
+        "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:random-forest|rows:system|tournaments:200|"
+        "questions:100|ties:half|ridge:0.1|holdout:none|seed:0|examples:3|version:1"
+    )
+
+
+def test_lists_are_read_as_users_write_them():
+    settings = BoardSettings(features=" a@10, b(c,d) ,e", holdout="none")
+    assert settings.features == ("a@10", "b(c,d)", "e")
+    assert settings.holdout == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("features:a", "judge: Field required"),
+        ("judge:a|judge:b", "judge twice"),
+        ("judge:a|model:b", "model: Extra inputs"),
+        ("judge:a|seed:x", "seed: "),
+    ],
+)
+def test_what_is_no_signature_is_refused(text, message):
+    with pytest.raises(UsageError, match=message):
+        BoardRecord.parse(text)
+
+
+def test_options_are_checked_by_name_and_value():
+    settings = chosen_settings(BoardSettings(seed=3), {"ties": "drop"})
+    assert (settings.seed, settings.ties) == (3, "drop")
+    with pytest.raises(UsageError, match="there is no option tournament"):
+        chosen_settings(None, {"tournament": 3})
+    with pytest.raises(UsageError, match="ties = 'win': input should be 'half' or 'drop'"):
+        chosen_settings(None, {"ties": "win"})
+
+
+def test_the_command_of_a_board_with_a_meta_evaluation_names_its_judge(small_board):
+    summary = small_board.summary
+    record = summary.settings.model_copy(
+        update={"judge": "gpt|4o", "metaevaluation": ("memerag 0.71",), "holdout": ("a,b", "c")}
+    )
+    command = shlex.split(summary.model_copy(update={"settings": record}).reproduction().command)
+    options = dict(zip(command[3::2], command[4::2], strict=True))
+    assert options["--judge"] == "gpt|4o"
+    assert listed(options["--holdout"]) == ("a,b", "c")
+    assert "--metaevaluation" not in options
+    assert options["--surrogate"] == record.surrogate
+
+
+def test_the_command_says_every_setting(small_board):
+    reproduction = small_board.summary.reproduction()
+    for name in BoardSettings.model_fields:
+        assert f" --{name} " in reproduction.command
+    assert len(reproduction.cautions) == 1
