@@ -3,7 +3,6 @@ from .ask import Llm as Llm
 from .ask import ask_table as ask_table
 from .ask import read_text as read_text
 from .replies import Completion as Completion
-from .replies import ExpectedScore as ExpectedScore
 from .replies import Reply as Reply
 from .replies import TokenLogprobs as TokenLogprobs
 from .replies import UnparsableError as UnparsableError
