@@ -13,9 +13,9 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena, checked_arena, read_arena, rows_of
 from arena.data.rows import read_rows, write_rows
 from arena.judging.folder import FAILURES_FILE
+from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
 from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
-from surrogate.runs.config import JudgingOptions
 from surrogate.runs.config_file import ConfiguredBoard
 from surrogate.runs.steps import (
     ARENA_CONTENT,
@@ -28,7 +28,6 @@ from surrogate.runs.steps import (
 )
 
 if TYPE_CHECKING:
-    from arena.judging import LlmJudge
     from arena.judging.summary import Judged
 
 JUDGING = "judging"
@@ -45,7 +44,7 @@ _SETTINGS = {
 """Options that a verdict depends on; not where and how fast it is asked for."""
 
 
-def judging_step(board: ConfiguredBoard, options: JudgingOptions) -> Step:
+def judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
     """Return the step that lets an LLM judge a board's arena."""
     return Step(
         board.name,
@@ -107,22 +106,15 @@ def judging_records(board: ConfiguredBoard, judge: str, place: Place) -> Judging
     return replace(records, failures=failures, usage=usage)
 
 
-def _judge(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str:
-    from arena.judging import choose_pairs, judge_arena
+def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Place) -> str:
+    from arena.judging import judge_arena
     from arena.llm import Budget, open_store
 
     arena = read_arena(board.arena)
-    pairs = choose_pairs(
-        arena,
-        options.questions,
-        "all" if options.pairs is None else options.pairs,
-        options.both_orders,
-        options.languages,
-        options.seed,
-    )
+    pairs = options.choose_pairs(arena)
     with open_store(_store(board, options, place)) as store:
         judged = judge_arena(
-            *(arena, _judge_of(options), pairs, store),
+            *(arena, options.llm_judge(), pairs, store),
             budget=Budget(options.max_calls),
             progress=place.progress,
         )
@@ -135,28 +127,10 @@ def _judge(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str
     return _unfinished(judged)
 
 
-def _store(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str:
+def _store(board: ConfiguredBoard, options: JudgingSettings, place: Place) -> str:
     if options.store is None:
         return str(place.out / STORE_FILE)
     return str(board.base / options.store)
-
-
-def _judge_of(options: JudgingOptions) -> LlmJudge:
-    from arena.judging import LlmJudge
-    from arena.llm import Endpoint, ModelSettings
-
-    temperature = None if options.temperature < 0 else options.temperature
-    return LlmJudge(
-        ModelSettings(options.model, temperature=temperature, max_tokens=options.max_tokens),
-        Endpoint(
-            options.base_url,
-            options.api_key_env,
-            concurrency=options.concurrency,
-            timeout_s=options.timeout_s,
-        ),
-        options.verdict,
-        name=options.name,
-    )
 
 
 def _write(judged: Judged, target: Path) -> None:
