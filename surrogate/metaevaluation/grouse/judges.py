@@ -12,7 +12,7 @@ from typing import Any
 from arena.data.errors import UsageError
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import Prompt
-from arena.text.prompts import fence_code, packaged_prompt
+from arena.text.prompts import delimiter_code, packaged_prompt
 from surrogate.metaevaluation.grouse.lexical import score_lexically
 from surrogate.metaevaluation.grouse.unit_tests import (
     BINARY,
@@ -122,7 +122,9 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
             "references": sample.references if metric in _SHOWS_REFERENCES else (),
             "answer_1": sample.expected,
             "answer_2": sample.answer,
-            "code": fence_code(sample.question, *sample.references, sample.expected, sample.answer),
+            "code": delimiter_code(
+                sample.question, *sample.references, sample.expected, sample.answer
+            ),
         }
         instructions = [
             packaged_prompt(_PACKAGE, name, ()).fill({}) for name in (_TASK, f"{metric}.v1")
