@@ -16,6 +16,7 @@ from arena.data.folder import TABLES, Arena, checked_arena, read_arena, rows_of
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
 from arena.judging.folder import FAILURES_FILE
+from arena.llm.replies import FINAL, UNPARSABLE
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.engine.source_digest import code_digest
@@ -66,7 +67,7 @@ _VERDICT_OPTIONS = {
     *("verdict", "temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
-_FINAL = {"invalid"}
+_FINAL = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
 
@@ -337,7 +338,7 @@ def _portable(feature: Feature) -> str:
 
 
 def _write_site(board_folder: Path, target: Path) -> None:
-    write_site(board_folder, target)
+    write_site(Board.load(board_folder), target)
 
 
 def _write_figures(board_folder: Path, target: Path) -> None:
