@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from arena.data.errors import UsageError
 from arena.llm.replies import UnparsableError
@@ -100,6 +100,7 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     """
 
     reply_form: str = "json_schema"
+    max_tokens: ClassVar[int] = 2048
 
     def __post_init__(self) -> None:
         if self.reply_form not in REPLY_FORMS:

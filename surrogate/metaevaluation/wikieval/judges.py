@@ -115,6 +115,7 @@ class ScorePrompts(JudgePrompts[Pair]):
     """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
 
     kind = "gpt-score"
+    max_tokens = 512
 
     @property
     def version(self) -> str:
@@ -138,6 +139,7 @@ class RankingPrompts(JudgePrompts[Pair]):
     """Asks which of the two texts is the better one (GPT Ranking)."""
 
     kind = "gpt-ranking"
+    max_tokens = 512
 
     @property
     def version(self) -> str:
