@@ -17,9 +17,9 @@ from filelock import FileLock
 
 from arena.data.errors import UsageError
 
-LOCK_FILE = ".lock"
 WRITING = ".writing-"
 """How the name of a temporary folder begins, in which something is written."""
+LOCK_FILE = ".lock"
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
 

@@ -92,7 +92,7 @@ def read_arena(folder: Path | str) -> Arena:
     info = read_info(folder)
     queries = _read_queries(_table_file(folder, "queries"))
     answers = _read_answers(_table_file(folder, "answers"))
-    judgments_file = _find_table_file(folder, "judgments")
+    judgments_file = find_table_file(folder, "judgments")
     judgments = read_rows(judgments_file) if judgments_file else None
     return checked_arena(info, queries, answers, judgments)
 
@@ -271,7 +271,12 @@ def _refuse_other_formats(folder: Path, suffix: str) -> None:
         )
 
 
-def _find_table_file(folder: Path, name: str) -> Path | None:
+def find_table_file(folder: Path, name: str) -> Path | None:
+    """Return the file of a table of an arena folder, or None.
+
+    Raises:
+        UsageError: If there are several.
+    """
     found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").is_file()]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
@@ -280,7 +285,7 @@ def _find_table_file(folder: Path, name: str) -> Path | None:
 
 
 def _table_file(folder: Path, name: str) -> Path:
-    path = _find_table_file(folder, name)
+    path = find_table_file(folder, name)
     if path is None:
         raise UsageError(f"{folder} has no {name} file; expected {name}.jsonl or the like")
     return path

@@ -2,9 +2,8 @@
 
 from arena.generation.context import SelectedContext, select_context
 from arena.generation.files import (
-    append_answers,
     check_own_file,
-    note_missing,
+    list_unanswered,
     read_arena_to_answer,
     write_answers,
 )
@@ -34,12 +33,11 @@ __all__ = [
     "TimeFilter",
     "Trimmer",
     "answer_prompt",
-    "append_answers",
     "check_own_file",
     "choose_questions",
     "dry_run_generate",
     "generate_answers",
-    "note_missing",
+    "list_unanswered",
     "protocol_of",
     "read_arena_to_answer",
     "read_tokenizer",

@@ -11,6 +11,7 @@ import pandas as pd
 
 from arena.generation.questions import (
     TIME_DEPENDENT,
+    TIME_PROMPT,
     UNDETERMINED,
     GivenQuestion,
     TimeDependence,
@@ -186,5 +187,10 @@ def _skipped(queries: pd.DataFrame, told: TimeDependence | None, system: LlmSyst
     """List the questions left out, with the filter's reasons."""
     if told is None:
         return pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
-    joined = told.labels.assign(system=system.system, query=queries["query"], reason=TIME_DEPENDENT)
-    return joined.loc[joined["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)
+    table = told.labels.assign(
+        system=system.system,
+        reason=TIME_DEPENDENT,
+        prompt=TIME_PROMPT,
+        query=queries["query"],
+    )
+    return table.loc[table["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)

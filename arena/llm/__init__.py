@@ -1,11 +1,9 @@
 """Asking LLMs: many prompts to one model, each answer kept and paid for once."""
 
 from arena.llm.ask import Asked, Llm, ask_table, read_text
-from arena.llm.client import complete
 from arena.llm.replies import (
     Completion,
     ExpectedScore,
-    Outcome,
     Reply,
     TokenLogprobs,
     UnparsableError,
@@ -13,7 +11,7 @@ from arena.llm.replies import (
 )
 from arena.llm.settings import Endpoint, Message, ModelSettings, Prompt
 from arena.llm.store import open_store
-from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
+from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run, read_prices
 
 __all__ = [
     "Asked",
@@ -25,7 +23,6 @@ __all__ = [
     "Llm",
     "Message",
     "ModelSettings",
-    "Outcome",
     "Price",
     "Prompt",
     "Reply",
@@ -33,9 +30,9 @@ __all__ = [
     "UnparsableError",
     "Usage",
     "ask_table",
-    "complete",
     "dry_run",
     "expected_score",
     "open_store",
+    "read_prices",
     "read_text",
 ]

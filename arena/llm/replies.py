@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from arena.llm.settings import Prompt
-
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
 CONTEXT_LENGTH = "context_length"
@@ -72,7 +70,7 @@ class Completion:
         text: The answer; None where there is none.
         finish_reason: Why the model stopped, in the endpoint's words.
         refusal: The model's refusal, where the endpoint tells it from an answer.
-        failure: Why there is no answer (see ``arena.llm.failures``), or None.
+        failure: Why there is no answer (see above), or None.
         served_model: The model that answered, in the endpoint's words.
         tokens_in: Tokens of the prompt; None where the endpoint does not say.
         tokens_out: Tokens of the answer; None where the endpoint does not say.
@@ -182,29 +180,6 @@ def _pair(entry: Mapping[str, Any]) -> tuple[str, float]:
 
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """How one prompt ended.
-
-    Attributes:
-        prompt: What was asked.
-        key: Its key in the store.
-        completion: The model's answer; None if none came.
-        value: What ``parse`` read from it; None if there is a failure.
-        failure: Why there is no value (see ``arena.llm.failures``), or None.
-        detail: More about the failure, for people.
-        from_store: Whether the answer was in the store: from before, or by another process.
-    """
-
-    prompt: Prompt
-    key: str
-    completion: Completion | None
-    value: T | None
-    failure: str | None
-    detail: str
-    from_store: bool
 
 
 @dataclass(frozen=True, slots=True)

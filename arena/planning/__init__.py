@@ -7,7 +7,6 @@ from arena.planning.study import (
     connected_battles,
     sample_taus,
     study_sampling,
-    taus_with,
 )
 from arena.planning.subsets import DESIGNS
 
@@ -19,5 +18,4 @@ __all__ = [
     "connected_battles",
     "sample_taus",
     "study_sampling",
-    "taus_with",
 ]

@@ -12,11 +12,11 @@ from scipy.stats import norm
 from arena.planning.answer_strengths import (
     AnswerPosterior,
     AnswerStrengths,
-    Pairs,
     estimate_answers,
     posterior_of,
 )
 from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.pairs import Pairs
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]

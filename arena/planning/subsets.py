@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from arena.planning.answer_strengths import Pairs
 from arena.planning.planner import Planner
 from arena.rating.battles import Battles
 
@@ -49,10 +48,10 @@ def random_questions(
         ridge: Not used.
     """
     del ridge
-    place = random.permutation(len(battles.questions))
-    taken = np.array([place < part(share, len(place)) for share in shares])
-    points, counts = battles.weighted(taken)
-    return Parts(points, counts, counts.sum(axis=1))
+    order = random.permutation(battles.n_questions)
+    taken = np.array([order < part(share, len(order)) for share in shares], dtype=np.float64)
+    counts = taken @ battles.counts
+    return Parts(taken @ battles.points, counts, counts.sum(axis=1))
 
 
 def random_items(
@@ -146,8 +145,7 @@ def _nested_items(
 
 
 def _planner(battles: Battles, random: np.random.Generator, ridge: float) -> Planner:
-    pairs = Pairs(battles.first, battles.second, len(battles.systems))
-    return Planner(pairs, battles.counts, random, ridge)
+    return Planner(battles.by_question.pairs, battles.counts, random, ridge)
 
 
 def _answer(planner: Planner, battles: Battles, question: Integers, pair: Integers) -> None:

@@ -186,11 +186,11 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     judge = parts.judged.judges[0]
     return Board(
         features=parts.table,
-        arena=_stacked(_arena_rows(fit.data) for fit in fits),
+        arena=_stacked(_arena_rows(fit) for fit in fits),
         ratings=ratings,
         overall=overall_board(ratings),
         importances=_stacked(importances_table(fit, surrogate) for fit in fits),
-        tiers=_stacked(tiers_table(fit.data.tournaments, fit.language) for fit in fits),
+        tiers=_stacked(tiers_table(fit.ratings, fit.language) for fit in fits),
         win_matrix=win_matrix(parts.judged.judgments),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         examples=examples,
@@ -215,7 +215,6 @@ def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(list(tables), ignore_index=True)
 
 
-def _arena_rows(data: LanguageData) -> pd.DataFrame:
-    ratings = data.tournaments.ratings()
+def _arena_rows(fit: LanguageFit) -> pd.DataFrame:
     columns = ["language", "system", "rank", "rating", "low", "high", "note"]
-    return ratings.assign(language=data.language)[columns]
+    return fit.ratings.table.assign(language=fit.language)[columns]

@@ -115,7 +115,7 @@ def _skipped(
 ) -> Skipped:
     data = fit.data
     unranked = ratings[ratings["note"] != ""]
-    rated = data.tournaments.ratings()
+    rated = data.ratings.table
     unrated = rated[rated["rating"].isna()]
     return Skipped(
         questions_without_judgments=len(data.questions) - len(data.tournaments.battles.questions),
@@ -124,7 +124,7 @@ def _skipped(
         features_left_out=surrogate.left_out_.get(fit.language, {}),
         systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
         systems_unrated=dict(zip(unrated["system"], unrated["note"], strict=True)),
-        dropped_ties=data.tournaments.battles.dropped_ties,
+        dropped_ties=data.tournaments.dropped_ties,
     )
 
 

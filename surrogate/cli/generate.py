@@ -203,13 +203,14 @@ def _written(
     generated: Generated, arena: Path, out: Path | None, chosen: pd.DataFrame
 ) -> tuple[Path, int, list[Path]]:
     """Write answers and listings; returns the file, the answers added, and the listings."""
-    from arena.generation import append_answers, note_missing, write_answers
+    from arena.data.append import append_rows
+    from arena.generation import list_unanswered, write_answers
 
     if out is None:
-        file, added = append_answers(arena, generated.answers)
-        return file, added, note_missing(arena, generated, chosen)
+        file, added = append_rows(arena, "answers", generated.answers)
+        return file, added, list_unanswered(arena, generated, chosen)
     write_answers(generated.answers, out, generated.summary.system)
-    return out, len(generated.answers), note_missing(out.parent, generated, chosen)
+    return out, len(generated.answers), list_unanswered(out.parent, generated, chosen)
 
 
 def _print_dry_run(
@@ -286,10 +287,9 @@ def _print_summary(generated: Generated) -> None:
         f"  answered: {summary.answered} of {summary.questions} questions; "
         f"{summary.already_answered} had an answer before"
     )
-    print(
-        f"  asked: {summary.calls} calls ({summary.retries} retries), {summary.from_store} answers "
-        f"from the store; tokens: {summary.tokens_in} in, {summary.tokens_out} out"
-    )
+    print(f"  {summary.usage}")
+    if summary.filter_usage is not None:
+        print(f"  time-dependence: {summary.filter_usage}")
     failures = ", ".join(f"{count} {name}" for name, count in summary.failures.items())
     print(f"  failures: {failures or 'none'}")
     if summary.time_dependent:

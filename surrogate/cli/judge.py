@@ -126,10 +126,9 @@ def judge(
     """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
     from arena.data.folder import read_arena
     from arena.judging import LlmJudge, choose_pairs, judge_folder, pairwise_prompt
-    from arena.judging.llm_judge import read_prices
-    from arena.judging.panel import AGGREGATES
+    from arena.judging.aggregation import AGGREGATES
     from arena.judging.prompt import VERDICT_FORMS
-    from arena.llm import Endpoint
+    from arena.llm import Endpoint, read_prices
 
     form = _one_of("--verdict", verdict, VERDICT_FORMS)
     rule = _one_of("--aggregate", aggregate, AGGREGATES)
@@ -292,19 +291,16 @@ def _print_summary(summary: JudgingSummary) -> None:
     verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
     print(f"\n{summary.judge} ({summary.prompt})")
     print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
-    print(
-        f"  asked: {summary.asked}; {summary.from_store} from the store, {summary.sent} sent now "
-        f"({summary.retries} retries); {summary.already_judged} were judged before"
-    )
-    print(f"  INVALID: {summary.invalid}; failures: {_counts(summary.failures)}")
+    print(f"  {summary.usage}; {summary.already_judged} were judged before")
+    print(f"  INVALID: {summary.invalid}")
     flips = summary.flips
     if flips.items:
         print(
             f"  both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate:.1%}), "
             f"{flips.tie_vs_win} are a tie in one order alone"
         )
-    cost = "" if summary.cost is None else f", cost {summary.cost:.4f}"
-    print(f"  tokens: {summary.tokens_in} in, {summary.tokens_out} out{cost}")
+    if summary.cost is not None:
+        print(f"  cost: {summary.cost:.4f}")
     if summary.flags:
         print(f"  flags: {_counts(summary.flags)}")
     for warning in summary.warnings:

@@ -130,11 +130,12 @@ def _importances(path: Path | None, arena: str, language: str | None) -> Iterato
 
 
 def _memerag(path: Path) -> Figure:
-    from surrogate.metaevaluation.memerag.balanced_accuracy import REPLICATES, score_judges
-    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, read_run
+    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best
+    from surrogate.metaevaluation.memerag.run_file import read_run
+    from surrogate.metaevaluation.memerag.scores import REPLICATES, score_judges
     from surrogate.publish.figures.judges import memerag_bars
 
-    verdicts = read_run(path).verdicts
+    verdicts = read_run(path)
     scores = mark_best(score_judges(verdicts), verdicts)
     signature = f"dataset:memerag|replicates:{REPLICATES}|permutations:{PERMUTATIONS}|seed:0"
     return memerag_bars(scores, signature)

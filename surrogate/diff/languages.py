@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm, t
 
+from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 
 Floats = npt.NDArray[np.float64]
@@ -90,16 +91,6 @@ def chances(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
     known = errors > 0
     ratio = np.divide(np.abs(changes), errors, out=np.full_like(errors, np.nan), where=known)
     return np.asarray(np.where(changes == 0, 1.0, 2 * t.sf(ratio, freedom)))
-
-
-def holm_adjusted(chances: Floats) -> Floats:
-    """Adjust p-values for testing several at once (Holm, 1979); NaN stays, and does not count."""
-    adjusted = np.full(len(chances), np.nan)
-    known = np.flatnonzero(np.isfinite(chances))
-    order = known[np.argsort(chances[known], kind="stable")]
-    factors = len(order) - np.arange(len(order))
-    adjusted[order] = np.maximum.accumulate(np.minimum(chances[order] * factors, 1.0))
-    return adjusted
 
 
 RATING_COLUMNS = ["system", "rank", "rating", "low", "high", "note"]

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.errors import DataError, UsageError
 from arena.data.files import atomic_path
 from arena.data.schema import validation_problems
-from surrogate.metaevaluation.memerag.balanced_accuracy import MACRO
-from surrogate.metaevaluation.memerag.comparison import DATASET
 
 FILE_NAME = "metaevaluation.json"
 
-_BALANCED_ACCURACY = "balanced_accuracy"
 _LLM = "llm:"
 _HINT = "see MetaEvaluation for what it should hold, or delete the file"
 
 
 class MetaEvaluation(BaseModel):
     """How a judge did against human labels.
-
-    Files written before there were other metrics name the value ``balanced_accuracy``; they are
-    read as well.
 
     Attributes:
         judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
@@ -52,15 +44,6 @@ class MetaEvaluation(BaseModel):
     languages: list[str] = Field(min_length=1)
     failures: int = Field(default=0, ge=0)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older(cls, given: Any) -> Any:  # noqa: ANN401
-        """Take an entry that names its value by the one metric there was."""
-        if not isinstance(given, dict) or _BALANCED_ACCURACY not in given or "value" in given:
-            return given
-        newer = {name: value for name, value in given.items() if name != _BALANCED_ACCURACY}
-        return {"metric": _BALANCED_ACCURACY} | newer | {"value": given[_BALANCED_ACCURACY]}
-
     def __str__(self) -> str:
         share, spread = 100 * self.value, 100 * self.standard_error
         return f"{self.dataset}:{self.metric}={share:.1f}±{spread:.1f}"
@@ -82,37 +65,6 @@ class _Content(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     metaevaluations: list[MetaEvaluation]
-
-
-def metaevaluations_of(scores: pd.DataFrame, dataset: str = DATASET) -> list[MetaEvaluation]:
-    """Sum up scores of MEMERAG for the file.
-
-    Args:
-        scores: As ``score_judges`` returns them.
-        dataset: Name of the data.
-
-    Returns:
-        One entry a judge; judges without a balanced accuracy are left out.
-    """
-    found = []
-    for (judge, prompt), rows in scores.groupby(["judge", "prompt"], sort=False):
-        macro = rows[rows["language"] == MACRO].iloc[0]
-        if pd.isna(macro["balanced_accuracy"]) or pd.isna(macro["standard_error"]):
-            continue
-        found.append(
-            MetaEvaluation(
-                judge=str(judge),
-                dataset=dataset,
-                metric=_BALANCED_ACCURACY,
-                prompt=str(prompt),
-                value=float(macro["balanced_accuracy"]),
-                standard_error=float(macro["standard_error"]),
-                n=int(macro["sentences"]),
-                languages=[str(each) for each in rows["language"] if each != MACRO],
-                failures=int(macro["failures"]),
-            )
-        )
-    return found
 
 
 def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:

@@ -13,6 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena, checked_arena, read_arena, rows_of
 from arena.data.rows import read_rows, write_rows
 from arena.judging.folder import FAILURES_FILE
+from arena.llm.replies import FINAL, UNPARSABLE
 from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
 from surrogate.runs.config import JudgingOptions
 from surrogate.runs.config_file import ConfiguredBoard
@@ -34,7 +35,7 @@ JUDGING = "judging"
 VERDICTS_FILE = "judgments.parquet"
 SUMMARY_FILE = "judging.json"
 
-_FINAL = {"invalid"}
+_FINAL = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
 _SETTINGS = {
@@ -51,7 +52,7 @@ def judging_step(board: ConfiguredBoard, options: JudgingOptions) -> Step:
         JUDGING,
         lambda place: _judge(board, options, place),
         files=lambda: _prefixed(digests_of(board.arena, (*ARENA_CONTENT, *ARENA_JUDGMENTS))),
-        options=options.model_dump(include=_SETTINGS),
+        options=options.model_dump(mode="json", include=_SETTINGS),
         versions=versions_of(JUDGING_LIBRARIES),
     )
 
@@ -126,8 +127,10 @@ def _judge(board: ConfiguredBoard, options: JudgingOptions, place: Place) -> str
             progress=place.progress,
         )
     summary = judged.summary
-    if summary.failures and sum(summary.verdicts.values()) == summary.identical:
-        raise UsageError(f"no pair that was asked got a verdict: {_counted(summary.failures)}")
+    if summary.usage.failures and sum(summary.verdicts.values()) == summary.identical:
+        raise UsageError(
+            f"no pair that was asked got a verdict: {_counted(summary.usage.failures)}"
+        )
     _write(judged, place.target)
     return _unfinished(judged)
 
@@ -166,7 +169,7 @@ def _write(judged: Judged, target: Path) -> None:
 
 
 def _unfinished(judged: Judged) -> str:
-    left = {name: n for name, n in judged.summary.failures.items() if name not in _FINAL}
+    left = {name: n for name, n in judged.summary.usage.failures.items() if name not in _FINAL}
     return f"pairs without a verdict: {_counted(left)}" if left else ""
 
 

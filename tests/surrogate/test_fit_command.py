@@ -15,7 +15,7 @@ def test_fit_prints_strict_json(run, arena_folder, capsys):
     assert run("fit", arena_folder, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert set(printed) == KEYS
-    assert set(printed["ratings"][0]) == COLUMNS | {"wins", "losses", "ties"}
+    assert set(printed["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note"}
     assert printed["tie_parameter"] > 0
     assert isinstance(printed["position_effect"], float)
     assert {"notes", "findings"} == set(printed["diagnostics"])

@@ -56,7 +56,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert status == 0
     calls = sum(server.asked.values())
     assert f"{2 * 3 * 4 * 2} comparisons on 6 questions, in both orders" in printed
-    assert "INVALID: 0; failures: none" in printed
+    assert "INVALID: 0" in printed
     assert "24 pairs flip (0.0%)" in printed
     assert (folder / "judging.sqlite").is_file()
     after = read_arena(folder).judgments
@@ -65,7 +65,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert after.head(len(before))[list(before)].equals(before)
     content = (folder / "judgments.jsonl.gz").read_bytes()
     status, printed = judge(server, *options)
-    assert "0 sent now" in printed
+    assert " 0 calls to local (0 retries)" in printed
     assert "48 were judged before" in printed
     assert "0 verdicts added" in printed
     assert sum(server.asked.values()) == calls
@@ -86,12 +86,12 @@ def test_json_holds_every_count(judge, serve, folder):
     assert status == 0
     assert content["pairs"]["pairs"] == 30
     assert sum(summary["verdicts"].values()) + summary["invalid"] == 30
-    assert summary["failures"] == {"invalid": summary["invalid"]}
+    assert summary["failures"] == {"unparsable": summary["invalid"]}
     assert summary["invalid"] > 0
     assert summary["cost"] > 0
     assert content["added"] == 30 - summary["invalid"]
     rows = Path(content["failures_file"]).read_text(encoding="utf-8").splitlines()
-    assert {json.loads(row)["reason"] for row in rows} == {"invalid"}
+    assert {json.loads(row)["reason"] for row in rows} == {"unparsable"}
     assert len(rows) == summary["invalid"]
     ties = read_arena(folder).judged_by("local").judgments.query("winner == 'tie'")
     assert len(ties) == summary["identical"]

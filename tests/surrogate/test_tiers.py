@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.rating.ranks import rank_intervals, tiers
-from arena.rating.tournaments import NOT_CONNECTED, bootstrap_tournaments
-from surrogate.board.tiers import TIER_COLUMNS, TOO_FEW, tiers_table, win_matrix
+from arena.rating.ratings import NOT_CONNECTED, rate
+from surrogate.board.tiers import TIER_COLUMNS, tiers_table, win_matrix
 
 
 def round_robin(strengths, questions=40, seed=0):
@@ -25,10 +24,8 @@ def round_robin(strengths, questions=40, seed=0):
 STRENGTHS = {"best": 3.0, "good": 2.8, "weak": -2.8, "worst": -3.0}
 
 
-def test_systems_far_apart_are_told_apart_and_near_ones_are_not():
-    table = tiers_table(bootstrap_tournaments(round_robin(STRENGTHS), 100), "en").set_index(
-        "system"
-    )
+def test_systems_far_apart_are_distinguishable_and_near_ones_are_not():
+    table = tiers_table(rate(round_robin(STRENGTHS), rounds=100), "en").set_index("system")
     assert table.loc[["best", "good"], "tier"].tolist() == [1, 1]
     assert table.loc[["weak", "worst"], "tier"].tolist() == [2, 2]
     assert table.loc[["best", "good"], "rank_high"].max() == 2
@@ -36,30 +33,32 @@ def test_systems_far_apart_are_told_apart_and_near_ones_are_not():
     assert (table["note"] == "").all()
 
 
-def test_tiers_are_those_of_the_arena_floor_on_the_tournaments():
-    tournaments = bootstrap_tournaments(round_robin(STRENGTHS, seed=5), 50)
-    table = tiers_table(tournaments, "en").set_index("system").loc[list(tournaments.systems)]
-    center, draws = tournaments.mean_coefficients, tournaments.coefficients
-    low, high = rank_intervals(center, draws)
-    np.testing.assert_array_equal(table["rank_low"], low)
-    np.testing.assert_array_equal(table["rank_high"], high)
-    np.testing.assert_array_equal(table["tier"], tiers(center, draws))
-
-
-def test_too_few_tournaments_give_no_tiers_and_a_reason():
-    table = tiers_table(bootstrap_tournaments(round_robin(STRENGTHS), 19), "en")
+def test_without_an_interval_there_are_no_tiers():
+    table = tiers_table(rate(round_robin(STRENGTHS), interval="none"), "en")
     assert list(table.columns) == TIER_COLUMNS
     assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
-    assert (table["note"] == TOO_FEW).all()
 
 
 def test_a_system_that_met_nobody_of_the_others_has_no_tier():
     apart = round_robin({"lonely": 1.0, "other": 0.0}, questions=2).assign(query_id="z")
     judgments = pd.concat([round_robin(STRENGTHS), apart], ignore_index=True)
-    table = tiers_table(bootstrap_tournaments(judgments, 60), "en").set_index("system")
+    table = tiers_table(rate(judgments, rounds=60), "en").set_index("system")
     assert table.loc[["lonely", "other"], "tier"].isna().all()
     assert (table.loc[["lonely", "other"], "note"] == NOT_CONNECTED).all()
     assert table.loc[list(STRENGTHS), "tier"].notna().all()
+
+
+@pytest.mark.parametrize("language", ["en", "sw"])
+def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(small_arena, small_board, language):
+    fitted = rate(small_arena.judgments, language=language, seed=3).table.set_index("system")
+    for table, columns in (
+        (small_board.arena, ["rank", "rating", "low", "high"]),
+        (small_board.tiers, ["tier", "rank_low", "rank_high"]),
+    ):
+        of_language = table[table["language"] == language].set_index("system")
+        for name in columns:
+            ours = fitted[name].astype(float).reindex(of_language.index)
+            np.testing.assert_allclose(of_language[name].astype(float), ours, atol=1e-9)
 
 
 def test_the_win_matrix_counts_every_judgment_from_both_sides():

@@ -1,9 +1,7 @@
-"""Ratings of files in MEMERAG's format whose fields hold one label or a list of them."""
+"""Labels in files of MEMERAG's format: ratings by several people, and how labels are spread."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +12,13 @@ import pandas as pd
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.rows import read_rows
-from arena.llm.replies import UnparsableError
 from arena.statistics.raters import RatedItems, code_ratings
 from surrogate.metaevaluation.memerag.reading import (
     CHALLENGING,
-    COARSE_OF_FINE,
     FACTUALITY,
     FINE_GRAINED,
     LABELS,
-    NOT_SUPPORTED,
     RELEVANCE,
-    SUPPORTED,
     canonical_label,
     coarse_label,
 )
@@ -150,74 +144,6 @@ def _challenging(coarse: Sequence[object], place: int) -> str | None:
     return CHALLENGING if is_challenging else None
 
 
-_THOUGHTS = re.compile(
-    r"<(think|thinking|rationale)>.*?</\1>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE
-)
-_OPENING = re.compile(r"<answer>", re.IGNORECASE)
-_CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
-_LETTERS = re.compile(r"[^\W\d_]+")
-_NEGATIVE = ("unsupported", "notsupported", "nonsupported")
-_SEPARATED_NEGATIVE = (("not", "supported"), ("non", "supported"), ("un", "supported"))
-_ROOT = "support"
-
-
-def parse_label(text: str) -> str | None:
-    """Read the label of a reply.
-
-    The last ``<answer>`` counts, outside of thoughts and rationales; where no tag was written, the
-    whole reply may be the label. What stands there must begin with one of the labels and hold no
-    further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case, marks
-    and line breaks do not matter. Anything else is no label, never a guess.
-
-    Args:
-        text: What the model replied.
-
-    Returns:
-        ``Supported``, ``Not Supported`` or None.
-    """
-    own = _THOUGHTS.sub(" ", text)
-    openings = list(_OPENING.finditer(own))
-    stated = own[openings[-1].end() :] if openings else own
-    if openings:
-        return _label_answer_labels(_CLOSING.split(stated, maxsplit=1)[0], may_explain=True)
-    return _label_answer_labels(stated, may_explain=False)
-
-
-def read_label(text: str) -> str:
-    """Read the label of a reply.
-
-    Raises:
-        UnparsableError: If it has none.
-    """
-    label = parse_label(text)
-    if label is None:
-        raise UnparsableError(
-            f"the reply has no label; expected <answer>{SUPPORTED}</answer> "
-            f"or <answer>{NOT_SUPPORTED}</answer>"
-        )
-    return label
-
-
-def _label_answer_labels(text: str, *, may_explain: bool) -> str | None:
-    words = [word.casefold() for word in _LETTERS.findall(unicodedata.normalize("NFKC", text))]
-    label, length = _leading_label(words)
-    rest = words[length:]
-    if rest and (not may_explain or any(_ROOT in word for word in rest)):
-        return None
-    return label
-
-
-def _leading_label(words: list[str]) -> tuple[str | None, int]:
-    """Return the label that words begin with, and how many words it takes."""
-    if tuple(words[:2]) in _SEPARATED_NEGATIVE:
-        return NOT_SUPPORTED, 2
-    if words[:1] and words[0] in _NEGATIVE:
-        return NOT_SUPPORTED, 1
-    if words[:1] == ["supported"]:
-        return SUPPORTED, 1
-    return None, 0
-
-
 @dataclass(frozen=True)
 class LabelDistributions:
     """Statistics by language, in the order of the sentences given.
@@ -290,43 +216,3 @@ def _percentages(
         shares = {label: 100 * int(counts.get(label, 0)) / len(places) for label in columns}
         rows.append({"language": language, **shares})
     return pd.DataFrame(rows, columns=["language", *columns])
-
-
-FINE_GRAINED_COLUMNS = [
-    *("judge", "prompt", "language", "factuality", "fine_grained_factuality"),
-    *("sentences", "accuracy", "errors", "share_of_errors"),
-]
-
-
-def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Compute the accuracy of each judge on the sentences of each fine-grained label.
-
-    Args:
-        verdicts: As ``judge_sentences`` returns them.
-
-    Returns:
-        Columns ``FINE_GRAINED_COLUMNS``, one row a judge, language and label that occurs, in the
-        order of table 4. ``share_of_errors`` is the label's share of the judge's errors on
-        sentences of the same coarse label, missing where it made none. Sentences without a
-        fine-grained label, or that the judge was not asked about, are left out.
-    """
-    asked = verdicts[verdicts["was_asked"] & verdicts["fine_grained_factuality"].notna()]
-    rows = []
-    keys = ["judge", "prompt", "language", "factuality"]
-    for key, part in asked.groupby(keys, sort=False):
-        wrong = part["label"] != part["factuality"]
-        for label in _labels_in_order(part):
-            is_label = part["fine_grained_factuality"] == label
-            sentences, errors = int(is_label.sum()), int((wrong & is_label).sum())
-            rows.append(
-                (
-                    *(*key, label, sentences, 1 - errors / sentences),
-                    *(errors, errors / int(wrong.sum()) if wrong.any() else float("nan")),
-                )
-            )
-    return pd.DataFrame(rows, columns=FINE_GRAINED_COLUMNS)
-
-
-def _labels_in_order(verdicts: pd.DataFrame) -> list[str]:
-    there = set(verdicts["fine_grained_factuality"])
-    return [label for label in COARSE_OF_FINE if label in there]

@@ -1,4 +1,4 @@
-"""Which of two texts of WikiEval is the better one, told from where they come from.
+"""WikiEval's files, and which of two texts is the better one, told from where they come from.
 
 A text that stands in two files may be spelled a little otherwise in one of them, where its
 encoding suffered on the way; so the most alike counts, if it is alike enough.
@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 from rapidfuzz.fuzz import ratio
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import Problem, UsageError
 from arena.data.rows import read_rows
-from surrogate.metaevaluation.wikieval.pairs import (
+from surrogate.metaevaluation.reading import (
+    FilledText,
+    checked_records,
+    in_order,
+    raise_if,
+    refuse,
+)
+from surrogate.metaevaluation.wikieval.judges import (
     ANSWER_RELEVANCE,
     COMPARED,
     CONTEXT_RELEVANCE,
@@ -66,8 +72,7 @@ def better_answers(
         else:
             fault = f"has {len(alike)} answers in common with {FILES[ANSWER_RELEVANCE]}, not one"
             problems.append(_problem(FILES[FAITHFULNESS], rows, question, fault))
-    if problems:
-        raise DataError(problems)
+    raise_if(problems)
     return found
 
 
@@ -98,8 +103,7 @@ def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict
         else:
             fault = f"has no one context that is the one in {FILES[FAITHFULNESS]}"
             problems.append(_problem(FILES[CONTEXT_RELEVANCE], rows, question, fault))
-    if problems:
-        raise DataError(problems)
+    raise_if(problems)
     return found
 
 
@@ -124,27 +128,15 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse", "labeled"
 """Columns of a table of pairs."""
 
 _LABELS = {"0": 0, "1": 1}
-_HINTS = {
-    "missing": ("is missing", "add the column"),
-    "empty": ("is empty", "give it a value"),
-    "label": ("is no label", "write 0 or 1"),
-}
-
-
-def _filled(value: object) -> object:
-    if value is None or not str(value).strip():
-        raise PydanticCustomError("empty", "is empty")
-    return value
 
 
 def _label(value: object) -> object:
     label = _LABELS.get(str(value).strip())
     if label is None:
-        raise PydanticCustomError("label", "is no label")
+        raise refuse("is no label", "write 0 or 1")
     return label
 
 
-Text = Annotated[str, BeforeValidator(_filled)]
 Label = Annotated[int, BeforeValidator(_label)]
 
 
@@ -153,9 +145,9 @@ class AnswerInContext(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    question: Text
-    context: Text
-    answer: Text
+    question: FilledText
+    context: FilledText
+    answer: FilledText
     label: Label
 
 
@@ -164,8 +156,8 @@ class AnswerAlone(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    question: Text
-    answer: Text
+    question: FilledText
+    answer: FilledText
     label: Label
 
 
@@ -174,8 +166,8 @@ class ContextAlone(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    question: Text
-    context: Text
+    question: FilledText
+    context: FilledText
     label: Label
 
 
@@ -245,8 +237,7 @@ def _read_all(folder: Path, criteria: Iterable[Criterion]) -> dict[Criterion, pd
         raise UsageError(f"there is no folder {folder}; give the one with ff.csv, ar.csv, cr.csv")
     problems: list[Problem] = []
     found = {name: _read_file(folder / FILES[name], name, problems) for name in criteria}
-    if problems:
-        raise DataError(problems)
+    raise_if(problems)
     return found
 
 
@@ -254,29 +245,17 @@ def _read_file(path: Path, criterion: Criterion, problems: list[Problem]) -> pd.
     """Return the rows of a file by question, with their lines; adds what is wrong to problems."""
     if not path.is_file():
         raise UsageError(f"{path.parent} holds no {path.name}, which is for {criterion}")
-    rows = read_rows(path)
-    found = list(rows.problems)
     record = _RECORDS[criterion]
-    checked: list[dict[str, Any]] = []
-    for line, given in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
-        try:
-            fields = record.model_validate(given).model_dump()
-        except ValidationError as error:
-            found += [_problem_reading(dict(each), path.name, int(line)) for each in error.errors()]
-        else:
-            checked.append(fields | {"line": int(line)})
+    found: list[Problem] = []
+    checked = [
+        fields.model_dump() | {"line": line}
+        for line, fields in checked_records(read_rows(path), record, found)
+    ]
     table = pd.DataFrame(checked, columns=[*record.model_fields, "line"])
     if not found:
         found = [*_unpaired(table, path.name)]
-    problems += sorted(found, key=lambda each: each.line or 0)
+    problems += in_order(found)
     return table
-
-
-def _problem_reading(error: dict[str, Any], source: str, line: int) -> Problem:
-    kind, column = str(error["type"]), str(error["loc"][0])
-    value = None if kind == "missing" else error["input"]
-    fault, hint = _HINTS.get(kind, (str(error["msg"]), "write it as text"))
-    return Problem(source, line, column, value, fault, hint)
 
 
 def _unpaired(table: pd.DataFrame, source: str) -> Iterable[Problem]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import ArenaError, UsageError
-from arena.judging.llm_judge import model_families
+from arena.judging.families import model_families
 from features.engine.extraction import feature_columns
 from features.measures.registry import parse_features
 from surrogate.board.board import Board

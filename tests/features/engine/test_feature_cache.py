@@ -167,6 +167,7 @@ main(["features", sys.argv[1], "--out", sys.argv[2], "--features", "{features}",
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     arena = tmp_path / "arena"
     arena.mkdir()

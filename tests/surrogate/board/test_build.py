@@ -204,7 +204,7 @@ def test_few_systems_leave_no_interval_and_the_reason(small_arena):
     )
     interval = pooled.summary.languages["en"].interval
     assert (interval.residuals, interval.pooled) == (10, True)
-    assert pooled.board["low"].notna().all()
+    assert pooled.ratings["low"].notna().all()
 
 
 def test_every_system_has_neighbors_and_every_judged_one_a_tier(small_board, small_arena):

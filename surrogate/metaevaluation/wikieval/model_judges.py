@@ -1,0 +1,271 @@
+"""Judges of WikiEval's pairs that need a model: embeddings, rerankers, Ragas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from arena.llm.usage import Budget, Usage
+from features.declare.sample import Missing
+from features.measures.ragas import QUESTIONS
+from features.models import Item, ModelOptions, Scores, load_scorer
+from features.models.ragas import (
+    INSUFFICIENT_INFORMATION,
+    NOT_REACHED,
+    QuestionSimilarity,
+    TextQualities,
+    answer_item,
+    context_item,
+    endpoint_model,
+    faithfulness_item,
+    from_scores,
+    named_models,
+)
+from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS, versions
+from features.text.sentences import split_sentences
+from surrogate.metaevaluation.judges import Verdict
+from surrogate.metaevaluation.wikieval.judges import (
+    ANSWER_RELEVANCE,
+    FAITHFULNESS,
+    Pair,
+    higher,
+)
+
+LANGUAGE = "en"
+
+_NO_SENTENCES = "no_sentences"
+
+
+@dataclass(frozen=True)
+class EmbedderJudge:
+    """Prefers the text that is nearer by the cosine of embeddings.
+
+    A sentence of an answer is as near to the context as to the context's nearest sentence.
+
+    Attributes:
+        model: Folder of the embedding model, or its name on the Hugging Face hub.
+        options: How to run it.
+    """
+
+    model: str
+    options: ModelOptions = field(default_factory=ModelOptions)
+
+    @property
+    def name(self) -> str:
+        """``embedder:`` and the model."""
+        return f"embedder:{short_name(self.model)}"
+
+    @property
+    def prompt(self) -> str:
+        """How scores are made of cosines."""
+        return f"mean cosine of sentences|prefix:{prefix_for(self.model)}"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Judge pairs; each distinct sentence is embedded once.
+
+        Raises:
+            UsageError: See ``features.models.load_scorer``.
+            MissingDependencyError: If a package that the model needs is not installed.
+        """
+        texts = list(dict.fromkeys(text for pair in pairs for text in _embedded(pair)))
+        prefix = prefix_for(self.model)
+        before = "" if prefix == "none" else f"{prefix}: "
+        scorer = load_scorer("embedder", self.model, self.options)
+        vectors = scorer.score([(before + text,) for text in texts])
+        known = dict(zip(texts, vectors, strict=True))
+        return [
+            higher(_cosine(pair, pair.first, known), _cosine(pair, pair.second, known))
+            for pair in pairs
+        ]
+
+
+@dataclass(frozen=True)
+class RerankerJudge:
+    """Prefers the text that a reranker scores higher.
+
+    A sentence of an answer is the query, and the context the passage, in windows where it is long.
+
+    Attributes:
+        model: Folder of the reranker, or its name on the Hugging Face hub.
+        options: How to run it.
+    """
+
+    model: str
+    options: ModelOptions = field(default_factory=ModelOptions)
+
+    @property
+    def name(self) -> str:
+        """``reranker:`` and the model."""
+        return f"reranker:{short_name(self.model)}"
+
+    @property
+    def prompt(self) -> str:
+        """How scores are made of the reranker's."""
+        return "mean score of sentences"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Judge pairs; each distinct query and passage is scored once.
+
+        Raises:
+            UsageError: See ``features.models.load_scorer``.
+            MissingDependencyError: If a package that the model needs is not installed.
+        """
+        wanted = [(_reranked(pair, pair.first), _reranked(pair, pair.second)) for pair in pairs]
+        items = list(dict.fromkeys(item for two in wanted for one in two for item in one))
+        scores = load_scorer("reranker", self.model, self.options).score(items)
+        known = {item: float(row[0]) for item, row in zip(items, scores, strict=True)}
+        return [higher(_mean(known, first), _mean(known, second)) for first, second in wanted]
+
+
+def prefix_for(model: str) -> str:
+    """Return what stands before texts of one kind: ``query`` for E5 models, ``none`` for others."""
+    return "query" if "e5" in Path(model).name.casefold().split("-") else "none"
+
+
+def short_name(model: str) -> str:
+    """Return a model's name on the hub, or the last two folders of its path."""
+    return "/".join(Path(model).parts[-2:])
+
+
+def _sentences(text: str) -> list[str]:
+    return split_sentences(text, LANGUAGE)
+
+
+def _embedded(pair: Pair) -> Iterable[str]:
+    """Yield all that must be embedded to judge a pair."""
+    texts = (pair.first, pair.second)
+    if pair.criterion == FAITHFULNESS:
+        yield from _sentences(pair.context or "")
+        yield from (sentence for text in texts for sentence in _sentences(text))
+        return
+    yield pair.question
+    if pair.criterion == ANSWER_RELEVANCE:
+        yield from texts
+    else:
+        yield from (sentence for text in texts for sentence in _sentences(text))
+
+
+def _cosine(pair: Pair, text: str, known: Mapping[str, Scores]) -> Verdict:
+    if pair.criterion == ANSWER_RELEVANCE:
+        return Verdict(float(known[text] @ known[pair.question]))
+    targets = _sentences(pair.context or "") if pair.criterion == FAITHFULNESS else [pair.question]
+    sentences = _sentences(text)
+    if not sentences or not targets:
+        return Verdict(None, _NO_SENTENCES)
+    cosines = (
+        np.stack([known[each] for each in sentences])
+        @ np.stack([known[each] for each in targets]).T
+    )
+    return Verdict(float(cosines.max(axis=1).mean(dtype=np.float64)))
+
+
+def _reranked(pair: Pair, text: str) -> list[Item]:
+    """Return the queries and passages that a text's score is the mean of."""
+    if pair.criterion == FAITHFULNESS:
+        return [(sentence, pair.context or "") for sentence in _sentences(text)]
+    if pair.criterion == ANSWER_RELEVANCE:
+        return [(pair.question, text)]
+    return [(pair.question, sentence) for sentence in _sentences(text)]
+
+
+def _mean(known: Mapping[Item, float], items: Sequence[Item]) -> Verdict:
+    if not items:
+        return Verdict(None, _NO_SENTENCES)
+    return Verdict(float(np.mean([known[item] for item in items])))
+
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class RagasJudge:
+    """Prefers the text with the higher faithfulness, answer relevance or context relevance.
+
+    A context of which the LLM says that no sentence helps has a context relevance of 0, as the
+    formula has it; as a feature it is missing.
+
+    Attributes:
+        model: ``LLM with EMBEDDER``; see ``features.ragas.items.named_models``.
+        options: Endpoint and store; how the embedding model is run.
+        max_calls: Most prompts to send in a run; None for all.
+        progress: Called with a stage's name, what is done of it, and all of it.
+        usages: What was asked and used; grows as the judge is at work.
+    """
+
+    model: str
+    options: ModelOptions
+    max_calls: int | None = None
+    progress: Progress | None = field(default=None, repr=False)
+    usages: list[Usage] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """``ragas:`` and the LLM."""
+        return f"ragas:{named_models(self.model)[0]}"
+
+    @property
+    def prompt(self) -> str:
+        """Names and digests of the templates, the embedding model, the number of questions.
+
+        Raises:
+            MissingDependencyError: If Jinja is not installed.
+        """
+        embedder = short_name(named_models(self.model)[1])
+        names = versions(STATEMENTS, VERDICTS, QUESTION, SENTENCES)
+        return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Measure both texts of each pair.
+
+        Raises:
+            UsageError: If the endpoint, the store or the embedding model cannot be used.
+            MissingDependencyError: If a package that is needed is not installed.
+        """
+        verdicts: dict[int, Verdict] = {}
+        for by_questions in (False, True):
+            numbers = [
+                number
+                for number, pair in enumerate(pairs)
+                if (pair.criterion == ANSWER_RELEVANCE) == by_questions
+            ]
+            chosen = [pairs[number] for number in numbers]
+            items = [
+                self._item(pair, text) for pair in chosen for text in (pair.first, pair.second)
+            ]
+            scores = [_score(row) for row in self._measured(items, by_questions)]
+            verdicts |= zip(numbers, map(higher, scores[::2], scores[1::2]), strict=True)
+        return [verdicts[number] for number in range(len(pairs))]
+
+    def _item(self, pair: Pair, text: str) -> Item:
+        if pair.criterion == FAITHFULNESS:
+            return faithfulness_item(pair.question, text, (pair.context or "",))
+        if pair.criterion == ANSWER_RELEVANCE:
+            prefix = prefix_for(named_models(self.model)[1])
+            return answer_item(QUESTIONS, prefix, pair.question, text)
+        return context_item(LANGUAGE, pair.question, (text,))
+
+    def _measured(self, items: Sequence[Item], by_questions: bool) -> Scores:
+        if not items:
+            return np.empty((0, 2), np.float32)
+        name, embedder = named_models(self.model)
+        llm = replace(
+            endpoint_model(name, self.options),
+            budget=Budget(self.max_calls, self.usages),
+            stage=self.name,
+            progress=self.progress,
+        )
+        if by_questions:
+            return QuestionSimilarity(llm, embedder, self.options).score(items)
+        return TextQualities(llm).score(items)
+
+
+def _score(row: Scores) -> Verdict:
+    found = from_scores(row)
+    if found == INSUFFICIENT_INFORMATION:
+        return Verdict(0.0)
+    if isinstance(found, Missing):
+        return Verdict(None, found.reason, found != NOT_REACHED)
+    return Verdict(found)
