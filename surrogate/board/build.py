@@ -31,7 +31,7 @@ from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
 from surrogate.board.tiers import tiers_table, win_matrix
 from surrogate.learning.cross_fitting import Progress
-from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
+from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import Surrogate
 

@@ -115,7 +115,7 @@ def _skipped(
 ) -> Skipped:
     data = fit.data
     unranked = ratings[ratings["note"] != ""]
-    rated = data.ratings.table
+    rated = fit.ratings.table
     unrated = rated[rated["rating"].isna()]
     return Skipped(
         questions_without_judgments=len(data.questions) - len(data.tournaments.battles.questions),
