@@ -61,7 +61,7 @@ def write_answers(answers: pd.DataFrame, path: Path | str, system: str) -> None:
 
 
 def check_own_file(path: Path | str, system: str) -> None:
-    """Make sure that a file may be written anew with one system's answers.
+    """Make sure that a file may be replaced by one system's answers.
 
     Raises:
         UsageError: If it is there and holds something else, or its format is unknown.

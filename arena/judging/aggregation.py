@@ -31,6 +31,7 @@ SPLIT = "split"
 
 _ITEM = ["language", "query_id", "system_a", "system_b"]
 _TIE = WINNERS.index("tie")
+_NAMES = np.array(WINNERS, dtype=object)
 
 
 @dataclass(frozen=True)
@@ -119,24 +120,22 @@ def _aggregated(
     counts = _one_hot(votes)
     accuracy = None
     if aggregate == "majority":
-        chances = counts.sum(axis=1) / counts.sum(axis=(1, 2))[:, None]
+        classes = counts.sum(axis=1) / counts.sum(axis=(1, 2))[:, None]
     else:
         fit = fit_dawid_skene(counts)
-        chances = fit.classes
+        classes = fit.classes
         right = np.einsum("k,jkk->j", fit.shares, fit.confusion)
         language = votes.index.get_level_values("language")[0]
         accuracy = pd.DataFrame(
             {"language": language, "judge": list(votes.columns), "accuracy": right}
         )
-    best = chances.max(axis=1)
-    is_split = np.isclose(chances, best[:, None], rtol=0, atol=1e-9).sum(axis=1) > 1
-    winner = np.where(is_split, _TIE, chances.argmax(axis=1))
+    winner, probability, is_split = _likeliest(classes)
     rows = pd.DataFrame(
         {
             "class": winner,
-            "probability": chances[np.arange(len(winner)), winner],
-            "probability_a": chances[:, WINNERS.index("a")],
-            "probability_b": chances[:, WINNERS.index("b")],
+            "probability": probability,
+            "probability_a": classes[:, WINNERS.index("a")],
+            "probability_b": classes[:, WINNERS.index("b")],
             "is_split": is_split,
         },
         index=votes.index,
@@ -147,7 +146,7 @@ def _aggregated(
 def _as_judgments(table: pd.DataFrame, members: list[str], aggregate: Aggregate) -> pd.DataFrame:
     rows = table.reset_index()
     judgments = rows.assign(
-        winner=np.array(WINNERS, dtype=object)[rows["class"].to_numpy()],
+        winner=_NAMES[rows["class"].to_numpy()],
         judge=panel_name(aggregate),
         flags=np.where(rows["is_split"], SPLIT, ""),
         prompt=f"panel of {', '.join(sorted(members))}",
@@ -181,7 +180,7 @@ def _tau_with_others(
 
 def _ratings(items: pd.Index, classes: npt.NDArray[np.int64]) -> Floats:
     """Rate the systems of some items by the verdicts given on them, in the order of names."""
-    judgments = items.to_frame(index=False).assign(winner=np.array(WINNERS, dtype=object)[classes])
+    judgments = items.to_frame(index=False).assign(winner=_NAMES[classes])
     table = rate(judgments, ridge=DEFAULT_RIDGE, interval="none").table
     return np.asarray(table.sort_values("system")["rating"], dtype=np.float64)
 
@@ -221,11 +220,11 @@ def merged_orders(judgments: pd.DataFrame) -> pd.DataFrame:
     )
     one = both["probability_a"] + both["probability_b_back"]
     other = both["probability_b"] + both["probability_a_back"]
-    chances = np.stack([one / 2, other / 2, 1 - (one + other) / 2], axis=1)
+    shares = np.stack([one / 2, other / 2, 1 - (one + other) / 2], axis=1)
     winners, flips = _by_agreement(both)
-    known = np.isfinite(chances).all(axis=1)
-    likeliest, best = _likeliest(chances[known])
-    winners[known] = likeliest
+    known = np.isfinite(shares).all(axis=1)
+    classes, best, _ = _likeliest(shares[known])
+    winners[known] = _NAMES[classes]
     probability = np.full(len(both), np.nan)
     probability[known] = best
     table = both.assign(
@@ -234,8 +233,8 @@ def merged_orders(judgments: pd.DataFrame) -> pd.DataFrame:
         winner=winners,
         judge=both["judge"] + " (both orders)",
         probability=probability,
-        probability_a=chances[:, 0],
-        probability_b=chances[:, 1],
+        probability_a=shares[:, 0],
+        probability_b=shares[:, 1],
         flags=np.where(flips, FLIPPED, ""),
     )[JUDGMENT_COLUMNS]
     return table.round(dict.fromkeys(PROBABILITY_COLUMNS, 6)).astype(
@@ -256,10 +255,11 @@ def _by_agreement(both: pd.DataFrame) -> tuple[Names, npt.NDArray[np.bool_]]:
     return np.where(winner == turned, winner, "tie"), flips
 
 
-def _likeliest(chances: Floats) -> tuple[Names, Floats]:
-    """Return the likeliest of each row's verdicts and its probability; a draw is a tie."""
-    best = chances.max(axis=1, initial=0.0)
-    is_draw = np.isclose(chances, best[:, None], rtol=0, atol=1e-9).sum(axis=1) > 1
-    place = np.where(is_draw, 2, chances.argmax(axis=1))
-    names = np.array(["a", "b", "tie"], dtype=object)
-    return names[place], chances[np.arange(len(place)), place]
+def _likeliest(
+    probabilities: Floats,
+) -> tuple[npt.NDArray[np.int64], Floats, npt.NDArray[np.bool_]]:
+    """Return each item's likeliest class, its probability, and whether several are: then a tie."""
+    best = probabilities.max(axis=1, initial=0.0)
+    is_split = np.isclose(probabilities, best[:, None], rtol=0, atol=1e-9).sum(axis=1) > 1
+    winner = np.where(is_split, _TIE, probabilities.argmax(axis=1))
+    return winner, probabilities[np.arange(len(winner)), winner], is_split

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.data.schema import JUDGMENTS, WINNERS
-from arena.diagnostics.bias import contradictions_table
+from arena.diagnostics.bias import order_consistency_table
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.families import self_preference_warnings
 from arena.judging.pairs import ChosenPairs
@@ -180,7 +180,7 @@ def _count_flips(judgments: pd.DataFrame) -> Flips:
     """Count over all languages how verdicts fare in the other order."""
     if judgments.empty:
         return Flips(0, 0, 0, 0)
-    counts = contradictions_table(verdicts(judgments))
+    counts = order_consistency_table(verdicts(judgments))
     columns = ("items", "consistent", "tie_vs_win", "flipped")
     return Flips(*(int(counts[column].sum()) for column in columns))
 

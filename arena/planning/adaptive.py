@@ -140,7 +140,7 @@ class AdaptivePairing:
                 self._planner.state[at] = FAILED
 
     def ratings(self) -> pd.DataFrame:
-        """Rate the systems as the judgments of all items would, what is not judged foretold.
+        """Rate the systems as the judgments of all items would, what is not judged predicted.
 
         Strengths of single answers are learned from the judgments (``arena.planning.
         answer_strengths``), outcomes of the other items expected from them, and Bradley-Terry

@@ -3,7 +3,7 @@
 A Bradley-Terry model in two levels: the answer of system s to question q has the strength
 u_qs = theta_s + e_qs, with e_qs normal of variance v and theta_s normal of variance 1 / ridge;
 answer i beats answer j with probability sigma(u_qi - u_qj). A judge is far more consistent about
-the same answers than about their systems, so a battle is foretold well by those that its two
+the same answers than about their systems, so a battle is predicted well by those that its two
 answers fought with others. Strengths are the posterior's mode, uncertainty is Laplace's, and v has
 the highest marginal likelihood (empirical Bayes) under a weak log-normal prior about 1.
 
@@ -102,10 +102,10 @@ def _fit(
     answers = np.zeros((len(points), pairs.n_systems)) if start is None else start.answers
     systems = np.zeros(pairs.n_systems) if start is None else start.systems
     for _ in range(MOST_STEPS):
-        chance = expit(pairs.differences(answers))
-        posterior = posterior_of(pairs, met * chance * (1.0 - chance), variance, ridge)
+        probability = expit(pairs.differences(answers))
+        posterior = posterior_of(pairs, met * probability * (1.0 - probability), variance, ridge)
         apart = (answers - systems) / variance
-        uphill = pairs.sums(won - met * chance) - apart
+        uphill = pairs.sums(won - met * probability) - apart
         of_answers, of_systems = posterior.step(uphill, apart.sum(axis=0) - ridge * systems)
         length = max(float(np.abs(of_answers).max()), float(np.abs(of_systems).max()))
         scale = min(1.0, LONGEST_STEP / max(length, TOLERANCE))

@@ -73,9 +73,9 @@ def study_sampling(
         judgments: Columns ``query_id, language, system_a, system_b, winner``; of one judge.
         shares: Shares of the whole arena, each above 0 and at most 1.
         designs: Some of ``questions`` (all pairs of random questions), ``pairs`` (random items,
-            an item being a pair on a question), ``completed`` (random items, the others foretold
+            an item being a pair on a question), ``completed`` (random items, the others predicted
             from them) and ``adaptive`` (items that ``arena.planning.AdaptivePairing`` would ask
-            for, the others foretold). The last two are slower.
+            for, the others predicted). The last two are slower.
         repeats: Subsets of each design and share.
         ties: ``half`` or ``drop``; dropped ties are no items.
         ridge: Precision of the prior on coefficients, above 0, for the parts and the whole.

@@ -25,7 +25,7 @@ class Parts:
     Attributes:
         points: Points of each pair's first system, shape (shares, P).
         counts: Battles of each pair, shape (shares, P).
-        judged: Battles that were judged; ``counts`` may hold others, foretold, shape (shares,).
+        judged: Battles that were judged; ``counts`` may hold others, predicted, shape (shares,).
     """
 
     points: Floats
@@ -75,7 +75,7 @@ def random_items(
 def completed_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge a random share of all items, and foretell the others from them.
+    """Judge a random share of all items, and predict the others from them.
 
     Args:
         battles: The whole arena.
@@ -94,7 +94,7 @@ def completed_items(
 def adaptive_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge the items that a planner asks for, and foretell the others from them.
+    """Judge the items that a planner asks for, and predict the others from them.
 
     Args:
         battles: The whole arena, which holds the outcomes.

@@ -85,7 +85,7 @@ class BradleyTerryFit:
 
 
 @dataclass(frozen=True)
-class Problem:
+class PenalizedLikelihood:
     """Penalized likelihoods of R replicates.
 
     A column of parameters holds S coefficients, then C effects, then tau where ties have a model.
@@ -107,13 +107,17 @@ class Problem:
         """Number of coefficients: systems, then covariates."""
         return self.pairs.n_systems + int(self.covariates.shape[1])
 
-    def take(self, columns: Columns) -> Problem:
+    def take(self, columns: Columns) -> PenalizedLikelihood:
         """Keep some replicates."""
-        return Problem(self.likelihood.take(columns), self.pairs, self.covariates, self.ridge)
+        return PenalizedLikelihood(
+            self.likelihood.take(columns), self.pairs, self.covariates, self.ridge
+        )
 
-    def pooled(self) -> Problem:
+    def pooled(self) -> PenalizedLikelihood:
         """Average over replicates."""
-        return Problem(self.likelihood.pooled(), self.pairs, self.covariates, self.ridge)
+        return PenalizedLikelihood(
+            self.likelihood.pooled(), self.pairs, self.covariates, self.ridge
+        )
 
     def parts(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Split parameters into the logits of pairs, shape (P, R), and tau, shape (R,)."""
@@ -235,7 +239,7 @@ class WarmStart:
     solver: Solver
 
 
-def solve(problem: Problem, warm_start: WarmStart | None = None) -> BradleyTerryFit:
+def solve(problem: PenalizedLikelihood, warm_start: WarmStart | None = None) -> BradleyTerryFit:
     """Fit all replicates of a problem.
 
     Args:
@@ -261,7 +265,7 @@ def solve(problem: Problem, warm_start: WarmStart | None = None) -> BradleyTerry
     return _fit(problem, np.hstack(fits))
 
 
-def _fit_block(problem: Problem, warm_start: WarmStart) -> Floats:
+def _fit_block(problem: PenalizedLikelihood, warm_start: WarmStart) -> Floats:
     parameters, open_columns = _shared_newton(problem, warm_start)
     if not open_columns.size:
         return parameters
@@ -276,7 +280,7 @@ def _fit_block(problem: Problem, warm_start: WarmStart) -> Floats:
     return parameters
 
 
-def _fit(problem: Problem, parameters: Floats) -> BradleyTerryFit:
+def _fit(problem: PenalizedLikelihood, parameters: Floats) -> BradleyTerryFit:
     systems, rows = problem.pairs.n_systems, parameters.T
     has_tie = problem.likelihood.has_tie_parameter
     return BradleyTerryFit(
@@ -288,7 +292,7 @@ def _fit(problem: Problem, parameters: Floats) -> BradleyTerryFit:
     )
 
 
-def _shared_newton(problem: Problem, warm_start: WarmStart) -> tuple[Floats, Integers]:
+def _shared_newton(problem: PenalizedLikelihood, warm_start: WarmStart) -> tuple[Floats, Integers]:
     """Step all replicates with one information matrix; return also the columns left open."""
     replicates = problem.likelihood.replicates
     parameters = np.repeat(warm_start.parameters, replicates, axis=1)
@@ -307,7 +311,7 @@ def _shared_newton(problem: Problem, warm_start: WarmStart) -> tuple[Floats, Int
     return parameters, np.flatnonzero(grew | ~converged)
 
 
-def _newton(problem: Problem, start: Floats) -> Floats:
+def _newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
     """Take damped Newton steps of one replicate until it converges, shape (K, 1).
 
     With a tie parameter the expected information stands for the Hessian (Fisher scoring).
@@ -329,7 +333,7 @@ def _newton(problem: Problem, start: Floats) -> Floats:
     raise ConvergenceError(NO_MAXIMUM)
 
 
-def _shortened(problem: Problem, parameters: Floats, move: Floats) -> Floats:
+def _shortened(problem: PenalizedLikelihood, parameters: Floats, move: Floats) -> Floats:
     """Halve a move until the loss does not rise."""
     before = problem.loss(parameters)[0]
     slack = 1e-12 * (1.0 + abs(before))
@@ -381,7 +385,7 @@ def fit_bradley_terry(
     likelihood = HalfTies(np.ascontiguousarray(won.T), np.ascontiguousarray(met.T))
     pairs = Pairs(one, other, n_systems)
     return all_converged(
-        solve(Problem(likelihood, pairs, np.zeros((len(one), 0)), checked_ridge(ridge)))
+        solve(PenalizedLikelihood(likelihood, pairs, np.zeros((len(one), 0)), checked_ridge(ridge)))
     )
 
 

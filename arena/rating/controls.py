@@ -26,23 +26,23 @@ Booleans = npt.NDArray[np.bool_]
 _MARKUP = re.compile(r"^\s{0,3}(?:#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s)|\*\*[^*\n]+\*\*", re.MULTILINE)
 
 
-def length(output: str) -> float:
+def log_length(output: str) -> float:
     """Return the logarithm of one more than the characters of the answer, citations left out."""
     return math.log1p(len(strip_citations(parse_answer(output).text).strip()))
 
 
-def citations(output: str) -> float:
+def log_citations(output: str) -> float:
     """Return the logarithm of one more than the number of ids cited."""
     return math.log1p(sum(len(marker.ids) for marker in find_citations(output)))
 
 
-def markup(output: str) -> float:
+def log_markup(output: str) -> float:
     """Return the logarithm of one more than the headings, list items and bold spans."""
     return math.log1p(sum(1 for _ in _MARKUP.finditer(output)))
 
 
 CONTROLS: MappingProxyType[str, Callable[[str], float]] = MappingProxyType(
-    {"length": length, "citations": citations, "markup": markup}
+    {"length": log_length, "citations": log_citations, "markup": log_markup}
 )
 """Name to a function of an answer's raw output."""
 

@@ -12,7 +12,7 @@ from arena.rating.battles import WinCounts
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
     BradleyTerryFit,
-    Problem,
+    PenalizedLikelihood,
     WarmStart,
     all_converged,
     solve,
@@ -56,10 +56,10 @@ class RatingModel:
         columns = np.empty((size, 0)) if given is None else given
         return np.hstack([np.ones((size, 1)), columns]) if self.position else columns
 
-    def problem(self, counts: Counts | None = None) -> Problem:
+    def problem(self, counts: Counts | None = None) -> PenalizedLikelihood:
         """Return the likelihood of all battles, or of other counts of the same pairs."""
         likelihood = tie_likelihood(self.ties, self.counts.totals if counts is None else counts)
-        return Problem(likelihood, self.counts.pairs, self.covariates, self.ridge)
+        return PenalizedLikelihood(likelihood, self.counts.pairs, self.covariates, self.ridge)
 
     def fit(self) -> BradleyTerryFit:
         """Fit all battles, one replicate.
@@ -255,7 +255,7 @@ def rank_intervals(coefficients: Floats, replicates: Floats) -> tuple[Integers, 
         Best and worst rank of each system, two arrays of shape (S,).
     """
     differences = coefficients[:, None] - coefficients[None, :]
-    errors = difference_errors(replicates)
+    errors = _difference_errors(replicates)
     critical = _largest_studentized(coefficients, replicates, errors)
     surely_better = differences > critical * errors
     np.fill_diagonal(surely_better, False)
@@ -287,7 +287,7 @@ def tiers(coefficients: Floats, replicates: Floats) -> Integers:
 
 def distinguishable(coefficients: Floats, replicates: Floats) -> Booleans:
     """Tell which pairs of systems differ at 5% after Holm's correction, shape (S, S)."""
-    errors = difference_errors(replicates)
+    errors = _difference_errors(replicates)
     first, second = np.triu_indices(len(coefficients), 1)
     gap = np.abs(coefficients[first] - coefficients[second])
     error = errors[first, second]
@@ -298,7 +298,7 @@ def distinguishable(coefficients: Floats, replicates: Floats) -> Booleans:
     return np.asarray(different | different.T)
 
 
-def difference_errors(replicates: Floats) -> Floats:
+def _difference_errors(replicates: Floats) -> Floats:
     """Standard error of each difference of two coefficients, shape (S, S)."""
     covariance = np.atleast_2d(np.cov(replicates, rowvar=False))
     variance = np.diag(covariance)

@@ -74,12 +74,12 @@ def extract(
     reading = [column for column, feature in enumerate(chosen) if feature.reading is not None]
     if plain:
         wanted = [chosen[column] for column in plain]
-        found = measure(asked, wanted, n_jobs, folder, progress)
-        measured.put(np.arange(len(rows)), np.array(plain), found)
+        part = measure(asked, wanted, n_jobs, folder, progress)
+        measured.put(np.arange(len(rows)), np.array(plain), part)
     if reading:
         wanted = [chosen[column] for column in reading]
-        found = measure_with_models(asked, wanted, n_jobs, options, folder, progress)
-        measured.put(np.arange(len(rows)), np.array(reading), found)
+        part = measure_with_models(asked, wanted, n_jobs, options, folder, progress)
+        measured.put(np.arange(len(rows)), np.array(reading), part)
     return _table(rows, chosen, measured)
 
 
@@ -123,7 +123,7 @@ def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
         for (language, reason), rows in table.groupby([table["language"], _reasons(table, feature)])
     ]
     columns = ["language", "feature", "reason", "answers"]
-    order = {feature: place for place, feature in enumerate(feature_columns(table))}
+    order = {feature: column for column, feature in enumerate(feature_columns(table))}
     counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
     return pd.DataFrame(counts, columns=columns)
 

@@ -21,7 +21,7 @@ from arena.llm.replies import Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
-from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
+from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
 from features.declare.feature import Item, Scores
 from features.models.scorer import ModelOptions
 
@@ -61,7 +61,7 @@ def rating_prompt(item: Item) -> Prompt:
     """Make the prompt for an item of ``overlap_item`` or ``fluency_item``."""
     name, _, language, question, answer, *others = item
     values: dict[str, Any] = {
-        "code": fence_code(question, answer, *others),
+        "code": delimiter_code(question, answer, *others),
         "language": named_language(language),
         "question": question,
         "answer": answer,
@@ -174,8 +174,7 @@ def expected_rating(completion: Completion, prompt: str) -> float:
     ends = list(accumulate(len(token.token) for token in tokens))
     rating = find_rating("".join(token.token for token in tokens), prompt)
     place = next(index for index, end in enumerate(ends) if end > rating.place)
-    alone = Completion(completion.text, logprobs=(tokens[place],))
-    return expected_score(alone, {str(value): float(value) for value in RATINGS}).value
+    return expected_score(tokens[place], {str(value): float(value) for value in RATINGS})
 
 
 def _blanks(match: re.Match[str]) -> str:

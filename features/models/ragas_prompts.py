@@ -11,7 +11,7 @@ from rapidfuzz.fuzz import ratio
 
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Message, Prompt, canonical_json, digest
-from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
+from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Demonstration:
     """A turn of a conversation that shows what is asked for.
 
     Attributes:
-        values: Values of the template, without the code of its fences.
+        values: Values of the template, without the code of its delimiters.
         reply: What a model should reply.
     """
 
@@ -117,11 +117,11 @@ def _prompt(name: str, values: Mapping[str, str | Sequence[str]]) -> Prompt:
 
 
 def _filled(name: str, values: Mapping[str, str | Sequence[str]]) -> str:
-    """Fill a template, each text of others between fences that it cannot forge."""
+    """Fill a template, each text of others between delimiters that it cannot forge."""
     texts = [
         text for value in values.values() for text in ([value] if isinstance(value, str) else value)
     ]
-    return _template(name).fill({"code": fence_code(*texts), **values})
+    return _template(name).fill({"code": delimiter_code(*texts), **values})
 
 
 INSUFFICIENT = "insufficient information"

@@ -305,8 +305,8 @@ def noted(entry: MetaEvaluation) -> NotedMetaEvaluation:
 
 
 def _flip_rate(diagnoses: Sequence[Diagnosis]) -> FlipRate:
-    items = sum(int(item.contradictions["items"].sum()) for item in diagnoses)
-    flipped = sum(int(item.contradictions["flipped"].sum()) for item in diagnoses)
+    items = sum(int(item.order_consistency["items"].sum()) for item in diagnoses)
+    flipped = sum(int(item.order_consistency["flipped"].sum()) for item in diagnoses)
     if not items:
         return FlipRate(items=0, flipped=0, reason=ONE_ORDER)
     return FlipRate(items=items, flipped=flipped, rate=flipped / items)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
+from arena.rating.battles import Battles
 from arena.rating.ratings import TOO_MANY, Ratings
 
 TIER_COLUMNS = ["language", "system", "tier", "rank_low", "rank_high", "note"]
@@ -39,18 +41,23 @@ def win_matrix(judgments: pd.DataFrame) -> pd.DataFrame:
         Columns ``language, system, opponent, wins, losses, ties``, each pair in both directions;
         pairs that never met are not there. Sorted.
     """
-    sides = [
-        pd.DataFrame(
-            {
-                "language": judgments["language"],
-                "system": judgments[f"system_{side}"],
-                "opponent": judgments[f"system_{other}"],
-                "wins": (judgments["winner"] == side).astype(int),
-                "losses": (judgments["winner"] == other).astype(int),
-                "ties": (judgments["winner"] == "tie").astype(int),
-            }
-        )
-        for side, other in (("a", "b"), ("b", "a"))
+    parts = [
+        _of_language(Battles.from_judgments(rows), str(language))
+        for language, rows in judgments.groupby("language")
     ]
-    keys = WIN_COLUMNS[:3]
-    return pd.concat(sides).groupby(keys, sort=True).sum().reset_index()[WIN_COLUMNS]
+    return pd.concat(parts).sort_values(WIN_COLUMNS[:3], ignore_index=True)[WIN_COLUMNS]
+
+
+def _of_language(battles: Battles, language: str) -> pd.DataFrame:
+    counts, names = battles.count(), np.array(battles.systems, dtype=object)
+    wins, losses, ties = (
+        part[:, 0].astype(int)
+        for part in (counts.totals.wins, counts.totals.losses, counts.totals.ties)
+    )
+    sides = names[counts.pairs.first], names[counts.pairs.second]
+    of_first = {"system": sides[0], "opponent": sides[1], "wins": wins, "losses": losses}
+    of_second = {"system": sides[1], "opponent": sides[0], "wins": losses, "losses": wins}
+    both = pd.concat(
+        [pd.DataFrame(of_first | {"ties": ties}), pd.DataFrame(of_second | {"ties": ties})]
+    )
+    return both.astype({"system": "str", "opponent": "str"}).assign(language=language)

@@ -40,7 +40,7 @@ FilledText = Annotated[str, BeforeValidator(_filled)]
 """A text that is not blank."""
 
 
-def checked_records(
+def validated_records(
     rows: Rows, record: type[RecordT], problems: list[Problem]
 ) -> Iterator[tuple[int, RecordT]]:
     """Yield the records of a file with their lines; what is wrong is added to the problems."""

@@ -48,7 +48,7 @@ def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path
         "board.csv",
         "overall.csv",
         "importances.csv",
-        "judge.skops",
+        "surrogate.zip",
         "manifest.json",
         "summary.json",
         "site",

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from arena.data.errors import UsageError
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import Prompt
-from arena.text.prompts import fence_code, packaged_prompt
+from arena.text.prompts import delimiter_code, packaged_prompt
 from surrogate.metaevaluation.grouse.lexical import score_lexically
 from surrogate.metaevaluation.grouse.unit_tests import (
     BINARY,
@@ -100,6 +100,7 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     """
 
     reply_form: str = "json_schema"
+    max_tokens: ClassVar[int] = 2048
 
     def __post_init__(self) -> None:
         if self.reply_form not in REPLY_FORMS:
@@ -122,7 +123,9 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
             "references": sample.references if metric in _SHOWS_REFERENCES else (),
             "answer_1": sample.expected,
             "answer_2": sample.answer,
-            "code": fence_code(sample.question, *sample.references, sample.expected, sample.answer),
+            "code": delimiter_code(
+                sample.question, *sample.references, sample.expected, sample.answer
+            ),
         }
         instructions = [
             packaged_prompt(_PACKAGE, name, ()).fill({}) for name in (_TASK, f"{metric}.v1")

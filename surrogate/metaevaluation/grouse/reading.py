@@ -26,10 +26,10 @@ from surrogate.metaevaluation.grouse.unit_tests import (
 )
 from surrogate.metaevaluation.reading import (
     FilledText,
-    checked_records,
     in_order,
     raise_if,
     refuse,
+    validated_records,
 )
 
 LANGUAGES = ("de", "en", "fr")
@@ -194,7 +194,7 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
     problems: list[Problem] = []
     tests = [
         _unit_test(written, f"{rows.source}:{line}")
-        for line, written in checked_records(rows, WrittenTest, problems)
+        for line, written in validated_records(rows, WrittenTest, problems)
     ]
     if not tests and not problems:
         fault, hint = "holds no unit tests", "put one JSON object a line in"

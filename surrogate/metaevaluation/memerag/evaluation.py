@@ -24,7 +24,6 @@ from surrogate.metaevaluation.memerag.judges import (
     Claim,
     FaithfulnessPrompts,
     NliJudge,
-    paper_settings,
 )
 from surrogate.metaevaluation.memerag.reading import CHALLENGING, JUDGED, SENTENCE_KEY
 from surrogate.metaevaluation.memerag.run_file import NOTICE
@@ -78,12 +77,7 @@ class Memerag:
     def kinds(self) -> Sequence[JudgeKind]:
         """LLMs, NLI models, the two judges without a model, and functions."""
         return (
-            JudgeKind(
-                "llm:MODEL",
-                lambda model, factory: factory.llm(
-                    self.prompts, model, paper_settings(model, factory.options.max_tokens)
-                ),
-            ),
+            JudgeKind("llm:MODEL", lambda model, factory: factory.llm(self.prompts, model)),
             JudgeKind(
                 "nli:MODEL_OR_FOLDER", lambda model, make: NliJudge(model, make.options.models)
             ),

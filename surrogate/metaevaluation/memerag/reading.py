@@ -16,10 +16,10 @@ from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import read_rows
 from surrogate.metaevaluation.reading import (
     FilledText,
-    checked_records,
     in_order,
     raise_if,
     refuse,
+    validated_records,
 )
 
 SUPPORTED = "Supported"
@@ -214,7 +214,7 @@ def _read_file(path: Path, language: str, problems: list[Problem]) -> list[dict[
     if rows.table.empty and not rows.problems:
         hint = "put one JSON object a line in"
         found.append(Problem(path.name, None, None, None, "holds no answers", hint))
-    for line, answer in checked_records(rows, LabeledAnswer, found):
+    for line, answer in validated_records(rows, LabeledAnswer, found):
         repeated = [*_repeated(answer, seen, rows.source, line)]
         found += repeated
         if not repeated:

@@ -8,8 +8,7 @@ was wrong; sentences it was not asked about are left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +16,10 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.statistics.bootstrap import resampled_sums
 from surrogate.metaevaluation.memerag.reading import COARSE_OF_FINE, JUDGED, SUPPORTED
 from surrogate.metaevaluation.results import MetaEvaluation
-from surrogate.metaevaluation.runner import judges_of
+from surrogate.metaevaluation.runner import BY_JUDGE, judges_of
 
 FloatArray = npt.NDArray[np.float64]
 Unit = Literal["sentence", "question"]
@@ -31,15 +31,6 @@ SCORE_COLUMNS = [
     *("judge", "prompt", "language", "balanced_accuracy", "standard_error"),
     *("sentences", "supported", "failures", "not_asked", "reason"),
 ]
-
-
-@dataclass(frozen=True)
-class _Language:
-    """Estimates of one language: the value, its replicates, and why there is none."""
-
-    value: float
-    replicates: FloatArray
-    reason: str | None
 
 
 def score_judges(
@@ -68,68 +59,69 @@ def score_judges(
         raise UsageError("unit is sentence or question, and replicates are two at least")
     rows = []
     for (judge, prompt), of_judge in judges_of(verdicts).items():
-        languages = list(of_judge["language"].drop_duplicates())
-        found = {
-            language: _language(
-                of_judge[of_judge["language"] == language], language, replicates, seed, unit
+        parts = dict(iter(of_judge.groupby("language", sort=False)))
+        estimates = [
+            _estimate(part, str(language), replicates, seed, unit)
+            for language, part in parts.items()
+        ]
+        estimates.append(_macro(estimates))
+        for language, estimate in zip((*parts, MACRO), estimates, strict=True):
+            counts = _counts(parts.get(language, of_judge))
+            rows.append(
+                {"judge": judge, "prompt": prompt, "language": language}
+                | {"balanced_accuracy": estimate.value, "reason": estimate.reason}
+                | {"standard_error": _standard_error(estimate.replicates)}
+                | counts
             )
-            for language in languages
-        }
-        named = {"judge": judge, "prompt": prompt}
-        for language, estimate in found.items():
-            part = of_judge[of_judge["language"] == language]
-            rows.append(named | {"language": language} | _row(estimate, part))
-        rows.append(named | {"language": MACRO} | _row(_macro(found), of_judge))
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
 
 
-def _row(estimate: _Language, verdicts: pd.DataFrame) -> dict[str, object]:
+class _Estimate(NamedTuple):
+    """The value, its bootstrap replicates, and why there is none."""
+
+    value: float
+    replicates: FloatArray
+    reason: str | None = None
+
+
+def _counts(verdicts: pd.DataFrame) -> dict[str, int]:
     asked = verdicts[verdicts["was_asked"]]
-    spread = estimate.replicates[~np.isnan(estimate.replicates)]
     return {
-        "balanced_accuracy": estimate.value,
-        "standard_error": float(spread.std(ddof=1)) if len(spread) > 1 else np.nan,
         "sentences": len(asked),
         "supported": int((asked["factuality"] == SUPPORTED).sum()),
         "failures": int(asked["value"].isna().sum()),
-        "not_asked": int((~verdicts["was_asked"]).sum()),
-        "reason": estimate.reason,
+        "not_asked": len(verdicts) - len(asked),
     }
 
 
-def _language(
+def _estimate(
     verdicts: pd.DataFrame, language: str, replicates: int, seed: int, unit: Unit
-) -> _Language:
+) -> _Estimate:
     asked = verdicts[verdicts["was_asked"]]
     absent = [label for label in JUDGED if label not in set(asked["factuality"])]
     if absent:
         reason = f"no sentence of {language} that was judged is labeled {absent[0]}"
-        return _Language(np.nan, np.full(replicates, np.nan), reason)
+        return _Estimate(np.nan, np.full(replicates, np.nan), reason)
     parts = _parts(asked, unit)
-    times = _draws(language, len(parts), replicates, seed, unit)
+    random = generator(seed, "balanced accuracy", unit, language)
     value = float(_balanced(parts.sum(axis=0)[None])[0])
-    return _Language(value, _balanced(times @ parts), None)
+    return _Estimate(value, _balanced(resampled_sums(parts, replicates, random)))
 
 
 def _parts(verdicts: pd.DataFrame, unit: Unit) -> FloatArray:
     """Return, of each unit: supported sentences, hits among them, the others, hits among those."""
     positive = (verdicts["factuality"] == SUPPORTED).to_numpy()
     correct = (verdicts["value"] == verdicts["factuality"]).to_numpy()
-    columns = [positive, positive & correct, ~positive, ~positive & correct]
-    parts = np.column_stack(columns).astype(np.float64)
-    if unit == "sentence":
-        return parts
-    codes, _ = pd.factorize(verdicts["query_id"])
-    summed = np.zeros((codes.max() + 1, parts.shape[1]))
-    np.add.at(summed, codes, parts)
+    parts = pd.DataFrame([positive, positive & correct, ~positive, ~positive & correct]).T
+    if unit == "question":
+        parts = parts.astype(float).groupby(verdicts["query_id"].to_numpy(), sort=False).sum()
+    summed: FloatArray = parts.to_numpy(dtype=np.float64)
     return summed
 
 
-def _draws(language: str, units: int, replicates: int, seed: int, unit: Unit) -> FloatArray:
-    """Return how often each unit is drawn, shape (replicates, units)."""
-    draws = generator(seed, "balanced accuracy", unit, language)
-    times = draws.multinomial(units, np.full(units, 1 / units), size=replicates)
-    return times.astype(np.float64)
+def _standard_error(replicates: FloatArray) -> float:
+    known = replicates[~np.isnan(replicates)]
+    return float(known.std(ddof=1)) if len(known) > 1 else np.nan
 
 
 def _balanced(sums: FloatArray) -> FloatArray:
@@ -138,13 +130,11 @@ def _balanced(sums: FloatArray) -> FloatArray:
     return balanced
 
 
-def _macro(languages: dict[str, _Language]) -> _Language:
-    estimates: Sequence[_Language] = list(languages.values())
-    reasons = [estimate.reason for estimate in estimates if estimate.reason]
-    return _Language(
-        float(np.mean([estimate.value for estimate in estimates])),
-        np.mean([estimate.replicates for estimate in estimates], axis=0),
-        reasons[0] if reasons else None,
+def _macro(languages: Sequence[_Estimate]) -> _Estimate:
+    return _Estimate(
+        float(np.mean([estimate.value for estimate in languages])),
+        np.mean([estimate.replicates for estimate in languages], axis=0),
+        next((estimate.reason for estimate in languages if estimate.reason), None),
     )
 
 
@@ -168,24 +158,15 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
     """
     asked = verdicts[verdicts["was_asked"] & verdicts["fine_grained_factuality"].notna()]
     rows = []
-    keys = ["judge", "prompt", "language", "factuality"]
+    keys = [*BY_JUDGE, "language", "factuality"]
     for key, part in asked.groupby(keys, sort=False):
         wrong = part["value"] != part["factuality"]
-        for label in _labels_in_order(part):
-            is_label = part["fine_grained_factuality"] == label
-            sentences, errors = int(is_label.sum()), int((wrong & is_label).sum())
-            rows.append(
-                (
-                    *(*key, label, sentences, 1 - errors / sentences),
-                    *(errors, errors / int(wrong.sum()) if wrong.any() else float("nan")),
-                )
-            )
+        of_label = dict(iter(wrong.groupby(part["fine_grained_factuality"])))
+        for label in (name for name in COARSE_OF_FINE if name in of_label):
+            errors = of_label[label]
+            share = errors.sum() / wrong.sum() if wrong.any() else float("nan")
+            rows.append((*key, label, len(errors), 1 - errors.mean(), int(errors.sum()), share))
     return pd.DataFrame(rows, columns=FINE_GRAINED_COLUMNS)
-
-
-def _labels_in_order(verdicts: pd.DataFrame) -> list[str]:
-    there = set(verdicts["fine_grained_factuality"])
-    return [label for label in COARSE_OF_FINE if label in there]
 
 
 def memerag_metaevaluations(scores: pd.DataFrame) -> list[MetaEvaluation]:

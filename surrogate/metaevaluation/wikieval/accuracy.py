@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.statistics.bootstrap import resampled_sums
 from surrogate.metaevaluation.results import MetaEvaluation
 from surrogate.metaevaluation.runner import BY_JUDGE
 from surrogate.metaevaluation.wikieval.judges import CRITERIA, TIE
@@ -125,9 +126,8 @@ def _credits(asked: pd.DataFrame, criterion: str, ties: str, seed: int) -> Float
 def _standard_error(credits: FloatArray, criterion: str, replicates: int, seed: int) -> float:
     if len(credits) < 2:
         return np.nan
-    draws = generator(seed, "wikieval", "bootstrap", criterion)
-    times = draws.multinomial(len(credits), np.full(len(credits), 1 / len(credits)), replicates)
-    return float((times @ credits / len(credits)).std(ddof=1))
+    random = generator(seed, "wikieval", "bootstrap", criterion)
+    return float((resampled_sums(credits[:, None], replicates, random) / len(credits)).std(ddof=1))
 
 
 _ROWS = {

@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
+from arena.llm import Budget
 from surrogate.metaevaluation.judges import Judge, Verdict
 from surrogate.metaevaluation.report import (
     NO_VALUE,
@@ -51,8 +52,7 @@ PAPER = "Es et al. (2023)"
 
 def _ragas(model: str, factory: JudgeFactory) -> RagasJudge:
     options = factory.options
-    models = replace(options.models, endpoint=options.endpoint, store=options.store)
-    return RagasJudge(model, models, options.max_calls, factory.progress)
+    return RagasJudge(model, options.models, Budget(options.max_calls), factory.progress)
 
 
 _KINDS = (

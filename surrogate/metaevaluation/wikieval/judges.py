@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import Prompt
-from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
+from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
 
 Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
@@ -115,6 +115,7 @@ class ScorePrompts(JudgePrompts[Pair]):
     """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
 
     kind = "gpt-score"
+    max_tokens = 512
 
     @property
     def version(self) -> str:
@@ -138,6 +139,7 @@ class RankingPrompts(JudgePrompts[Pair]):
     """Asks which of the two texts is the better one (GPT Ranking)."""
 
     kind = "gpt-ranking"
+    max_tokens = 512
 
     @property
     def version(self) -> str:
@@ -163,7 +165,7 @@ def _prompt(name: str, pair: Pair, text: str, other: str) -> Prompt:
     question = "" if pair.criterion == FAITHFULNESS else pair.question
     context = pair.context or ""
     values = {
-        "code": fence_code(question, context, text, other),
+        "code": delimiter_code(question, context, text, other),
         "quality": pair.criterion.replace("_", " "),
         "definition": DEFINITIONS[pair.criterion],
         "question": question,

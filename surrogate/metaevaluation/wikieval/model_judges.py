@@ -188,18 +188,21 @@ class RagasJudge:
     formula has it; as a feature it is missing.
 
     Attributes:
-        model: ``LLM with EMBEDDER``; see ``features.ragas.items.named_models``.
+        model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
         options: Endpoint and store; how the embedding model is run.
-        max_calls: Most prompts to send in a run; None for all.
+        budget: Most prompts to send, and what was asked and used.
         progress: Called with a stage's name, what is done of it, and all of it.
-        usages: What was asked and used; grows as the judge is at work.
     """
 
     model: str
     options: ModelOptions
-    max_calls: int | None = None
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     progress: Progress | None = field(default=None, repr=False)
-    usages: list[Usage] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def usages(self) -> Sequence[Usage]:
+        """What was asked and used, an entry a stage."""
+        return self.budget.usages
 
     @property
     def name(self) -> str:
@@ -253,7 +256,7 @@ class RagasJudge:
         name, embedder = named_models(self.model)
         llm = replace(
             endpoint_model(name, self.options),
-            budget=Budget(self.max_calls, self.usages),
+            budget=self.budget,
             stage=self.name,
             progress=self.progress,
         )

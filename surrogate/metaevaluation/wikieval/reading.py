@@ -18,10 +18,10 @@ from arena.data.errors import Problem, UsageError
 from arena.data.rows import read_rows
 from surrogate.metaevaluation.reading import (
     FilledText,
-    checked_records,
     in_order,
     raise_if,
     refuse,
+    validated_records,
 )
 from surrogate.metaevaluation.wikieval.judges import (
     ANSWER_RELEVANCE,
@@ -57,16 +57,13 @@ def better_answers(
     found: dict[str, tuple[int, int]] = {}
     problems = [*_absent(faithfulness, relevance, FILES[ANSWER_RELEVANCE])]
     problems += _absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[ANSWER_RELEVANCE])
-    others = dict(iter(relevance.groupby("question", sort=False)))
-    for question, rows in faithfulness.groupby("question", sort=False):
-        if question not in others:
-            continue
-        scored = [
-            (ratio(one.answer, other.answer), (int(one.label), int(other.label)))
-            for one in rows.itertuples()
-            for other in others[question].itertuples()
+    both = faithfulness.merge(relevance, on="question", suffixes=("", "_other"))
+    for question, rows in both.groupby("question", sort=False):
+        alike = [
+            (int(row.label), int(row.label_other))
+            for row in rows.itertuples()
+            if ratio(row.answer, row.answer_other) >= ALIKE
         ]
-        alike = [labels for likeness, labels in scored if likeness >= ALIKE]
         if len(alike) == 1:
             found[str(question)] = alike[0]
         else:
@@ -91,12 +88,11 @@ def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict
     """
     found: dict[str, int] = {}
     problems = [*_absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[CONTEXT_RELEVANCE])]
-    known = faithfulness.groupby("question", sort=False)["context"].first()
-    for question, rows in relevance.groupby("question", sort=False):
-        if question not in known.index:
-            continue
+    known = faithfulness.drop_duplicates("question")[["question", "context"]]
+    both = relevance.merge(known, on="question", suffixes=("", "_known"))
+    for question, rows in both.groupby("question", sort=False):
         scored = sorted(
-            (ratio(row.context, known[question]), int(row.label)) for row in rows.itertuples()
+            (ratio(row.context, row.context_known), int(row.label)) for row in rows.itertuples()
         )
         if scored[1][0] >= ALIKE and scored[1][0] > scored[0][0]:
             found[str(question)] = scored[1][1]
@@ -140,17 +136,6 @@ def _label(value: object) -> object:
 Label = Annotated[int, BeforeValidator(_label)]
 
 
-class AnswerInContext(BaseModel):
-    """A row of ``ff.csv``."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    question: FilledText
-    context: FilledText
-    answer: FilledText
-    label: Label
-
-
 class AnswerAlone(BaseModel):
     """A row of ``ar.csv``."""
 
@@ -159,6 +144,12 @@ class AnswerAlone(BaseModel):
     question: FilledText
     answer: FilledText
     label: Label
+
+
+class AnswerInContext(AnswerAlone):
+    """A row of ``ff.csv``."""
+
+    context: FilledText
 
 
 class ContextAlone(BaseModel):
@@ -249,7 +240,7 @@ def _read_file(path: Path, criterion: Criterion, problems: list[Problem]) -> pd.
     found: list[Problem] = []
     checked = [
         fields.model_dump() | {"line": line}
-        for line, fields in checked_records(read_rows(path), record, found)
+        for line, fields in validated_records(read_rows(path), record, found)
     ]
     table = pd.DataFrame(checked, columns=[*record.model_fields, "line"])
     if not found:

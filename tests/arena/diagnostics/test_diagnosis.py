@@ -95,7 +95,7 @@ def test_judges_and_languages_are_looked_at_one_by_one():
     ]
     found = diagnose_judgments(pd.concat(parts, ignore_index=True))
     keys = [("en", "judge"), ("en", "other"), ("fi", "judge")]
-    for name in ("overview", "connections", "coverage", "position", "contradictions"):
+    for name in ("overview", "connections", "coverage", "position", "order_consistency"):
         table = getattr(found, name)
         assert list(table[["language", "judge"]].itertuples(index=False, name=None)) == keys
     assert found.connections["systems"].tolist() == [3, 2, 2]
@@ -167,7 +167,7 @@ BOTH_ORDERS = [
 
 
 def test_flips_are_counted_with_the_side_they_favor():
-    found = diagnose_judgments(judgments(BOTH_ORDERS)).contradictions.iloc[0]
+    found = diagnose_judgments(judgments(BOTH_ORDERS)).order_consistency.iloc[0]
     assert found[["items", "consistent", "flipped", "tie_vs_win"]].tolist() == [5, 2, 2, 1]
     assert found[["flipped_to_a", "flipped_to_b", "flip_rate"]].tolist() == [1, 1, 0.4]
 
@@ -175,7 +175,7 @@ def test_flips_are_counted_with_the_side_they_favor():
 def test_several_judgments_in_one_order_count_as_their_majority():
     rows = [*[("q", "x", "y", "a")] * 2, ("q", "x", "y", "b"), *[("q", "y", "x", "a")] * 2]
     found = diagnose_judgments(judgments(rows))
-    table = found.contradictions.iloc[0]
+    table = found.order_consistency.iloc[0]
     assert table[["items", "flipped", "flipped_to_a"]].tolist() == [1, 1, 1]
     assert table[["repeated", "repeated_differently"]].tolist() == [2, 1]
     assert "1 of 2 items judged again" in said(found, "repeats")[0]
@@ -183,7 +183,7 @@ def test_several_judgments_in_one_order_count_as_their_majority():
 
 def test_without_both_orders_flips_are_unknown():
     found = diagnose_judgments(judgments(CYCLE))
-    assert np.isnan(found.contradictions.iloc[0]["flip_rate"])
+    assert np.isnan(found.order_consistency.iloc[0]["flip_rate"])
     assert "how often verdicts flip is not known" in said(found, "flips")[0]
 
 
@@ -192,7 +192,7 @@ def test_pooled_judges_are_one_but_do_not_contradict_each_other():
     other = judgments([("q", "y", "x", "a")], judge="other")
     found = diagnose_judgments(pd.concat([one, other]), pool=True)
     assert found.overview[["judge", "judgments"]].to_numpy().tolist() == [["all judges", 2]]
-    assert found.contradictions.iloc[0]["items"] == 0
+    assert found.order_consistency.iloc[0]["items"] == 0
     assert found.agreement.iloc[0][["judge", "other_judge", "items"]].tolist() == [
         *["one", "other"],
         1,
@@ -268,7 +268,7 @@ def test_json_is_strict_and_complete():
     text = json.dumps(found.as_json(), allow_nan=False)
     content = json.loads(text)
     assert content["lengths"] is None
-    assert content["contradictions"][0]["flip_rate"] is None
+    assert content["order_consistency"][0]["flip_rate"] is None
     assert {row["system"] for row in content["systems"]} == {"x", "y", "z", "idle"}
     assert set(content["findings"][0]) == {"severity", "check", "subject", "sentence"}
     assert diagnose_judgments(judgments(CYCLE)).worst == "warning"

@@ -11,13 +11,13 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from arena.diagnostics import diagnose_judgments
-from arena.diagnostics.bias import leaning
+from arena.diagnostics.bias import side_preference
 from arena.diagnostics.judge_agreement import MANY_JUDGES
 from arena.statistics.significance import clustered_slope, wilson_interval
 
 SYSTEMS = ("ada", "bo", "cy", "di")
 MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
-BY_GROUP = ("overview", "connections", "coverage", "position", "contradictions")
+BY_GROUP = ("overview", "connections", "coverage", "position", "order_consistency")
 
 
 @st.composite
@@ -53,8 +53,8 @@ def test_mirroring_turns_the_share_of_side_a_around_and_changes_no_flip_or_kappa
     np.testing.assert_allclose(turned.position["share"], 1 - plain.position["share"])
     np.testing.assert_allclose(turned.position["low"], 1 - plain.position["high"], atol=1e-12)
     sides = ["flipped_to_a", "flipped_to_b"]
-    same(turned.contradictions, plain.contradictions, sides)
-    assert turned.contradictions[sides[0]].equals(plain.contradictions[sides[1]])
+    same(turned.order_consistency, plain.order_consistency, sides)
+    assert turned.order_consistency[sides[0]].equals(plain.order_consistency[sides[1]])
     same(turned.agreement, plain.agreement)
     same(turned.connections, plain.connections)
 
@@ -120,8 +120,8 @@ def test_intervals_are_those_of_scipy(won, more):
 def test_nothing_tried_has_no_interval():
     low, high = wilson_interval([0], [0])
     assert np.isnan([low[0], high[0]]).all()
-    assert leaning(low[0], high[0]) == "unknown"
-    assert [leaning(*bounds) for bounds in ((0.6, 0.7), (0.3, 0.4), (0.4, 0.6))] == [
+    assert side_preference(low[0], high[0]) == "unknown"
+    assert [side_preference(*bounds) for bounds in ((0.6, 0.7), (0.3, 0.4), (0.4, 0.6))] == [
         *["up", "down", "none"]
     ]
 

@@ -43,10 +43,10 @@ def test_crowd_rag_prefers_the_first_side_when_gpt_4o_judges_all_at_once(crowd_d
     position = row(crowd_diagnosis.position, "gpt-4o-combined")
     assert position[["won_by_a", "decided"]].tolist() == [386, 693]
     assert position["verdict"] == "side A is favored"
-    flips = row(crowd_diagnosis.contradictions, "gpt-4o-combined")
+    flips = row(crowd_diagnosis.order_consistency, "gpt-4o-combined")
     assert flips[["items", "consistent", "flipped", "tie_vs_win"]].tolist() == [233, 184, 43, 6]
     assert flips[["flipped_to_a", "flipped_to_b"]].tolist() == [32, 11]
-    flips = row(crowd_diagnosis.contradictions, "gpt-4o-individual")
+    flips = row(crowd_diagnosis.order_consistency, "gpt-4o-individual")
     assert flips[["items", "flipped", "tie_vs_win"]].tolist() == [233, 10, 13]
 
 
@@ -78,7 +78,7 @@ def test_crowd_workers_prefer_longer_answers(crowd_diagnosis):
 def test_rakuda_is_balanced_in_position_and_leans_to_long_answers(data):
     found = diagnose(read_arena(data / "arenas" / "rakuda"))
     assert found.position.iloc[0][["won_by_a", "decided"]].tolist() == [356, 726]
-    flips = found.contradictions.iloc[0]
+    flips = found.order_consistency.iloc[0]
     assert flips[["items", "consistent", "flipped", "tie_vs_win"]].tolist() == [104, 84, 6, 14]
     assert found.lengths.iloc[0]["share"] == pytest.approx(573 / 726)
     assert found.connections.iloc[0][["groups", "strong_groups"]].tolist() == [1, 1]
@@ -111,5 +111,5 @@ def test_translation_workers_are_thin_alone_and_sound_together(data):
     assert together.connections.iloc[0][["systems", "strong_groups"]].tolist() == [9, 1]
     assert together.position.iloc[0][["won_by_a", "decided"]].tolist() == [10673, 20694]
     for count in ("items", "flipped", "repeated_differently"):
-        assert together.contradictions[count].sum() == alone.contradictions[count].sum()
+        assert together.order_consistency[count].sum() == alone.order_consistency[count].sum()
     assert together.agreement.equals(alone.agreement)

@@ -204,6 +204,7 @@ def test_a_batch_holds_at_least_one_item():
         AdaptivePairing(SYSTEMS, QUESTIONS).next_pairs(0)
 
 
+@pytest.mark.slow
 def test_chosen_items_rank_better_than_random_ones():
     battles = connected_battles(round_robin(16, 24, seed=1), "en")
     shares = [0.1, 0.2, 0.4]
@@ -225,7 +226,7 @@ def test_ratings_are_those_of_all_judgments_once_all_are_made():
     assert (ratings["standard_error"] == 0).all()
 
 
-def test_ratings_foretell_what_is_not_judged():
+def test_ratings_predict_what_is_not_judged():
     pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
     assert (pairing.ratings()["rating"] == 0).all()
     run(pairing, budget=25)
@@ -234,7 +235,7 @@ def test_ratings_foretell_what_is_not_judged():
     assert (ratings["standard_error"] > 0).all()
 
 
-def test_a_failed_item_is_foretold_no_longer():
+def test_a_failed_item_is_predicted_no_longer():
     pairing = AdaptivePairing(SYSTEMS[:3], ["q0"])
     items = pairing.next_pairs(3)
     pairing.record(judge(items, failing=[0]))

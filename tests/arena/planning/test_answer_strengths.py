@@ -1,4 +1,4 @@
-"""Strengths of single answers, and what they foretell of the battles not judged."""
+"""Strengths of single answers, and what they predict of the battles not judged."""
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ from scipy.special import expit, log_expit
 from arena.planning.answer_strengths import AnswerStrengths, estimate_answers, posterior_of
 from arena.planning.planner import (
     LOPSIDED,
-    Forecast,
+    PredictedBattles,
     doubts,
-    foretell,
+    predict_battles,
     rate_whole,
     rating_covariance,
     usefulness,
@@ -35,9 +35,9 @@ def arena(systems=8, questions=12, variance=1.0, seed=0, ties=0.0):
     answers = random.normal(size=systems) + np.sqrt(variance) * random.normal(
         size=(questions, systems)
     )
-    chance = expit(pairs.differences(answers))
-    points = (random.random(chance.shape) < chance).astype(float)
-    points[random.random(chance.shape) < ties] = 0.5
+    probability = expit(pairs.differences(answers))
+    points = (random.random(probability.shape) < probability).astype(float)
+    points[random.random(probability.shape) < ties] = 0.5
     return pairs, answers, points
 
 
@@ -130,11 +130,11 @@ def test_nothing_judged_tells_nothing():
     none = np.zeros((3, 6))
     strengths = estimate_answers(pairs, none, none, RIDGE)
     assert not strengths.answers.any()
-    np.testing.assert_allclose(foretell(pairs, strengths).chance, 0.5)
+    np.testing.assert_allclose(predict_battles(pairs, strengths).probability, 0.5)
 
 
 @given(st.floats(-6, 6), st.floats(0.05, 6.0))
-def test_foretold_chances_average_over_what_is_unsure(better, variance):
+def test_predicted_probabilities_average_over_what_is_unsure(better, variance):
     pairs = all_pairs(2)
     posterior = posterior_of(pairs, np.zeros((1, 1)), variance, ridge=1e6)
     strengths = AnswerStrengths(
@@ -142,15 +142,15 @@ def test_foretold_chances_average_over_what_is_unsure(better, variance):
     )
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     expected = weights @ expit(better + np.sqrt(2.0 * variance) * nodes) / weights.sum()
-    assert foretell(pairs, strengths).chance[0, 0] == pytest.approx(expected, abs=0.02)
+    assert predict_battles(pairs, strengths).probability[0, 0] == pytest.approx(expected, abs=0.02)
 
 
-def test_of_a_whole_arena_nothing_is_foretold_and_nothing_unsure():
+def test_of_a_whole_arena_nothing_is_predicted_and_nothing_unsure():
     pairs, _, points = arena()
     every = np.ones_like(points)
     strengths = estimate_answers(pairs, points, every, RIDGE)
-    forecast = foretell(pairs, strengths)
-    ratings = rate_whole(pairs, points, every, 0.0 * every, forecast, RIDGE)
+    predicted = predict_battles(pairs, strengths)
+    ratings = rate_whole(pairs, points, every, 0.0 * every, predicted, RIDGE)
     plain = fit_bradley_terry(
         points.sum(axis=0), every.sum(axis=0), pairs.first, pairs.second, pairs.n_systems, RIDGE
     )
@@ -163,14 +163,14 @@ def test_of_a_whole_arena_nothing_is_foretold_and_nothing_unsure():
 
 def completed(pairs, points, met):
     strengths = estimate_answers(pairs, points * met, met, RIDGE)
-    forecast = foretell(pairs, strengths)
+    predicted = predict_battles(pairs, strengths)
     ahead = 1.0 - met
-    ratings = rate_whole(pairs, points * met, met, ahead, forecast, RIDGE)
+    ratings = rate_whole(pairs, points * met, met, ahead, predicted, RIDGE)
     covariance = rating_covariance(
         pairs,
         strengths.posterior,
         strengths.dispersion,
-        forecast.information * ahead,
+        predicted.information * ahead,
         ratings.slopes,
     )
     return ratings.coefficients, covariance
@@ -193,28 +193,28 @@ def test_usefulness_is_what_a_battle_takes_from_the_weighted_covariance():
     pairs, _, points = arena(systems=4, questions=3)
     met = judged_part(points, 0.4)
     random = np.random.default_rng(1)
-    forecast = Forecast(0.5 * np.ones((3, 6)), 0.05 + 0.2 * random.random((3, 6)))
+    predicted = PredictedBattles(0.5 * np.ones((3, 6)), 0.05 + 0.2 * random.random((3, 6)))
     dispersion = np.array([1.0, 0.4, 0.8])
-    known = met * forecast.information / dispersion[:, None]
+    known = met * predicted.information / dispersion[:, None]
     posterior = posterior_of(pairs, known, 0.8, RIDGE)
     weight = random.normal(size=(4, 4))
     target = weight @ weight.T
-    worth = usefulness(pairs, posterior, dispersion, forecast.information, 1.0 - met, target)
+    worth = usefulness(pairs, posterior, dispersion, predicted.information, 1.0 - met, target)
 
     answers = np.linalg.inv(dense(pairs, known, 0.8, RIDGE))[:12, :12]
     apart = np.zeros((6, 4))
     apart[np.arange(6), pairs.first], apart[np.arange(6), pairs.second] = 1.0, -1.0
     for question, pair in zip(*np.nonzero(met == 0), strict=True):
         own = np.zeros(12)
-        own[4 * question : 4 * question + 4] = forecast.information[question, pair] * apart[pair]
-        chance = dispersion[question] * forecast.information[question, pair]
+        own[4 * question : 4 * question + 4] = predicted.information[question, pair] * apart[pair]
+        probability = dispersion[question] * predicted.information[question, pair]
         to_points = np.zeros((4, 12))
         for each in range(3):
-            ahead = (1.0 - met[each]) * forecast.information[each]
+            ahead = (1.0 - met[each]) * predicted.information[each]
             to_points[:, 4 * each : 4 * each + 4] = pairs.laplacian(ahead)
-        shared = to_points @ answers @ own + chance * apart[pair]
-        fall = shared @ target @ shared / (own @ answers @ own + chance)
-        trusted = 1.0 / (forecast.information[question, pair] + LOPSIDED)
+        shared = to_points @ answers @ own + probability * apart[pair]
+        fall = shared @ target @ shared / (own @ answers @ own + probability)
+        trusted = 1.0 / (predicted.information[question, pair] + LOPSIDED)
         assert worth[question, pair] == pytest.approx(trusted * fall, rel=1e-8)
 
 
@@ -226,8 +226,8 @@ def test_usefulness_is_what_a_battle_takes_from_the_weighted_covariance():
 )
 def test_no_battle_is_worth_less_than_nothing(strengths, battles, coefficients, variance):
     pairs = all_pairs(6)
-    chance = expit(pairs.differences(strengths))
-    information = chance * (1.0 - chance)
+    probability = expit(pairs.differences(strengths))
+    information = probability * (1.0 - probability)
     posterior = posterior_of(pairs, battles * information, variance, RIDGE)
     dispersion = np.ones(3)
     ahead = (battles == 0).astype(float)

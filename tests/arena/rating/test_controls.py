@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from arena.rating.controls import citations, length, markup, style_differences
+from arena.rating.controls import log_citations, log_length, log_markup, style_differences
 from arena.rating.ratings import rate
 
 SYSTEMS = ("plain", "wordy", "weak")
@@ -61,10 +61,12 @@ def test_mirroring_changes_neither_ratings_nor_effects():
 
 
 def test_style_is_measured_on_the_answer():
-    assert length("##Reason: long words ##Answer: abc [1].") == pytest.approx(np.log1p(4))
-    assert citations("a [1, 2] b [3]") == pytest.approx(np.log1p(3))
-    assert markup("# Title\n- one\n- two\nsome **bold** text\n1. first") == pytest.approx(np.log(6))
-    assert length("") == citations("") == markup("") == 0.0
+    assert log_length("##Reason: long words ##Answer: abc [1].") == pytest.approx(np.log1p(4))
+    assert log_citations("a [1, 2] b [3]") == pytest.approx(np.log1p(3))
+    assert log_markup("# Title\n- one\n- two\nsome **bold** text\n1. first") == pytest.approx(
+        np.log(6)
+    )
+    assert log_length("") == log_citations("") == log_markup("") == 0.0
 
 
 def test_battles_of_absent_answers_are_told_apart():

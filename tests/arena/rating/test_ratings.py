@@ -259,6 +259,7 @@ def test_thousands_of_systems_are_solved_sparsely():
     np.testing.assert_allclose(-np.diff(fit.coefficients[0]), expected, rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval", ["bootstrap", "sandwich"])
 def test_nominal_95_percent_intervals_hold_the_truth_93_to_97_percent_of_the_time(interval):
     truth = np.array([0.9, 0.4, 0.1, -0.2, -0.5, -0.7])

@@ -23,10 +23,10 @@ from features.measures.citations import (
 from features.measures.fluency import (
     ANSWER_LENGTH,
     FLUENCY_FEATURES,
-    MARKUP_DEBRIS,
+    MARKUP_ARTIFACTS,
     REPETITION,
     SCRIPT_MIXING,
-    TRUNCATED_ENDING,
+    TRUNCATION,
     UNREADABLE_CHARACTERS,
 )
 from features.measures.language import ENGLISH, TARGET_LANGUAGE
@@ -131,7 +131,7 @@ OVERLAPPING = {
     ("bn", "", "ঢাকা"): (0.0, 0.0, (0.0, 0.0)),
 }
 
-# Words; repetition, truncated ending, script mixing, markup debris, unreadable characters.
+# Words; repetition, truncation, script mixing, markup artifacts, unreadable characters.
 WRITTEN = {
     # Words 5 to 8 repeat 1 to 4.
     ("en", "It is so big. It is so big"): (8, 4 / 8, 1.0, 0.0, 0, 0.0),
@@ -174,7 +174,7 @@ def test_overlap(language, answer, reference):
 @pytest.mark.parametrize(("language", "output"), WRITTEN)
 def test_length_and_fluency(language, output):
     features = (
-        *(ANSWER_LENGTH, REPETITION, TRUNCATED_ENDING, SCRIPT_MIXING, MARKUP_DEBRIS),
+        *(ANSWER_LENGTH, REPETITION, TRUNCATION, SCRIPT_MIXING, MARKUP_ARTIFACTS),
         UNREADABLE_CHARACTERS,
     )
     measured = [feature.measure(sample(output, language)) for feature in features]

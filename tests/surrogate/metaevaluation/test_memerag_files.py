@@ -121,11 +121,14 @@ def test_agreement_of_files_by_hand(tmp_path):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (rated(factuality=["", YES]), r"en\.jsonl:1: answer.0.factuality = '': is no label"),
-        (rated(factuality=[1.5]), "answer.0.factuality = 1.5: is no label"),
+        (
+            rated(factuality=["", YES]),
+            r"en\.jsonl:1: answer.0.factuality = \['', 'Supported'\]: is no label",
+        ),
+        (rated(factuality=[1.5]), r"answer.0.factuality = \[1.5\]: is no label"),
         ({"answer": None}, "answer = None: is missing"),
-        ({"answer": "x"}, "answer = 'x': is no list of sentences"),
-        ({"answer": ["x"]}, "answer.0 = 'x': is no object"),
+        ({"answer": "x"}, "answer = 'x': is not a list"),
+        ({"answer": ["x"]}, "answer.0 = 'x': is not an object"),
         ({"answer": [{"sentence": "a"}]}, "answer.0.factuality = None: is missing"),
         ({"answer": []}, "holds no sentences"),
     ],
