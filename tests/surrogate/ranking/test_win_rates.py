@@ -129,7 +129,9 @@ def test_a_rating_is_the_mean_of_those_of_single_answers(published, own):
     assert ratings[questions[4]].iloc[0] == pytest.approx(alone.iloc[0])
     [whole] = published.surrogate.predict(own)["rating"]
     assert ratings.to_numpy().mean() == pytest.approx(whole)
-    assert answer_ratings(published.surrogate, own, "en", ["nobody"], questions).isna().all(axis=None)
+    assert (
+        answer_ratings(published.surrogate, own, "en", ["nobody"], questions).isna().all(axis=None)
+    )
 
 
 def test_intervals_hold_the_win_rate_and_are_narrower_than_without_the_surrogate(published):
