@@ -9,28 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surrogate.cli.options import (
-    OPENAI_KEY,
-    OPENAI_URL,
-    STORE_FILE,
-    ApiKeyOption,
-    BaseUrlOption,
-    BatchSizeOption,
-    ConcurrencyOption,
-    DeviceOption,
-    DownloadOption,
     JsonOption,
-    MaxCallsOption,
-    NotedInOption,
     SeedOption,
-    StoreOption,
-    TimeoutOption,
     split_names,
+    with_settings,
 )
+from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:
-    from features.models import ModelOptions
     from surrogate.metaevaluation.report import Report
-    from surrogate.metaevaluation.runner import Benchmark, Evaluation, JudgeOptions
+    from surrogate.metaevaluation.runner import Benchmark, Evaluation
 
 metaeval = typer.Typer(
     help="Hold judges against human labels, and human labels against each other.",
@@ -38,31 +26,16 @@ metaeval = typer.Typer(
     rich_markup_mode=None,
 )
 
+NotedInOption = Annotated[
+    Path | None,
+    typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
+]
 ReplicatesOption = Annotated[
     int, typer.Option("--replicates", min=2, help="Bootstrap replicates of intervals and errors.")
 ]
 PermutationsOption = Annotated[
     int, typer.Option("--permutations", min=1, help="Random swaps of each significance test.")
 ]
-
-
-def _options(
-    base_url: str,
-    api_key_env: str,
-    concurrency: int,
-    timeout: float,
-    store: str,
-    max_calls: int | None,
-    max_tokens: int,
-    retries: int = 0,
-    models: ModelOptions | None = None,
-) -> JudgeOptions:
-    from arena.llm import Endpoint
-    from features.models import ModelOptions
-    from surrogate.metaevaluation.runner import JudgeOptions
-
-    endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
-    return JudgeOptions(endpoint, store, max_calls, max_tokens, retries, models or ModelOptions())
 
 
 def _evaluate(
@@ -94,11 +67,13 @@ def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
 
 
 @metaeval.command()
+@with_settings(JudgeOptions, LOCAL_MODEL_FIELDS)
 def grouse(
     judges: Annotated[
         list[str],
         typer.Option("--judge", help="llm:MODEL, lexical or python:MODULE:FUNCTION; repeatable."),
     ],
+    settings: JudgeOptions,
     file: Annotated[
         Path | None,
         typer.Argument(help="Unit tests in GroUSE's format; this project's by default."),
@@ -122,26 +97,17 @@ def grouse(
             help="What the server holds a model to: json_schema, json_object or text (nothing).",
         ),
     ] = "json_schema",
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: StoreOption = STORE_FILE,
-    max_calls: MaxCallsOption = None,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 60.0,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
-    ] = 2048,
     as_json: JsonOption = False,
 ) -> None:
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
     from surrogate.metaevaluation.grouse.evaluation import Grouse
 
-    options = _options(base_url, api_key_env, concurrency, timeout, store, max_calls, max_tokens)
     benchmark = Grouse.choose(file, split_names(languages), split_names(types), limit, replies)
-    _present(benchmark.report(_evaluate(benchmark, judges, options)), as_json, arena)
+    _present(benchmark.report(_evaluate(benchmark, judges, settings)), as_json, arena)
 
 
 @metaeval.command()
+@with_settings(JudgeOptions)
 def wikieval(
     folder: Annotated[Path, typer.Argument(help="Folder with WikiEval's ff.csv, ar.csv, cr.csv.")],
     judges: Annotated[
@@ -153,6 +119,7 @@ def wikieval(
             "python:MODULE:FUNCTION; repeatable.",
         ),
     ],
+    settings: JudgeOptions,
     criteria: Annotated[
         str | None,
         typer.Option(
@@ -176,21 +143,6 @@ def wikieval(
         typer.Option("--limit", min=1, help="Judge the first so many pairs of a criterion."),
     ] = None,
     arena: NotedInOption = None,
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: StoreOption = STORE_FILE,
-    max_calls: MaxCallsOption = None,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 60.0,
-    max_tokens: Annotated[
-        int,
-        typer.Option(
-            "--max-tokens", min=1, help="Most tokens of a reply, for gpt-score and -ranking."
-        ),
-    ] = 512,
-    device: DeviceOption = "auto",
-    batch_size: BatchSizeOption = 32,
-    download: DownloadOption = False,
     replicates: Annotated[
         int, typer.Option("--replicates", min=2, help="Bootstrap replicates of standard errors.")
     ] = 1000,
@@ -198,16 +150,11 @@ def wikieval(
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness and relevance against WikiEval's pairs."""
-    from features.models import ModelOptions
     from surrogate.metaevaluation.wikieval.evaluation import Wikieval
     from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
-    models = ModelOptions(device, batch_size, download)
-    options = _options(
-        base_url, api_key_env, concurrency, timeout, store, max_calls, max_tokens, models=models
-    )
     benchmark = Wikieval(read_wikieval(folder, split_names(criteria), better), limit, seed)
-    evaluation = _evaluate(benchmark, judges, options)
+    evaluation = _evaluate(benchmark, judges, settings)
     _present(benchmark.report(evaluation, ties, replicates, seed), as_json, arena)
 
 
@@ -248,6 +195,7 @@ def rater_agreement(
 
 
 @metaeval.command()
+@with_settings(JudgeOptions)
 def memerag(
     folder: Annotated[Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …")],
     judges: Annotated[
@@ -258,6 +206,7 @@ def memerag(
             "python:MODULE:FUNCTION; repeatable.",
         ),
     ],
+    settings: JudgeOptions,
     prompt: Annotated[
         str, typer.Option("--prompt", help="For LLMs: zero_shot, cot, ag or ag_cot.")
     ] = "ag_cot",
@@ -272,40 +221,20 @@ def memerag(
         Path | None, typer.Option("--out", help="File for the verdicts, such as run.json.")
     ] = None,
     arena: NotedInOption = None,
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: StoreOption = STORE_FILE,
-    max_calls: MaxCallsOption = None,
-    retries: Annotated[
-        int, typer.Option("--retries", min=0, help="Further tries where a reply has no label.")
-    ] = 5,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 60.0,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
-    ] = 1024,
-    device: DeviceOption = "auto",
-    batch_size: BatchSizeOption = 32,
-    download: DownloadOption = False,
     replicates: ReplicatesOption = 1000,
     permutations: PermutationsOption = 10_000,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness against MEMERAG's human labels."""
-    from features.models import ModelOptions
     from surrogate.metaevaluation.memerag.evaluation import Memerag
     from surrogate.metaevaluation.memerag.judges import FaithfulnessPrompts
     from surrogate.metaevaluation.memerag.reading import read_memerag
     from surrogate.metaevaluation.memerag.run_file import write_run
 
-    models = ModelOptions(device, batch_size, download)
-    options = _options(
-        base_url, api_key_env, concurrency, timeout, store, max_calls, max_tokens, retries, models
-    )
     prompts = FaithfulnessPrompts(prompt)
     benchmark = Memerag(read_memerag(folder, split_names(languages)), limit, prompts)
-    evaluation = _evaluate(benchmark, judges, options)
+    evaluation = _evaluate(benchmark, judges, settings)
     if out is not None:
         write_run(evaluation.verdicts, out)
     report = benchmark.report(evaluation, replicates, permutations, seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -117,19 +116,6 @@ def model_settings(model: str, temperature: float, max_tokens: int, body: str) -
         max_tokens=None if "max_completion_tokens" in further else max_tokens,
         extra_body=further,
     )
-
-
-STORE_FILE = "metaevaluation.sqlite"
-
-StoreOption = Annotated[str, typer.Option("--store", help="SQLite file that keeps every reply.")]
-MaxCallsOption = Annotated[
-    int | None,
-    typer.Option("--max-calls", min=0, help="Most prompts that a judge sends in this run."),
-]
-NotedInOption = Annotated[
-    Path | None,
-    typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
-]
 
 
 SETTINGS = "settings"

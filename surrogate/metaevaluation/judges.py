@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, ModelSettings, Prompt, Usage, ask_table
@@ -167,9 +167,13 @@ class JudgePrompts(ABC, Generic[ItemT]):
 
     Attributes:
         kind: What stands before the model in a judge's name.
+        max_tokens: Most tokens of a reply, unless others are asked for.
+        retries: Further tries where a reply has no value, unless others are asked for.
     """
 
-    kind: str = "llm"
+    kind: ClassVar[str] = "llm"
+    max_tokens: ClassVar[int] = 1024
+    retries: ClassVar[int] = 0
 
     @property
     @abstractmethod
@@ -187,6 +191,10 @@ class JudgePrompts(ABC, Generic[ItemT]):
         Raises:
             UnparsableError: If it has none.
         """
+
+    def settings(self, model: str, max_tokens: int) -> ModelSettings:
+        """Return the settings of a model that is given by name."""
+        return ModelSettings(model, max_tokens=max_tokens)
 
     def task(self, item: ItemT) -> str:  # noqa: ARG002
         """Name what is asked: items of one task share a reply format and a reader."""
@@ -256,7 +264,7 @@ class PromptJudge(Generic[ItemT]):
             answered = self._answers([prompt for _, prompt in asked], task)
             for (number, _), verdict in zip(asked, answered, strict=True):
                 replies[number].append(verdict)
-        return [self.prompts.verdict(each) for each in replies]
+        return [self.prompts.verdict(of_item) for of_item in replies]
 
     def _answers(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
         verdicts: dict[int, Verdict] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.llm import Budget, Endpoint, Llm, ModelSettings, Usage
+from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
-from features.models import ModelOptions
 from surrogate.metaevaluation.judges import (
     FunctionJudge,
     Judge,
@@ -23,6 +22,7 @@ from surrogate.metaevaluation.judges import (
     PromptJudge,
     Verdict,
 )
+from surrogate.metaevaluation.options import JudgeOptions
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -33,27 +33,6 @@ BenchmarkT = TypeVar("BenchmarkT", covariant=True)
 BY_JUDGE = ["judge", "prompt"]
 VERDICT = ["value", "failure", "was_asked"]
 """Columns of every table of verdicts, after the judge and what tells one item from another."""
-
-
-@dataclass(frozen=True)
-class JudgeOptions:
-    """How judges that are given by name are asked.
-
-    Attributes:
-        endpoint: Where LLMs are asked.
-        store: Path of what keeps their replies.
-        max_calls: Most prompts that each LLM is sent; None for all.
-        max_tokens: Most tokens of a reply.
-        retries: Further tries where a reply has no value.
-        models: How models on this machine are run.
-    """
-
-    endpoint: Endpoint = field(default_factory=Endpoint)
-    store: str = "metaevaluation.sqlite"
-    max_calls: int | None = None
-    max_tokens: int = 1024
-    retries: int = 0
-    models: ModelOptions = field(default_factory=ModelOptions)
 
 
 class JudgeFactory:
@@ -82,18 +61,13 @@ class JudgeFactory:
 
         return self._opened.enter_context(open_store(self.options.store))
 
-    def llm(
-        self, prompts: JudgePrompts[Any], model: str, settings: ModelSettings | None = None
-    ) -> PromptJudge[Any]:
+    def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
         options = self.options
-        llm = Llm(
-            settings or ModelSettings(model, max_tokens=options.max_tokens),
-            options.endpoint,
-            self.store,
-            Budget(options.max_calls),
-        )
-        return PromptJudge(prompts, llm, options.retries, self.progress)
+        settings = prompts.settings(model, options.max_tokens or prompts.max_tokens)
+        llm = Llm(settings, options.endpoint, self.store, Budget(options.max_calls))
+        retries = prompts.retries if options.retries is None else options.retries
+        return PromptJudge(prompts, llm, retries, self.progress)
 
 
 @dataclass(frozen=True)
@@ -185,9 +159,9 @@ def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[
 def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
     """Return the columns ``VERDICT``."""
     return {
-        "value": pd.Series([each.value for each in verdicts], dtype=object),
-        "failure": pd.Series([each.failure for each in verdicts], dtype=object),
-        "was_asked": pd.Series([each.was_asked for each in verdicts], dtype=bool),
+        "value": pd.Series([verdict.value for verdict in verdicts], dtype=object),
+        "failure": pd.Series([verdict.failure for verdict in verdicts], dtype=object),
+        "was_asked": pd.Series([verdict.was_asked for verdict in verdicts], dtype=bool),
     }
 
 

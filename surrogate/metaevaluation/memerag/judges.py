@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -117,7 +117,6 @@ class NliJudge:
 PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
 
-RETRIES = 5
 TEMPERATURE = 0.1
 TOP_P = 0.1
 
@@ -141,6 +140,7 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
     """
 
     name: str = "ag_cot"
+    retries: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         if self.name not in PROMPTS:
@@ -163,6 +163,10 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
                 self.version,
             )
         ]
+
+    def settings(self, model: str, max_tokens: int) -> ModelSettings:
+        """Return a model's settings as in the paper: temperature and top_p of 0.1."""
+        return paper_settings(model, max_tokens)
 
     def read(self, text: str, task: str) -> str:  # noqa: ARG002
         """Read the label of a reply, see ``parse_label``."""

@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
+from arena.llm import Budget
 from surrogate.metaevaluation.judges import Judge, Verdict
 from surrogate.metaevaluation.report import (
     NO_VALUE,
@@ -51,8 +52,7 @@ PAPER = "Es et al. (2023)"
 
 def _ragas(model: str, factory: JudgeFactory) -> RagasJudge:
     options = factory.options
-    models = replace(options.models, endpoint=options.endpoint, store=options.store)
-    return RagasJudge(model, models, options.max_calls, factory.progress)
+    return RagasJudge(model, options.models, Budget(options.max_calls), factory.progress)
 
 
 _KINDS = (
@@ -106,10 +106,10 @@ class Wikieval:
         is_first = [self._better_is_first(row) for row in rows]
         shown = [_shown(row, first) for row, first in zip(rows, is_first, strict=True)]
         verdicts = judge_items(judge, shown, "pairs")
-        told = [_told(each, first) for each, first in zip(verdicts, is_first, strict=True)]
+        told = [_told(verdict, first) for verdict, first in zip(verdicts, is_first, strict=True)]
         scores = [
-            (each.scores or (None, None))[:: 1 if first else -1]
-            for each, first in zip(verdicts, is_first, strict=True)
+            (verdict.scores or (None, None))[:: 1 if first else -1]
+            for verdict, first in zip(verdicts, is_first, strict=True)
         ]
         table = pairs[["criterion", "question"]].reset_index(drop=True)
         return table.assign(

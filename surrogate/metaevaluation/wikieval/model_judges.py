@@ -156,8 +156,8 @@ def _cosine(pair: Pair, text: str, known: Mapping[str, Scores]) -> Verdict:
     if not sentences or not targets:
         return Verdict(None, _NO_SENTENCES)
     cosines = (
-        np.stack([known[each] for each in sentences])
-        @ np.stack([known[each] for each in targets]).T
+        np.stack([known[sentence] for sentence in sentences])
+        @ np.stack([known[sentence] for sentence in targets]).T
     )
     return Verdict(float(cosines.max(axis=1).mean(dtype=np.float64)))
 
@@ -188,18 +188,21 @@ class RagasJudge:
     formula has it; as a feature it is missing.
 
     Attributes:
-        model: ``LLM with EMBEDDER``; see ``features.ragas.items.named_models``.
+        model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
         options: Endpoint and store; how the embedding model is run.
-        max_calls: Most prompts to send in a run; None for all.
+        budget: Most prompts to send, and what was asked and used.
         progress: Called with a stage's name, what is done of it, and all of it.
-        usages: What was asked and used; grows as the judge is at work.
     """
 
     model: str
     options: ModelOptions
-    max_calls: int | None = None
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     progress: Progress | None = field(default=None, repr=False)
-    usages: list[Usage] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def usages(self) -> Sequence[Usage]:
+        """What was asked and used, an entry a stage."""
+        return self.budget.usages
 
     @property
     def name(self) -> str:
@@ -253,7 +256,7 @@ class RagasJudge:
         name, embedder = named_models(self.model)
         llm = replace(
             endpoint_model(name, self.options),
-            budget=Budget(self.max_calls, self.usages),
+            budget=self.budget,
             stage=self.name,
             progress=self.progress,
         )
@@ -263,9 +266,9 @@ class RagasJudge:
 
 
 def _score(row: Scores) -> Verdict:
-    found = from_scores(row)
-    if found == INSUFFICIENT_INFORMATION:
+    measured = from_scores(row)
+    if measured == INSUFFICIENT_INFORMATION:
         return Verdict(0.0)
-    if isinstance(found, Missing):
-        return Verdict(None, found.reason, found != NOT_REACHED)
-    return Verdict(found)
+    if isinstance(measured, Missing):
+        return Verdict(None, measured.reason, measured != NOT_REACHED)
+    return Verdict(measured)

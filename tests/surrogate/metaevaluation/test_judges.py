@@ -15,12 +15,12 @@ from surrogate.metaevaluation.judges import (
 from surrogate.metaevaluation.memerag.evaluation import Memerag
 from surrogate.metaevaluation.memerag.judges import Claim, FaithfulnessPrompts, paper_settings
 from surrogate.metaevaluation.memerag.scores import score_judges
+from surrogate.metaevaluation.options import JudgeOptions
 from surrogate.metaevaluation.runner import (
     LEXICAL,
     PYTHON,
     JudgeFactory,
     JudgeKind,
-    JudgeOptions,
     evaluate_judges,
     make_judge,
 )
