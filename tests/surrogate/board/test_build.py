@@ -58,8 +58,8 @@ def test_held_out_systems_are_ranked_but_not_trained_on(small_board):
     held = set(small_board.summary.languages["en"].holdout)
     split = small_board.ratings.groupby("split")["system"].unique()
     assert set(split["holdout"]) == held
-    for judge in small_board.surrogate.languages.values():
-        assert not held & set(judge.systems)
+    for systems in small_board.surrogate.systems_.values():
+        assert not held & set(systems)
 
 
 def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):

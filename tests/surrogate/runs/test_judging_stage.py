@@ -65,5 +65,5 @@ def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make
     boards = configure(judging(server))
     server.behave = lambda *_: completion("I do not know.")
     steps = make(boards)
-    assert steps["a/judging"].error == "no pair that was asked got a verdict: 34 invalid"
+    assert steps["a/judging"].error == "no pair that was asked got a verdict: 34 unparsable"
     assert steps["a/board"].state == "skipped"
