@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -23,11 +23,11 @@ from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
-from surrogate.learning.saving import load_judge, save_judge
-from surrogate.learning.surrogates import SurrogateJudge
+from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.surrogate import Surrogate
 
 if TYPE_CHECKING:
-    from surrogate.ranking.rank import Placement
+    from surrogate.ranking.rank import RankedSystems
 
 
 class Manifest(BaseModel):
@@ -74,7 +74,7 @@ class Board:
     features: pd.DataFrame
     judge_report: JudgeReport
     summary: BoardSummary
-    surrogate_or_file: SurrogateJudge | Path
+    surrogate_or_file: Surrogate | Path
     folder: Path | None = None
 
     def __post_init__(self) -> None:
@@ -84,10 +84,10 @@ class Board:
         object.__setattr__(self, "features", tables.typed_features(self.features))
 
     @cached_property
-    def surrogate(self) -> SurrogateJudge:
+    def surrogate(self) -> Surrogate:
         """The surrogate, for new systems."""
         source = self.surrogate_or_file
-        return load_judge(source) if isinstance(source, Path) else source
+        return load_surrogate(source) if isinstance(source, Path) else source
 
     @property
     def systems(self) -> Sequence[str]:
@@ -119,7 +119,7 @@ class Board:
         arena: Arena | None = None,
         n_jobs: int = 1,
         models: ModelOptions | None = None,
-    ) -> Placement:
+    ) -> RankedSystems:
         """Rank new systems by their answers alone; see ``ranking.rank.rank_systems``.
 
         Args:
@@ -142,8 +142,7 @@ class Board:
         summary = self.summary
         if self.folder is None or summary.arena_folder is None:
             raise UsageError(
-                f"the board does not say where arena {summary.arena!r} is; name its folder "
-                "(--arena)"
+                f"the board does not say where arena {summary.arena!r} is; name it (--arena)"
             )
         path = self.folder / summary.arena_folder
         if not path.is_dir():
@@ -152,7 +151,7 @@ class Board:
             )
         return path
 
-    def save(self, folder: Path | str, arena: Path | str | None = None) -> None:
+    def save(self, folder: Path | str, arena: Path | str | None = None) -> Board:
         """Write the board's folder whole or not at all; the same board gives the same bytes.
 
         A board that is there is replaced; files that are not of a board stay.
@@ -162,6 +161,9 @@ class Board:
             arena: Arena folder the board was built from, noted so that new systems can be ranked
                 without naming it again.
 
+        Returns:
+            The board as it lies in the folder.
+
         Raises:
             UsageError: If the folder is not empty and holds no board.
         """
@@ -170,21 +172,22 @@ class Board:
         if arena is None and self.folder is not None and self.summary.arena_folder is not None:
             arena = self.folder / self.summary.arena_folder
         noted = None if arena is None else os.path.relpath(arena, folder)
+        summary = self.summary.model_copy(update={"arena_folder": noted})
         surrogate = self.surrogate  # loaded before anything is written: it may be in the folder
         with replaced_folder(folder) as target:
             for name, table in tables.TABLES.items():
                 table.write(getattr(self, name), target)
             write_rows(self.examples, target / tables.EXAMPLES_FILE)
             write_rows(self.features, target / tables.FEATURES_FILE)
-            save_judge(surrogate, target / tables.SURROGATE_FILE)
+            save_surrogate(surrogate, target / tables.SURROGATE_FILE)
             tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
-            summary = self.summary.model_copy(update={"arena_folder": noted})
             tables.write_json(summary, target / tables.SUMMARY_FILE)
             digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}
             tables.write_json(Manifest(files=digests), target / tables.MANIFEST_FILE)
             for path in others:
                 copy = shutil.copytree if path.is_dir() else shutil.copy2
                 copy(path, target / path.name)
+        return replace(self, summary=summary, folder=folder)
 
     @classmethod
     def load(cls, folder: Path | str) -> Board:

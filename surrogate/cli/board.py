@@ -85,8 +85,8 @@ def publish(built: Board, out: Path, arena: Path, site: bool, as_json: bool = Fa
     from surrogate.cli import printing
     from surrogate.publish.site.site import write_site
 
-    built.save(out, arena)
-    index = write_site(out, out / SITE) if site else None
+    saved = built.save(out, arena)
+    index = write_site(saved, out / SITE) if site else None
     if as_json:
         printing.print_json(
             {

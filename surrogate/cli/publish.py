@@ -244,6 +244,7 @@ def report(
     ] = Path("site"),
 ) -> None:
     """Write a board as HTML pages that need neither a server nor the network."""
+    from surrogate.board.board import Board
     from surrogate.publish.site.site import write_site
 
-    print(f"Site written: open {write_site(board, out)}")
+    print(f"Site written: open {write_site(Board.load(board), out)}")

@@ -1,4 +1,4 @@
-"""Only what changed is made anew, and everything that changed is."""
+"""Only what changed is made again, and everything that changed is."""
 
 import json
 import shutil
@@ -10,8 +10,8 @@ from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
 from surrogate import build_board
 from surrogate.runs import steps as versions_module
-from surrogate.runs.config import chosen_features
-from surrogate.runs.run import check, regenerate, steps_of
+from surrogate.runs.run import bring_up_to_date, check
+from surrogate.runs.stages import steps_of
 from surrogate.runs.steps import read_manifest
 
 BOARD = "[boards.a]\narena = 'arena'\n"
@@ -33,7 +33,7 @@ def test_a_second_run_makes_nothing_and_touches_nothing(made, make, states):
 
 def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     arena = read_arena(place / "arena")
-    features = chosen_features(made.boards[0])
+    features = made.boards[0].features()
     built = build_board(arena, features=features, tournaments=2, holdout=[])
     built.save(tmp_path / "alone")
     folder = made.out / "a" / "board"
@@ -78,7 +78,7 @@ def test_options_change_only_what_they_concern(made, configure, make, states):
     assert reasons["features"][0] == "features: answer_length, citations → citations, bleu"
     assert [reason.split(":")[0] for reason in reasons["features"][1:]] == ["feature code"]
     assert reasons["board"] == (
-        *("holdout: none → x, y", "tournaments: 3 → 2", "features is made anew"),
+        *("holdout: none → x, y", "tournaments: 3 → 2", "features is made again"),
     )
 
 
@@ -154,7 +154,7 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
     }
     assert "is not an arena folder" in steps["absent/features"].error
     assert "no judge 'nobody' here" in steps["nobody/board"].error
-    report = regenerate(boards, boards.out)
+    report = bring_up_to_date(boards, boards.out)
     assert len(report.failed) == 4
     assert not (boards.out / "nobody" / "board").exists()
 
@@ -226,7 +226,7 @@ def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
 
 def test_steps_no_longer_asked_for_are_told_and_left(made, configure, make):
     other = configure("[boards.b]\narena = 'arena'\nfeature_table = 'absent.csv'\n")
-    assert regenerate(other, other.out).left_over == ("a/board", "a/features")
+    assert bring_up_to_date(other, other.out).left_over == ("a/board", "a/features")
     assert (other.out / "a" / "board" / "board.csv").is_file()
 
 

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from arena.data.files import locked_folder
-from surrogate.runs.config_file import read_configuration
-from surrogate.runs.run import check, regenerate
+from surrogate.runs.config import read_configuration
+from surrogate.runs.run import bring_up_to_date, check
 
 pytest.importorskip("fcntl", reason="needs a system that locks folders")
 
@@ -46,7 +46,7 @@ def test_a_run_that_has_to_wait_says_so(made):
     said, finished = threading.Event(), threading.Event()
 
     def run():
-        regenerate(made, made.out, say=lambda text: "waiting" in text and said.set())
+        bring_up_to_date(made, made.out, say=lambda text: "waiting" in text and said.set())
         finished.set()
 
     with locked_folder(made.out):
@@ -63,20 +63,24 @@ def test_a_killed_run_goes_on_where_it_was(made, configure, place):
         "[boards.a]\narena = 'arena'\n[boards.b]\narena = 'arena'\ntournaments = 40\n"
     )
     run = start(place)
-    half_made = boards.out / "b" / ".making-board"
+    folder = boards.out / "b"
     until = time.monotonic() + 300
-    while not half_made.exists() and run.poll() is None and time.monotonic() < until:
+    made = folder / "features"
+    while (
+        not (made.exists() and list(folder.glob(".writing-*")))
+        and run.poll() is None
+        and time.monotonic() < until
+    ):
         time.sleep(0.005)
     run.send_signal(signal.SIGKILL)
     run.communicate()
-    assert half_made.exists()
+    assert list(folder.glob(".writing-*"))
     told = {f"{step.board}/{step.stage}": step.state for step in check(boards, boards.out).steps}
     assert told == {
         **dict.fromkeys(["a/features", "a/board", "b/features"], "current"),
         "b/board": "would run",
     }
     again = read_configuration(place / "boards.toml")
-    report = regenerate(again, again.out)
+    report = bring_up_to_date(again, again.out)
     assert [step.state for step in report.steps] == [*["current"] * 3, "made"]
-    assert not list(boards.out.rglob(".making-*"))
     assert not list(boards.out.rglob(".writing-*"))

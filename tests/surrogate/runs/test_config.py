@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError
-from surrogate.runs import config_file
-from surrogate.runs.config import chosen_features
-from surrogate.runs.config_file import read_configuration
+from surrogate.runs import config
+from surrogate.runs.config import read_configuration
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "leaderboards.toml"
 
@@ -35,7 +34,7 @@ def test_the_example_is_read(tmp_path):
     assert boards["rakuda"].arena == tmp_path / "arenas" / "rakuda"
     assert boards["weekly"].judge == "gpt-4o-mini"
     assert boards["nomiracl"].options.features is None
-    assert [str(item) for item in chosen_features(boards["nomiracl"])] == [
+    assert [str(item) for item in boards["nomiracl"].features()] == [
         *("bleu", "rouge_l", "citations")
     ]
     last = boards["study-nomiracl-crowd-grounded-linear"]
@@ -87,7 +86,7 @@ def test_judges_of_a_matrix_judge_first_where_judging_is_asked_for(read):
         ("[boards.a]\narena = 'x'\ntournament = 3", "did you mean 'tournaments'?"),
         ("[boards.a]\narena = 'x'\ntournaments = '5'", "boards.a.tournaments = '5'"),
         ("[boards.a]\narena = 'x'\ntournaments = 0", "greater than or equal to 1"),
-        ("[boards.a]\narena = 'x'\nties = 'win'", "use one of 'half' or 'drop'"),
+        ("[boards.a]\narena = 'x'\nties = 'win'", "input should be 'half' or 'drop'"),
         ("[boards.a]\narena = 'x'\nholdout = 2", "write a list of texts"),
         ("[boards.a]\nseed = 3", "a.arena = None: is missing; name the arena folder"),
         ("[boards.a]\narena = 'x'\nfeatures = 'blue'", "did you mean 'bleu'?"),
@@ -103,7 +102,7 @@ def test_judges_of_a_matrix_judge_first_where_judging_is_asked_for(read):
         ("[boards.a]\narena = 'x'\nrow = 'system'", "did you mean 'rows'?"),
         (
             "[boards.a]\narena = 'x'\nafter = { validation = { protocol = 'transfer' } }",
-            "use one of 'leave-systems-out'",
+            "input should be 'leave-systems-out'",
         ),
         ("[boards.a]\narena = 'x'\njudging = {}", "a.judging.model = None: is missing"),
         (
@@ -182,5 +181,5 @@ def test_whatever_a_file_says_is_read_or_refused_in_words(tmp_path_factory, cont
     path = tmp_path_factory.mktemp("config") / "boards.toml"
     path.touch()
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(DataError, UsageError):
-        patch.setattr(config_file, "_read_toml", lambda _: content)
+        patch.setattr(config, "_read_toml", lambda _: content)
         read_configuration(path)
