@@ -207,10 +207,10 @@ def test_few_systems_leave_no_interval_and_the_reason(small_arena):
     assert pooled.ratings["low"].notna().all()
 
 
-def test_every_system_has_neighbours_and_every_judged_one_a_tier(small_board, small_arena):
+def test_every_system_has_neighbors_and_every_judged_one_a_tier(small_board, small_arena):
     systems = len(small_arena.info.systems)
     assert len(small_board.neighbors) == 2 * systems * 3
-    assert (small_board.neighbors["system"] != small_board.neighbors["neighbour"]).all()
+    assert (small_board.neighbors["system"] != small_board.neighbors["neighbor"]).all()
     merged = small_board.tiers.merge(small_board.arena, on=["language", "system"])
     assert len(merged) == 2 * systems
     assert (merged["rank_low"] <= merged["rank"]).all()
