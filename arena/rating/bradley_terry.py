@@ -20,7 +20,15 @@ from scipy.sparse import csc_array, diags_array, eye_array
 from scipy.sparse.linalg import cg
 
 from arena.data.errors import ArenaError, UsageError
-from arena.rating.likelihoods import Columns, Counts, Davidson, HalfTies, Likelihood, RaoKupper
+from arena.rating.likelihoods import (
+    Columns,
+    Counts,
+    Davidson,
+    HalfTies,
+    Information,
+    Likelihood,
+    RaoKupper,
+)
 from arena.rating.pairs import Pairs, is_strongly_connected
 
 Floats = npt.NDArray[np.float64]
@@ -165,14 +173,15 @@ class PenalizedLikelihood:
         """
         information = self.likelihood.information(*self.parts(parameters))
         systems = self.pairs.n_systems
-        matrix = self.unpenalized(information.logit, information.cross, information.tie)
+        matrix = self.unpenalized(information)
         matrix[:systems, :systems] += 1.0 / systems
         penalized = np.r_[:systems, self.linear : len(matrix)]
         matrix[penalized, penalized] += self.ridge
         return matrix
 
-    def unpenalized(self, logit: Floats, cross: Floats | None, tie: Floats | None) -> Floats:
+    def unpenalized(self, moments: Information) -> Floats:
         """Sum second moments of pairs, each of shape (P, 1), to those of parameters, (K, K)."""
+        logit, cross, tie = moments.logit, moments.cross, moments.tie
         systems = self.pairs.n_systems
         matrix = np.zeros((self.linear, self.linear))
         matrix[:systems, :systems] = self.pairs.laplacian(logit[:, 0])
@@ -382,7 +391,8 @@ def fit_bradley_terry(
         raise UsageError("points and counts must be finite numbers")
     if (won < 0).any() or (won > met).any():
         raise UsageError("points must lie between 0 and the number of battles of the pair")
-    likelihood = HalfTies(np.ascontiguousarray(won.T), np.ascontiguousarray(met.T))
+    wins, losses = np.ascontiguousarray(won.T), np.ascontiguousarray((met - won).T)
+    likelihood = HalfTies(Counts(wins, losses, np.zeros_like(wins)))
     pairs = Pairs(one, other, n_systems)
     return all_converged(
         solve(PenalizedLikelihood(likelihood, pairs, np.zeros((len(one), 0)), checked_ridge(ridge)))
@@ -423,4 +433,4 @@ def tie_likelihood(ties: str, counts: Counts) -> Likelihood:
         return RaoKupper(counts)
     if ties not in TIE_MODELS:
         raise UsageError(f"unknown tie rule {ties!r}; use one of {', '.join(TIE_MODELS)}")
-    return HalfTies(counts.points, counts.battles)
+    return HalfTies(counts)

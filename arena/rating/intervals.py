@@ -192,18 +192,9 @@ def _meat(model: RatingModel, parameters: Floats) -> Floats:
 
 def _battle_meat(model: RatingModel, parameters: Floats) -> Floats:
     """Sum of squared scores of single battles, shape (K, K)."""
-    problem, totals = model.problem(), model.counts.totals
-    slopes = problem.likelihood.slopes(*problem.parts(parameters[:, None]))
-    counts = (totals.wins, totals.losses, totals.ties)
-
-    def summed(one: tuple[Floats, ...], other: tuple[Floats, ...]) -> Floats:
-        return np.asarray(sum(n * a * b for n, a, b in zip(counts, one, other, strict=True)))
-
-    by_logit, by_tie = slopes[:3], slopes[3:]
-    if not by_tie:
-        return problem.unpenalized(summed(by_logit, by_logit), None, None)
+    problem = model.problem()
     return problem.unpenalized(
-        summed(by_logit, by_logit), summed(by_logit, by_tie), summed(by_tie, by_tie)
+        problem.likelihood.squared_scores(*problem.parts(parameters[:, None]))
     )
 
 

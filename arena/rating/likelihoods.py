@@ -14,8 +14,10 @@ Arrays hold R replicates of P pairs, shape (P, R): replicates of a pair lie besi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -42,10 +44,15 @@ class Counts:
     losses: Floats
     ties: Floats
 
-    @property
+    @cached_property
     def battles(self) -> Floats:
         """Number of battles."""
         return self.wins + self.losses + self.ties
+
+    @cached_property
+    def margin(self) -> Floats:
+        """Wins less losses."""
+        return self.wins - self.losses
 
     @property
     def points(self) -> Floats:
@@ -64,7 +71,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Information:
-    """Expected information of d and tau, each of shape (P, R).
+    """Second moments of scores by d and tau, each of shape (P, R).
 
     Attributes:
         logit: Of d.
@@ -77,111 +84,16 @@ class Information:
     tie: Floats | None = None
 
 
-class Likelihood(Protocol):
-    """Battles of pairs given logits."""
-
-    has_tie_parameter: bool
-
-    @property
-    def replicates(self) -> int:
-        """Number of replicates R."""
-        ...
-
-    def take(self, columns: Columns) -> Self:
-        """Keep some replicates."""
-        ...
-
-    def pooled(self) -> Self:
-        """Average over replicates."""
-        ...
-
-    def won_and_lost(self) -> tuple[Booleans, Booleans]:
-        """Tell whether either side won or tied a battle, two arrays of shape (P, R)."""
-        ...
-
-    def slopes(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
-        """Derivatives of the log-probabilities of a win, a loss and a tie by d, then by tau."""
-        ...
-
-    def score(self, logits: Floats, tie: Floats) -> tuple[Floats, Floats | None]:
-        """First derivatives by d and tau, shape (P, R) each."""
-        ...
-
-    def information(self, logits: Floats, tie: Floats) -> Information:
-        """Expected information."""
-        ...
-
-    def loss(self, logits: Floats, tie: Floats) -> Floats:
-        """Negative log-likelihood, shape (R,)."""
-        ...
-
-
 @dataclass(frozen=True)
-class HalfTies:
-    """Bradley-Terry on points.
-
-    Attributes:
-        points: Points of side A (1 a win, 0.5 a tie), shape (P, R).
-        battles: Number of battles, shape (P, R).
-    """
-
-    points: Floats
-    battles: Floats
-    has_tie_parameter = False
-
-    @property
-    def replicates(self) -> int:
-        """Number of replicates R."""
-        return int(self.points.shape[1])
-
-    def take(self, columns: Columns) -> HalfTies:
-        """Keep some replicates."""
-        return HalfTies(self.points[:, columns], self.battles[:, columns])
-
-    def pooled(self) -> HalfTies:
-        """Average over replicates."""
-        means = (part.mean(axis=1, keepdims=True) for part in (self.points, self.battles))
-        return HalfTies(*means)
-
-    def won_and_lost(self) -> tuple[Booleans, Booleans]:
-        """Tell whether either side won or tied a battle."""
-        return self.points > 0, self.points < self.battles
-
-    def slopes(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:  # noqa: ARG002
-        """Derivatives of the log-probabilities of a win, a loss and half of each by d; no tau."""
-        probability = expit(logits)
-        return 1.0 - probability, -probability, 0.5 - probability
-
-    def score(self, logits: Floats, tie: Floats) -> tuple[Floats, None]:  # noqa: ARG002
-        """First derivative by d: points beyond those expected."""
-        # sigma(d) = (1 + tanh(d / 2)) / 2; tanh takes a tenth of the time of expit.
-        expected = np.tanh(0.5 * logits)
-        expected += 1.0
-        expected *= self.battles
-        expected *= -0.5
-        expected += self.points
-        return expected, None
-
-    def information(self, logits: Floats, tie: Floats) -> Information:  # noqa: ARG002
-        """Information of d."""
-        return Information(self.battles * expit(logits) * expit(-logits))
-
-    def loss(self, logits: Floats, tie: Floats) -> Floats:  # noqa: ARG002
-        """Negative log-likelihood, shape (R,)."""
-        terms = self.battles * np.logaddexp(0.0, logits) - self.points * logits
-        return np.asarray(terms.sum(axis=0))
-
-
-@dataclass(frozen=True)
-class _WithTies:
-    """What the likelihoods with a tie parameter share.
+class Likelihood(ABC):
+    """Battles of pairs given logits d, shape (P, R), and tau, shape (R,).
 
     Attributes:
         counts: Wins, losses and ties.
     """
 
     counts: Counts
-    has_tie_parameter = True
+    has_tie_parameter: ClassVar[bool] = True
 
     @property
     def replicates(self) -> int:
@@ -197,20 +109,20 @@ class _WithTies:
         return replace(self, counts=self.counts.pooled())
 
     def won_and_lost(self) -> tuple[Booleans, Booleans]:
-        """Tell whether either side won or tied a battle."""
+        """Tell whether either side won or tied a battle, two arrays of shape (P, R)."""
         tied = self.counts.ties > 0
         return (self.counts.wins > 0) | tied, (self.counts.losses > 0) | tied
 
-    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, Floats, Floats]:
+    @abstractmethod
+    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
         """Probabilities of a win, a loss and a tie."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slopes(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
-        """Derivatives of the three log-probabilities by d, then of the three by tau."""
-        raise NotImplementedError
+        """Derivatives of the log-probabilities of a win, a loss and a tie by d, then by tau."""
 
     def score(self, logits: Floats, tie: Floats) -> tuple[Floats, Floats | None]:
-        """First derivatives by d and tau, shape (P, R) each."""
+        """First derivatives of the log-likelihood by d and tau, shape (P, R) each."""
         win_d, loss_d, tie_d, win_t, loss_t, tie_t = self.slopes(logits, tie)
         met = self.counts
         by_logit = met.wins * win_d + met.losses * loss_d + met.ties * tie_d
@@ -218,31 +130,73 @@ class _WithTies:
 
     def information(self, logits: Floats, tie: Floats) -> Information:
         """Expected information."""
-        probabilities = self.probabilities(logits, tie)
+        battles = self.counts.battles
+        expected = [battles * probability for probability in self.probabilities(logits, tie)]
+        return self._moments(expected, logits, tie)
+
+    def squared_scores(self, logits: Floats, tie: Floats) -> Information:
+        """Sums of the squared scores of single battles."""
+        return self._moments([self.counts.wins, self.counts.losses, self.counts.ties], logits, tie)
+
+    def _moments(self, weights: list[Floats], logits: Floats, tie: Floats) -> Information:
         slopes = self.slopes(logits, tie)
 
-        def expected(one: tuple[Floats, ...], other: tuple[Floats, ...]) -> Floats:
-            products = (p * a * b for p, a, b in zip(probabilities, one, other, strict=True))
-            return np.asarray(self.counts.battles * sum(products))
+        def summed(one: tuple[Floats, ...], other: tuple[Floats, ...]) -> Floats:
+            return np.asarray(sum(w * a * b for w, a, b in zip(weights, one, other, strict=True)))
 
         by_d, by_t = slopes[:3], slopes[3:]
-        return Information(expected(by_d, by_d), expected(by_d, by_t), expected(by_t, by_t))
+        if not by_t:
+            return Information(summed(by_d, by_d))
+        return Information(summed(by_d, by_d), summed(by_d, by_t), summed(by_t, by_t))
 
     def loss(self, logits: Floats, tie: Floats) -> Floats:
         """Negative log-likelihood, shape (R,)."""
         counts = (self.counts.wins, self.counts.losses, self.counts.ties)
-        probabilities = self.probabilities(logits, tie)
         terms = (
             np.where(count > 0, count * np.log(np.maximum(probability, TINY)), 0.0)
-            for count, probability in zip(counts, probabilities, strict=True)
+            for count, probability in zip(counts, self.probabilities(logits, tie), strict=True)
         )
         return -np.asarray(sum(part.sum(axis=0) for part in terms))
 
 
-class Davidson(_WithTies):
+class HalfTies(Likelihood):
+    """Bradley-Terry on points: a tie is half a win for each side."""
+
+    has_tie_parameter = False
+
+    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
+        """Probabilities of a win and a loss; a tie is neither."""
+        raise NotImplementedError
+
+    def slopes(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:  # noqa: ARG002
+        """Derivatives of the log-probabilities of a win, a loss and half of each by d; no tau."""
+        probability = expit(logits)
+        return 1.0 - probability, -probability, 0.5 - probability
+
+    def score(self, logits: Floats, tie: Floats) -> tuple[Floats, None]:  # noqa: ARG002
+        """First derivative by d: points beyond those expected."""
+        # points - battles * sigma(d), by sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of
+        # the time of expit.
+        surplus = np.tanh(0.5 * logits)
+        surplus *= self.counts.battles
+        np.subtract(self.counts.margin, surplus, out=surplus)
+        surplus *= 0.5
+        return surplus, None
+
+    def information(self, logits: Floats, tie: Floats) -> Information:  # noqa: ARG002
+        """Information of d."""
+        return Information(self.counts.battles * expit(logits) * expit(-logits))
+
+    def loss(self, logits: Floats, tie: Floats) -> Floats:  # noqa: ARG002
+        """Negative log-likelihood, shape (R,)."""
+        terms = self.counts.battles * np.logaddexp(0.0, logits) - self.counts.points * logits
+        return np.asarray(terms.sum(axis=0))
+
+
+class Davidson(Likelihood):
     """Davidson's model: a tie's probability grows with the geometric mean of the two strengths."""
 
-    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, Floats, Floats]:
+    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
         """Probabilities of a win, a loss and a tie."""
         top = np.maximum(np.abs(logits) / 2, tie)
         parts = np.exp(logits / 2 - top), np.exp(-logits / 2 - top), np.exp(tie - top)
@@ -256,10 +210,10 @@ class Davidson(_WithTies):
         return 0.5 - mean, -0.5 - mean, -mean, -even, -even, 1.0 - even
 
 
-class RaoKupper(_WithTies):
+class RaoKupper(Likelihood):
     """Rao and Kupper's model: a battle within a threshold is a tie."""
 
-    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, Floats, Floats]:
+    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
         """Probabilities of a win, a loss and a tie."""
         threshold = np.exp(tie)
         win, loss = expit(logits - threshold), expit(-logits - threshold)

@@ -140,8 +140,8 @@ def next_question(answers: Mapping[str, bool]) -> GuideQuestion | None:
         UsageError: If an answer is to no question of the chart.
     """
     _check(answers)
-    place = _follow(answers)
-    return QUESTIONS.get(place)
+    reached = _follow(answers)
+    return QUESTIONS.get(reached)
 
 
 def annotate(answers: Mapping[str, bool]) -> Annotation:
@@ -154,10 +154,10 @@ def annotate(answers: Mapping[str, bool]) -> Annotation:
         UsageError: If an answer is missing on the path, or is to no question of the chart.
     """
     _check(answers)
-    place = _follow(answers)
-    if place in QUESTIONS:
-        raise UsageError(f"{place} is not answered: {QUESTIONS[place].text}")
-    return annotation_of(place)
+    reached = _follow(answers)
+    if reached in QUESTIONS:
+        raise UsageError(f"{reached} is not answered: {QUESTIONS[reached].text}")
+    return annotation_of(reached)
 
 
 def annotation_of(label: str) -> Annotation:
@@ -185,11 +185,11 @@ def _check(answers: Mapping[str, bool]) -> None:
 
 def _follow(answers: Mapping[str, bool]) -> str:
     """Return the label reached, or the first question on the path without an answer."""
-    place = FIRST_QUESTION
-    while place in QUESTIONS and place in answers:
-        question = QUESTIONS[place]
-        place = question.yes if answers[place] else question.no
-    return place
+    reached = FIRST_QUESTION
+    while reached in QUESTIONS and reached in answers:
+        question = QUESTIONS[reached]
+        reached = question.yes if answers[reached] else question.no
+    return reached
 
 
 SHOWN_COLUMNS = [*SENTENCE_KEY, "query", "passages", "answer", "sentence"]
@@ -319,10 +319,10 @@ def _row(
     for name in SENTENCE_KEY:
         if row[name] is None:
             problems.append(Problem(*where, name, None, "is missing", "copy it from the sheet"))
-    found: dict[str, object] = {name: row[name] for name in SENTENCE_KEY}
-    found["comments"] = row.get("comments")
-    found["relevance"] = _relevance(row["relevance"], where, problems)
-    return found | _factuality(row, where, problems)
+    labels: dict[str, object] = {name: row[name] for name in SENTENCE_KEY}
+    labels["comments"] = row.get("comments")
+    labels["relevance"] = _relevance(row["relevance"], where, problems)
+    return labels | _factuality(row, where, problems)
 
 
 def _factuality(

@@ -264,7 +264,7 @@ class PromptJudge(Generic[ItemT]):
             answered = self._answers([prompt for _, prompt in asked], task)
             for (number, _), verdict in zip(asked, answered, strict=True):
                 replies[number].append(verdict)
-        return [self.prompts.verdict(each) for each in replies]
+        return [self.prompts.verdict(of_item) for of_item in replies]
 
     def _answers(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
         verdicts: dict[int, Verdict] = {}

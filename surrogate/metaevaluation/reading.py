@@ -55,7 +55,7 @@ def validated_records(
         try:
             yield int(line), record.model_validate(given)
         except ValidationError as error:
-            problems += [_problem(each, rows.source, int(line)) for each in error.errors()]
+            problems += [_problem(fault, rows.source, int(line)) for fault in error.errors()]
 
 
 def in_order(problems: Sequence[Problem]) -> list[Problem]:

@@ -159,9 +159,9 @@ def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[
 def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
     """Return the columns ``VERDICT``."""
     return {
-        "value": pd.Series([each.value for each in verdicts], dtype=object),
-        "failure": pd.Series([each.failure for each in verdicts], dtype=object),
-        "was_asked": pd.Series([each.was_asked for each in verdicts], dtype=bool),
+        "value": pd.Series([verdict.value for verdict in verdicts], dtype=object),
+        "failure": pd.Series([verdict.failure for verdict in verdicts], dtype=object),
+        "was_asked": pd.Series([verdict.was_asked for verdict in verdicts], dtype=bool),
     }
 
 

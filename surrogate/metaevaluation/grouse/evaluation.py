@@ -89,7 +89,7 @@ class Grouse:
             DataError: If the file is faulty.
         """
         tests = builtin_tests(languages) if path is None else read_unit_tests(path)
-        chosen = choose_tests(tests, languages, [type_name(each) for each in types], limit)
+        chosen = choose_tests(tests, languages, [type_name(name) for name in types], limit)
         return cls(chosen, path, GrousePrompts(reply_form))
 
     @property

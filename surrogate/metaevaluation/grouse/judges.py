@@ -223,10 +223,10 @@ def read_metric_score(text: str, metric: JudgedMetric) -> int | None:
         UnparsableError: If there is no object with the score, the score is none of the scale, or
             several objects state different scores.
     """
-    found = [each for each in _objects(_THOUGHTS.sub(" ", text)) if SCORED in each]
-    if not found:
+    replies = [reply for reply in _objects(_THOUGHTS.sub(" ", text)) if SCORED in reply]
+    if not replies:
         raise UnparsableError(f"the reply holds no JSON object with {SCORED}")
-    scores = {_score_of(each, metric) for each in found}
+    scores = {_score_of(reply, metric) for reply in replies}
     if len(scores) > 1:
         raise UnparsableError(f"the reply states different scores for {metric}")
     return scores.pop()

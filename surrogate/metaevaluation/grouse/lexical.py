@@ -31,7 +31,7 @@ def _answer_relevancy(sample: AnswerSample, judge: LexicalJudge) -> int | None:
     if refuses(sample.answer):
         return None
     wanted = f"{sample.question} {strip_citations(sample.expected)}"
-    return _grade([_is_in(each, wanted, judge) for each in sentences(sample.answer)])
+    return _grade([_is_in(sentence, wanted, judge) for sentence in sentences(sample.answer)])
 
 
 def _completeness(sample: AnswerSample, judge: LexicalJudge) -> int | None:
@@ -39,7 +39,7 @@ def _completeness(sample: AnswerSample, judge: LexicalJudge) -> int | None:
     if refuses(sample.expected):
         return None
     answer = strip_citations(sample.answer)
-    return _grade([_is_in(each, answer, judge) for each in sentences(sample.expected)])
+    return _grade([_is_in(sentence, answer, judge) for sentence in sentences(sample.expected)])
 
 
 def _usefulness(sample: AnswerSample, judge: LexicalJudge) -> int | None:
@@ -48,7 +48,7 @@ def _usefulness(sample: AnswerSample, judge: LexicalJudge) -> int | None:
     if not refuses(sample.answer) or not added:
         return None
     wanted = f"{sample.question} {strip_citations(sample.expected)}"
-    return int(any(_is_in(each, wanted, judge) for each in added))
+    return int(any(_is_in(sentence, wanted, judge) for sentence in added))
 
 
 def _faithfulness(sample: AnswerSample, judge: LexicalJudge) -> int | None:
@@ -56,7 +56,7 @@ def _faithfulness(sample: AnswerSample, judge: LexicalJudge) -> int | None:
     stated = facts_beside_refusal(sample.answer)
     if not stated:
         return None
-    return int(all(_is_cited(each, sample.references, judge) for each in stated))
+    return int(all(_is_cited(sentence, sample.references, judge) for sentence in stated))
 
 
 _RULES: MappingProxyType[JudgedMetric, Callable[[AnswerSample, LexicalJudge], int | None]] = (
@@ -73,9 +73,9 @@ _RULES: MappingProxyType[JudgedMetric, Callable[[AnswerSample, LexicalJudge], in
 
 def _is_cited(sentence: str, references: Sequence[str], judge: LexicalJudge) -> bool:
     by_number = {str(number): text for number, text in enumerate(references, start=1)}
-    cited = [each for marker in find_citations(sentence, by_number) for each in marker.ids]
-    known = " ".join(by_number.get(each, "") for each in cited)
-    is_known = bool(cited) and all(each in by_number for each in cited)
+    cited = [number for marker in find_citations(sentence, by_number) for number in marker.ids]
+    known = " ".join(by_number.get(number, "") for number in cited)
+    is_known = bool(cited) and all(number in by_number for number in cited)
     return is_known and _is_in(sentence, known, judge)
 
 
@@ -98,10 +98,10 @@ def sentences(text: str) -> list[str]:
 
 def facts_beside_refusal(answer: str) -> list[str]:
     """Return the sentences of an answer but for the refusal that it opens with."""
-    return [each for each in sentences(answer) if not refuses(each)]
+    return [sentence for sentence in sentences(answer) if not refuses(sentence)]
 
 
-def _grade(found: Sequence[bool]) -> int:
+def _grade(holds: Sequence[bool]) -> int:
     lowest, highest = LIKERT[0], LIKERT[-1]
-    share = sum(found) / len(found) if found else 0.0
+    share = sum(holds) / len(holds) if holds else 0.0
     return lowest + int(share * (highest - lowest))

@@ -75,7 +75,7 @@ def score_answers(
     """
     scores: list[dict[Metric, Score]] = [{} for _ in samples]
     for metric in JUDGED_METRICS:
-        known = [_WITHOUT_CALL[metric](each) for each in scores]
+        known = [_WITHOUT_CALL[metric](of_answer) for of_answer in scores]
         tasks = [
             ScoringTask(metric, sample)
             for sample, score in zip(samples, known, strict=True)
@@ -83,11 +83,11 @@ def score_answers(
         ]
         verdicts = judge_items(judge, tasks, "answers") if tasks else []
         called = iter([_called(metric, verdict) for verdict in verdicts])
-        for each, score in zip(scores, known, strict=True):
-            each[metric] = next(called) if score is None else score
-    for each in scores:
-        each["positive_acceptance"] = _derived(each, 0, NO_ANSWER_THERE)
-        each["negative_rejection"] = _derived(each, 1, ANSWER_THERE)
+        for of_answer, score in zip(scores, known, strict=True):
+            of_answer[metric] = next(called) if score is None else score
+    for of_answer in scores:
+        of_answer["positive_acceptance"] = _derived(of_answer, 0, NO_ANSWER_THERE)
+        of_answer["negative_rejection"] = _derived(of_answer, 1, ANSWER_THERE)
     return scores
 
 

@@ -95,10 +95,10 @@ def _topics(language: str) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _tests(language: str, topic: str, texts: Mapping[str, Any]) -> Iterator[UnitTest]:
-    for each in TEST_TYPES:
-        test_id = f"{language}/{topic}/{each.name}"
-        sample = _sample(each, texts)
-        yield UnitTest(test_id, each.name, sample, each.conditions, language, topic)
+    for kind in TEST_TYPES:
+        test_id = f"{language}/{topic}/{kind.name}"
+        sample = _sample(kind, texts)
+        yield UnitTest(test_id, kind.name, sample, kind.conditions, language, topic)
 
 
 def _sample(test_type: TestType, texts: Mapping[str, Any]) -> AnswerSample:

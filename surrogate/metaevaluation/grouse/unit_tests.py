@@ -48,10 +48,10 @@ class Condition:
         Raises:
             ValueError: If the text is none, or orders scores against null.
         """
-        found = _WRITTEN.fullmatch(text)
-        if found is None:
+        parts = _WRITTEN.fullmatch(text)
+        if parts is None:
             raise ValueError(f"{text!r} is no condition")
-        sign, written = found.groups()
+        sign, written = parts.groups()
         bound = _BOUNDS[written] if written in _BOUNDS else float(written)
         if bound is None and sign not in ("==", "!="):
             raise ValueError(f"{text!r} orders scores against null")
@@ -177,19 +177,19 @@ def choose_tests(
     Raises:
         UsageError: If a language or type has no test, or none is left.
     """
-    _check_known("language", languages, [each.language or "" for each in tests])
-    _check_known("test type", types, [each.test_type for each in tests])
+    _check_known("language", languages, [test.language or "" for test in tests])
+    _check_known("test type", types, [test.test_type for test in tests])
     chosen: list[UnitTest] = []
     taken: dict[tuple[str | None, str], int] = {}
-    for each in tests:
-        if (languages and each.language not in languages) or (
-            types and each.test_type not in types
+    for test in tests:
+        if (languages and test.language not in languages) or (
+            types and test.test_type not in types
         ):
             continue
-        kind = (each.language, each.test_type)
+        kind = (test.language, test.test_type)
         taken[kind] = taken.get(kind, 0) + 1
         if limit is None or taken[kind] <= limit:
-            chosen.append(each)
+            chosen.append(test)
     if not chosen:
         raise UsageError("no unit test is left; choose other languages or test types")
     return chosen
@@ -256,10 +256,10 @@ TEST_TYPES: tuple[TestType, ...] = (
     _type(15, "low_faithfulness_2", _UNFAITHFUL, "A missing citation is found"),
     _type(16, "low_faithfulness_3", _UNFAITHFUL, "A distorted fact is found"),
 )
-TYPE_NAMES = tuple(each.name for each in TEST_TYPES)
+TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 
 _ALIASES = MappingProxyType(
-    {alias: each.name for each in TEST_TYPES for alias in (each.name, str(each.number))}
+    {alias: kind.name for kind in TEST_TYPES for alias in (kind.name, str(kind.number))}
 )
 
 

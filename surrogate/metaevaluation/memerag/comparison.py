@@ -75,16 +75,12 @@ def compare_judges(
             different human labels for one.
     """
     joint, left_out = _joint(verdicts_a, verdicts_b)
-    languages = list(joint["language"].drop_duplicates())
-    amounts = {
-        language: _amounts(joint[joint["language"] == language], unit) for language in languages
-    }
-    rows = [
-        _row(language, joint[joint["language"] == language], amounts[language], permutations, seed)
-        for language in languages
-    ]
-    everywhere = np.concatenate(list(amounts.values())) / len(languages)
-    rows.append(_macro_row(rows, everywhere, permutations, seed))
+    rows, amounts = [], []
+    for language, part in joint.groupby("language", sort=False):
+        amounts.append(_amounts(part, unit))
+        rows.append(_row(str(language), part, amounts[-1], permutations, seed))
+    everywhere = np.concatenate(amounts) / len(amounts)
+    rows.append(_macro_row(pd.DataFrame(rows), everywhere, permutations, seed))
     return JudgeComparison(
         _judge_of(verdicts_a),
         _judge_of(verdicts_b),
@@ -179,19 +175,18 @@ def _row(
 
 
 def _macro_row(
-    rows: list[dict[str, object]], amounts: FloatArray, permutations: int, seed: int
+    rows: pd.DataFrame, amounts: FloatArray, permutations: int, seed: int
 ) -> dict[str, object]:
-    table = pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
-    counts = table[["sentences", "disagreements"]].sum()
+    rows = rows.reindex(columns=COMPARISON_COLUMNS)
     row: dict[str, object] = {
         "language": MACRO,
-        "sentences": int(counts["sentences"]),
-        "disagreements": int(counts["disagreements"]),
+        "sentences": int(rows["sentences"].sum()),
+        "disagreements": int(rows["disagreements"].sum()),
     }
-    reasons = [str(each["reason"]) for each in rows if each.get("reason")]
-    if reasons:
-        return row | {"reason": reasons[0]}
-    means = table[["balanced_accuracy_a", "balanced_accuracy_b", "difference"]].mean()
+    reasons = rows["reason"].dropna()
+    if len(reasons):
+        return row | {"reason": reasons.iloc[0]}
+    means = rows[["balanced_accuracy_a", "balanced_accuracy_b", "difference"]].mean()
     p_value = permutation_p_value(amounts, permutations, seed, MACRO)
     return row | {str(name): float(mean) for name, mean in means.items()} | {"p_value": p_value}
 
@@ -215,6 +210,7 @@ def mark_best(
         missing for the best) and ``mark``: ``best``, ``†`` where p > 0.05, or nothing.
     """
     of_judge = judges_of(verdicts)
+    keys = dict(zip(scores.index, zip(scores["judge"], scores["prompt"], strict=True), strict=True))
     marked = scores.assign(p_value=float("nan"), mark="")
     for language, rows in scores.groupby("language", sort=False):
         known = rows[rows["balanced_accuracy"].notna()]
@@ -222,20 +218,18 @@ def mark_best(
             continue
         best = known["balanced_accuracy"].idxmax()
         marked.loc[best, "mark"] = BEST
-        for place in known.index.drop(best):
-            pair = [of_judge[_judge(scores, row)] for row in (best, place)]
-            p_value = _p_value(pair, str(language), permutations, seed)
-            marked.loc[place, "p_value"] = p_value
-            marked.loc[place, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
+        for other in known.index.drop(best):
+            pair = (of_judge[keys[best]], of_judge[keys[other]])
+            p_value = _p_value(*pair, str(language), permutations, seed)
+            marked.loc[other, "p_value"] = p_value
+            marked.loc[other, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
     return marked
 
 
-def _judge(scores: pd.DataFrame, row: object) -> tuple[str, str]:
-    return str(scores.loc[row, "judge"]), str(scores.loc[row, "prompt"])
-
-
-def _p_value(pair: list[pd.DataFrame], language: str, permutations: int, seed: int) -> float:
+def _p_value(
+    best: pd.DataFrame, other: pd.DataFrame, language: str, permutations: int, seed: int
+) -> float:
     if language != MACRO:
-        pair = [verdicts[verdicts["language"] == language] for verdicts in pair]
-    table = compare_judges(pair[0], pair[1], permutations, seed).table
+        best, other = (table[table["language"] == language] for table in (best, other))
+    table = compare_judges(best, other, permutations, seed).table
     return float(table.loc[table["language"] == language, "p_value"].iloc[0])

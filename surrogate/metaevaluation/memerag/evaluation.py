@@ -178,14 +178,16 @@ def comparison_report(comparisons: Sequence[JudgeComparison]) -> Report:
     """Report the tests of pairs of judges, see ``compare_judges``."""
     content = [
         {
-            "judge_a": dict(zip(("judge", "prompt"), each.judge_a, strict=True)),
-            "judge_b": dict(zip(("judge", "prompt"), each.judge_b, strict=True)),
-            "left_out": each.left_out,
-            "languages": table_records(each.table),
+            "judge_a": dict(zip(("judge", "prompt"), comparison.judge_a, strict=True)),
+            "judge_b": dict(zip(("judge", "prompt"), comparison.judge_b, strict=True)),
+            "left_out": comparison.left_out,
+            "languages": table_records(comparison.table),
         }
-        for each in comparisons
+        for comparison in comparisons
     ]
-    return Report({"comparisons": content}, [_comparison_table(each) for each in comparisons])
+    return Report(
+        {"comparisons": content}, [_comparison_table(comparison) for comparison in comparisons]
+    )
 
 
 def _comparison_table(comparison: JudgeComparison) -> ReportTable:
@@ -213,7 +215,7 @@ def ratings_report(
     labels = dict.fromkeys(str(label) for _, report in reports for label in report.categories)
     notes = [f"Labels: {', '.join(labels)}"]
     for path, report in reports:
-        reasons = dict.fromkeys(found.reason for found in report.coefficients.values())
+        reasons = dict.fromkeys(coefficient.reason for coefficient in report.coefficients.values())
         notes += [f"{path.name}: {reason}" for reason in reasons if reason]
     level = "coarse" if coarse else "as labeled"
     table = ReportTable(
@@ -225,7 +227,7 @@ def ratings_report(
     return Report({"field": field_name, "coarse": coarse, "files": files}, [table])
 
 
-def _with_interval(found: Coefficient) -> str:
-    if found.reason:
+def _with_interval(coefficient: Coefficient) -> str:
+    if coefficient.reason:
         return NO_VALUE
-    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    return f"{coefficient.value:.3f} [{coefficient.low:.3f}, {coefficient.high:.3f}]"

@@ -143,10 +143,10 @@ class Rarity:
 
 
 def _passages_by_language(claims: Sequence[Claim]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    passages: dict[str, list[str]] = {}
     for claim in claims:
-        found.setdefault(claim.language, []).extend(claim.passages)
-    return found
+        passages.setdefault(claim.language, []).extend(claim.passages)
+    return passages
 
 
 def _grounding(claim: Claim, rarity: Rarity) -> Grounding:
@@ -168,8 +168,8 @@ def _missing_numbers(claim: Claim) -> int:
     said = set(numbers_in(claim.sentence))
     if not said:
         return 0
-    held = {number for text in (claim.question, *claim.passages) for number in numbers_in(text)}
-    return min(len(said - held), MOST_NUMBERS)
+    known = {number for text in (claim.question, *claim.passages) for number in numbers_in(text)}
+    return min(len(said - known), MOST_NUMBERS)
 
 
 def _missing_names(claim: Claim) -> float:
@@ -178,5 +178,5 @@ def _missing_names(claim: Claim) -> float:
     ]
     if not names:
         return 0.0
-    held = {word for text in (claim.question, *claim.passages) for word in folded_words(text)}
-    return sum(name not in held for name in names) / len(names)
+    known = {word for text in (claim.question, *claim.passages) for word in folded_words(text)}
+    return sum(name not in known for name in names) / len(names)

@@ -75,7 +75,7 @@ def read_ratings(path: Path | str, field: Field, coarse: bool = False) -> RatedI
 
 def _labels(given: object, info: ValidationInfo) -> list[str | None]:
     several = given if isinstance(given, list) else [given]
-    return [_label(each, str(info.field_name)) for each in several]
+    return [_label(label, str(info.field_name)) for label in several]
 
 
 def _label(given: object, field: str) -> str | None:

@@ -196,30 +196,30 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
 def _files(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one with en.jsonl, de.jsonl, …")
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         stem, dot, rest = path.name.partition(".")
         if dot + rest in _SUFFIXES and _CODE.fullmatch(stem):
-            found.setdefault(stem, path)
-    if not found:
+            files.setdefault(stem, path)
+    if not files:
         raise UsageError(f"{folder} holds no LANGUAGE.jsonl, such as en.jsonl")
-    return found
+    return files
 
 
 def _read_file(path: Path, language: str, problems: list[Problem]) -> list[dict[str, Any]]:
     rows = read_rows(path)
-    found: list[Problem] = []
+    faults: list[Problem] = []
     sentences: list[dict[str, Any]] = []
     seen: dict[str, int] = {}
     if rows.table.empty and not rows.problems:
         hint = "put one JSON object a line in"
-        found.append(Problem(path.name, None, None, None, "holds no answers", hint))
-    for line, answer in validated_records(rows, LabeledAnswer, found):
+        faults.append(Problem(path.name, None, None, None, "holds no answers", hint))
+    for line, answer in validated_records(rows, LabeledAnswer, faults):
         repeated = [*_repeated(answer, seen, rows.source, line)]
-        found += repeated
+        faults += repeated
         if not repeated:
             sentences += _sentences(answer, language)
-    problems += in_order(found)
+    problems += in_order(faults)
     return sentences
 
 
@@ -231,7 +231,7 @@ def _repeated(
         fault = f"stands on line {first} already"
         yield Problem(source, line, "query_id", answer.query_id, fault, "keep one of them")
     ids = [sentence.sentence_id for sentence in answer.answer]
-    for repeated in sorted({each for each in ids if ids.count(each) > 1}):
+    for repeated in sorted({number for number in ids if ids.count(number) > 1}):
         fault = "stands several times in one answer"
         yield Problem(source, line, "answer.sentence_id", repeated, fault, "number the sentences")
 

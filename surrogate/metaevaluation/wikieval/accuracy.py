@@ -114,12 +114,12 @@ def _row(
 def _credits(asked: pd.DataFrame, criterion: str, ties: str, seed: int) -> FloatArray:
     """Return how right the judge was about each pair, 0 to 1."""
     credits: FloatArray = (asked["value"] == BETTER).to_numpy(dtype=np.float64)
-    for place in np.flatnonzero((asked["value"] == TIE).to_numpy(dtype=bool)):
+    for row in np.flatnonzero((asked["value"] == TIE).to_numpy(dtype=bool)):
         if ties == "half":
-            credits[place] = 0.5
+            credits[row] = 0.5
         else:
-            question = str(asked["question"].iloc[place])
-            credits[place] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
+            question = str(asked["question"].iloc[row])
+            credits[row] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
     return credits
 
 

@@ -106,10 +106,10 @@ class Wikieval:
         is_first = [self._better_is_first(row) for row in rows]
         shown = [_shown(row, first) for row, first in zip(rows, is_first, strict=True)]
         verdicts = judge_items(judge, shown, "pairs")
-        told = [_told(each, first) for each, first in zip(verdicts, is_first, strict=True)]
+        told = [_told(verdict, first) for verdict, first in zip(verdicts, is_first, strict=True)]
         scores = [
-            (each.scores or (None, None))[:: 1 if first else -1]
-            for each, first in zip(verdicts, is_first, strict=True)
+            (verdict.scores or (None, None))[:: 1 if first else -1]
+            for verdict, first in zip(verdicts, is_first, strict=True)
         ]
         table = pairs[["criterion", "question"]].reset_index(drop=True)
         return table.assign(

@@ -200,8 +200,8 @@ def read_score(text: str) -> float:
         UnparsableError: If there is no score, it is beyond that, or it is on another scale.
     """
     text = _THOUGHTS.sub(" ", text)
-    found = list(_SCORE.finditer(text))
-    last = found[-1] if found else _BARE_SCORE.fullmatch(text)
+    stated = list(_SCORE.finditer(text))
+    last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply has no score")
     value = float(last[1].replace(",", "."))
@@ -220,8 +220,8 @@ def read_choice(text: str) -> int:
         UnparsableError: If there is none.
     """
     text = _THOUGHTS.sub(" ", text)
-    found = list(_CHOICE.finditer(text))
-    last = found[-1] if found else _BARE_CHOICE.fullmatch(text)
+    stated = list(_CHOICE.finditer(text))
+    last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply does not say which is better: 1 or 2")
     return int(last[1])

@@ -156,8 +156,8 @@ def _cosine(pair: Pair, text: str, known: Mapping[str, Scores]) -> Verdict:
     if not sentences or not targets:
         return Verdict(None, _NO_SENTENCES)
     cosines = (
-        np.stack([known[each] for each in sentences])
-        @ np.stack([known[each] for each in targets]).T
+        np.stack([known[sentence] for sentence in sentences])
+        @ np.stack([known[sentence] for sentence in targets]).T
     )
     return Verdict(float(cosines.max(axis=1).mean(dtype=np.float64)))
 
@@ -266,9 +266,9 @@ class RagasJudge:
 
 
 def _score(row: Scores) -> Verdict:
-    found = from_scores(row)
-    if found == INSUFFICIENT_INFORMATION:
+    measured = from_scores(row)
+    if measured == INSUFFICIENT_INFORMATION:
         return Verdict(0.0)
-    if isinstance(found, Missing):
-        return Verdict(None, found.reason, found != NOT_REACHED)
-    return Verdict(found)
+    if isinstance(measured, Missing):
+        return Verdict(None, measured.reason, measured != NOT_REACHED)
+    return Verdict(measured)

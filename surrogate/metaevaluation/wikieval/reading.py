@@ -54,7 +54,7 @@ def better_answers(
     Raises:
         DataError: For each question of which no answer, or more than one, is in both.
     """
-    found: dict[str, tuple[int, int]] = {}
+    labels: dict[str, tuple[int, int]] = {}
     problems = [*_absent(faithfulness, relevance, FILES[ANSWER_RELEVANCE])]
     problems += _absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[ANSWER_RELEVANCE])
     both = faithfulness.merge(relevance, on="question", suffixes=("", "_other"))
@@ -65,12 +65,12 @@ def better_answers(
             if ratio(row.answer, row.answer_other) >= ALIKE
         ]
         if len(alike) == 1:
-            found[str(question)] = alike[0]
+            labels[str(question)] = alike[0]
         else:
             fault = f"has {len(alike)} answers in common with {FILES[ANSWER_RELEVANCE]}, not one"
             problems.append(_problem(FILES[FAITHFULNESS], rows, question, fault))
     raise_if(problems)
-    return found
+    return labels
 
 
 def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict[str, int]:
@@ -86,7 +86,7 @@ def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict
     Raises:
         DataError: For each question of which neither context, or both equally, is that one.
     """
-    found: dict[str, int] = {}
+    labels: dict[str, int] = {}
     problems = [*_absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[CONTEXT_RELEVANCE])]
     known = faithfulness.drop_duplicates("question")[["question", "context"]]
     both = relevance.merge(known, on="question", suffixes=("", "_known"))
@@ -95,12 +95,12 @@ def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict
             (ratio(row.context, row.context_known), int(row.label)) for row in rows.itertuples()
         )
         if scored[1][0] >= ALIKE and scored[1][0] > scored[0][0]:
-            found[str(question)] = scored[1][1]
+            labels[str(question)] = scored[1][1]
         else:
             fault = f"has no one context that is the one in {FILES[FAITHFULNESS]}"
             problems.append(_problem(FILES[CONTEXT_RELEVANCE], rows, question, fault))
     raise_if(problems)
-    return found
+    return labels
 
 
 def _absent(
@@ -227,9 +227,9 @@ def _read_all(folder: Path, criteria: Iterable[Criterion]) -> dict[Criterion, pd
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one with ff.csv, ar.csv, cr.csv")
     problems: list[Problem] = []
-    found = {name: _read_file(folder / FILES[name], name, problems) for name in criteria}
+    tables = {name: _read_file(folder / FILES[name], name, problems) for name in criteria}
     raise_if(problems)
-    return found
+    return tables
 
 
 def _read_file(path: Path, criterion: Criterion, problems: list[Problem]) -> pd.DataFrame:
@@ -237,15 +237,15 @@ def _read_file(path: Path, criterion: Criterion, problems: list[Problem]) -> pd.
     if not path.is_file():
         raise UsageError(f"{path.parent} holds no {path.name}, which is for {criterion}")
     record = _RECORDS[criterion]
-    found: list[Problem] = []
+    faults: list[Problem] = []
     checked = [
         fields.model_dump() | {"line": line}
-        for line, fields in validated_records(read_rows(path), record, found)
+        for line, fields in validated_records(read_rows(path), record, faults)
     ]
     table = pd.DataFrame(checked, columns=[*record.model_fields, "line"])
-    if not found:
-        found = [*_unpaired(table, path.name)]
-    problems += in_order(found)
+    if not faults:
+        faults = [*_unpaired(table, path.name)]
+    problems += in_order(faults)
     return table
 
 
@@ -271,14 +271,14 @@ def _better_labels(
     """Return, for each criterion and question, the label of the better text."""
     if better == "label":
         return {name: dict.fromkeys(rows[name]["question"], 1) for name in chosen}
-    found: dict[Criterion, dict[str, int]] = {}
+    better_of: dict[Criterion, dict[str, int]] = {}
     if ANSWER_RELEVANCE in rows:
         answers = better_answers(rows[FAITHFULNESS], rows[ANSWER_RELEVANCE])
-        found[FAITHFULNESS] = {question: labels[0] for question, labels in answers.items()}
-        found[ANSWER_RELEVANCE] = {question: labels[1] for question, labels in answers.items()}
+        better_of[FAITHFULNESS] = {question: labels[0] for question, labels in answers.items()}
+        better_of[ANSWER_RELEVANCE] = {question: labels[1] for question, labels in answers.items()}
     if CONTEXT_RELEVANCE in rows:
-        found[CONTEXT_RELEVANCE] = better_contexts(rows[FAITHFULNESS], rows[CONTEXT_RELEVANCE])
-    return found
+        better_of[CONTEXT_RELEVANCE] = better_contexts(rows[FAITHFULNESS], rows[CONTEXT_RELEVANCE])
+    return better_of
 
 
 def _pairs(

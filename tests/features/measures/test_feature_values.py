@@ -199,16 +199,16 @@ _LIBRARY = []
 BAD = {
     "empty": "",
     "white space": " \n\t\u3000 ",
-    "long": "word " * 20_000,
-    "long without space": "字" * 100_000,
+    "long": "word " * 4_000,
+    "long without space": "字" * 20_000,
     "lone surrogates": "a\ud800 b\udfff [1].",
     "controls": "a\x01\x1b[0m b\x7f\x85.",
     "direction marks": "\u200f\u202bمرحبا [1]\u202c\u200e.",
     "only direction marks": "\u200f\u200e\u202a",
     "NUL": "a\x00b\x00",
     "only NUL": "\x00" * 100,
-    "brackets": "[" * 50_000 + "]" * 50_000,
-    "hashes": "#" * 100_000,
+    "brackets": "[" * 10_000 + "]" * 10_000,
+    "hashes": "#" * 20_000,
 }
 
 
@@ -220,7 +220,7 @@ def test_bad_input_has_a_value_or_a_reason(name, place):
     check(output, "en", reference)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(
     output=st.text(st.characters(), max_size=80),
     reference=st.text(st.characters(), max_size=40),
