@@ -114,6 +114,7 @@ class BoardRecord(BoardSettings):
     """
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
+    features: Names = Field(default=(), description="What is measured on every answer.")
     metaevaluation: tuple[str, ...] = Field(
         default=(), description="How well the judge agrees with people."
     )
