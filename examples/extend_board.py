@@ -40,8 +40,8 @@ def main() -> None:
     placed = rank_systems(board, answers, without(whole, NEWER))
     show("Ranked by their answers alone", placed.new[["system", "rank", "rating"]])
     advice = advise(board, placed.features, questions=options.judged)
-    columns = ["system", "neighbour", "side", "win_rate", "judgments"]
-    show("Judgments that would tell them from their neighbours", advice.neighbours[columns])
+    columns = ["system", "neighbor", "side", "win_rate", "judgments"]
+    show("Judgments that would tell them from their neighbors", advice.neighbors[columns])
 
     drawn = np.random.default_rng(0).permutation(sorted(whole.queries["query_id"]))
     against_board = whole.judgments["system_a"].isin(NEWER) ^ whole.judgments["system_b"].isin(

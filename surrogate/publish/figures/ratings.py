@@ -86,7 +86,7 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
             f" in {count_of(summary.judgments, 'judgment')} of "
             f"{count_of(summary.questions_judged, 'question')} by {board.summary.judge}"
         )
-    note += ". Arena: 95% over tournaments. "
+    note += ". Arena: 95% over resampled questions. "
     if rows["low"].notna().any():
         level = percent(summary.interval.level) if summary is not None else "90%"
         note += f"Surrogate: {level}, from ratings by surrogates that did not see the system. "

@@ -341,7 +341,7 @@ def _opponents(matrix: pd.DataFrame) -> dict[str, list[Opponent]]:
 def _grouped(table: pd.DataFrame) -> dict[str, dict[str, list[Neighbor]]]:
     found: dict[str, dict[str, list[Neighbor]]] = {}
     for row in table.itertuples(index=False):
-        near = Neighbor(row.neighbour, finite(row.distance))
+        near = Neighbor(row.neighbor, finite(row.distance))
         languages = found.setdefault(row.system, {})
         languages.setdefault(language_name(row.language), []).append(near)
     return found

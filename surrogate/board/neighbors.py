@@ -1,4 +1,4 @@
-"""Where systems lie in a surrogate's feature space: neighbours, and systems outside the field.
+"""Where systems lie in a surrogate's feature space: neighbors, and systems outside the field.
 
 A system is the means of its features over its answers, those that the surrogate uses. They are
 standardized by the training systems; a feature that is the same for all of these has no scale, and
@@ -19,8 +19,8 @@ from surrogate.learning.tensor import FeatureTensor
 
 Floats = npt.NDArray[np.float64]
 
-NEIGHBOURS = 3
-NEIGHBOUR_COLUMNS = ["language", "system", "neighbour", "distance"]
+NEIGHBORS = 3
+NEIGHBOR_COLUMNS = ["language", "system", "neighbor", "distance"]
 DECIMALS = 6
 SHOWN_FEATURES = 5
 MARGIN = 1.5
@@ -58,7 +58,7 @@ class SystemSpace:
         """
         return _distances(means, self.means, self.field)
 
-    def neighbours(self, means: Floats, left_out: str = "") -> list[dict[str, object]]:
+    def neighbors(self, means: Floats, left_out: str = "") -> list[dict[str, object]]:
         """Return the nearest systems, nearest first.
 
         Args:
@@ -66,7 +66,7 @@ class SystemSpace:
             left_out: A system that is not to be named: itself.
 
         Returns:
-            Up to ``NEIGHBOURS`` entries ``neighbour, distance``; none without a shared feature.
+            Up to ``NEIGHBORS`` entries ``neighbor, distance``; none without a shared feature.
         """
         distances = np.round(self.distances(means), DECIMALS)
         ordered = sorted(
@@ -75,7 +75,7 @@ class SystemSpace:
             if system != left_out and np.isfinite(distance)
         )
         return [
-            {"neighbour": system, "distance": distance} for distance, system in ordered[:NEIGHBOURS]
+            {"neighbor": system, "distance": distance} for distance, system in ordered[:NEIGHBORS]
         ]
 
     def outside(self, means: Floats) -> tuple[str, ...] | None:
@@ -120,18 +120,18 @@ def system_space(
     return SystemSpace(own.features, own.systems, own.means()[0], is_trained)
 
 
-def neighbours_table(space: SystemSpace, language: str) -> pd.DataFrame:
+def neighbors_table(space: SystemSpace, language: str) -> pd.DataFrame:
     """Name the nearest systems of every system.
 
     Returns:
-        Columns ``language, system, neighbour, distance``, sorted by system, nearest first.
+        Columns ``language, system, neighbor, distance``, sorted by system, nearest first.
     """
     rows = [
         {"language": language, "system": system} | near
         for system, means in sorted(zip(space.systems, space.means, strict=True), key=_name)
-        for near in space.neighbours(means, system)
+        for near in space.neighbors(means, system)
     ]
-    return pd.DataFrame(rows, columns=NEIGHBOUR_COLUMNS)
+    return pd.DataFrame(rows, columns=NEIGHBOR_COLUMNS)
 
 
 def _name(item: tuple[str, Floats]) -> str:
