@@ -40,10 +40,10 @@ sys.path.append(str(Path(__file__).parent))
 from tournaments import QUESTIONS, SYSTEMS, simulated_judgments  # noqa: E402
 
 from arena.rating.tournaments import Tournaments, bootstrap_tournaments  # noqa: E402
-from surrogate.board.holdout import fit_tournaments  # noqa: E402
+from surrogate.board.holdout import fit_tournament  # noqa: E402
+from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
+from surrogate.learning.names import find_surrogate  # noqa: E402
 from surrogate.learning.regressors import TREES  # noqa: E402
-from surrogate.learning.surrogates import Recipe  # noqa: E402
-from surrogate.learning.tensor import FeatureTensor  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -180,11 +180,19 @@ def project(
 ) -> tuple[Tournaments, Floats]:
     """Do the same with this project, from the table of judgments; return R² too, shape (T,)."""
     held = bootstrap_tournaments(judgments, tournaments, QUESTIONS, ridge=0.0, seed=seed)
-    names = tuple(f"f{index}" for index in range(FEATURES))
-    answered = np.ones(features.shape[:2], dtype=np.bool_)
-    tensor = FeatureTensor("en", held.systems, held.battles.questions, names, features, answered)
+    names = [f"f{index}" for index in range(FEATURES)]
+    keys = pd.MultiIndex.from_product([["en"], held.systems, held.battles.questions])
+    X = pd.DataFrame(features.reshape(-1, FEATURES), keys, names)
+    X = X.reset_index(names=["language", "system", "query_id"])
+    settings = TournamentSettings(tournaments, QUESTIONS, ridge=0.0, seed=seed)
+    data = LanguageData("en", judgments, X, held.battles.questions, held, settings)
     out = [held.systems[index] for index in HELD_OUT]
-    return held, fit_tournaments(tensor, held, out, Recipe(), range(tournaments)).r2
+    forest = find_surrogate("random-forest")
+    fits = [
+        fit_tournament([data], forest, out, index, index, quick=False)
+        for index in range(tournaments)
+    ]
+    return held, np.array([fit.holdout_r2 for [fit] in fits])
 
 
 def report_seconds(found: list[Comparison]) -> None:

@@ -1,6 +1,6 @@
 """How close surrogates come to a true ranking that is known: simulated arenas.
 
-    python benchmarks/known_truth.py [--systems 12,30] [--seeds 10] [--models M1,M2] [--jobs 2]
+    python benchmarks/known_truth.py [--systems 12,30] [--seeds 10] [--surrogates M1,M2] [--jobs 2]
 
 Prints Kendall tau with the truth of the arena's own ratings (whose distance from 1 is its sampling
 noise), and, for each surrogate, of ratings of all systems it was trained on and of ratings of
@@ -22,81 +22,80 @@ from threadpoolctl import threadpool_limits
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 
+import pandas as pd  # noqa: E402
+
 from arena.simulation import Simulation, mix_systems, simulate  # noqa: E402
 from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import parse_features  # noqa: E402
+from surrogate.learning.cross_fitting import leave_systems_out  # noqa: E402
+from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
 from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.validation import TournamentSettings  # noqa: E402
-from surrogate.validation.protocols import leave_systems_out, whole_field  # noqa: E402
-from surrogate.validation.study import LanguageArena, arrange  # noqa: E402
-from surrogate.validation.tasks import Trial, train_and_rate  # noqa: E402
+from surrogate.validation.study import study_data  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 
-MODELS = (
+SURROGATES = (
     "random-forest",
     "extra-trees",
     "ridge",
     "relative-ridge",
     "pairwise-logistic",
-    "selected",
 )
 RESAMPLES = 2000
 INTERVAL = (2.5, 97.5)
 
 
-def taus_of_seed(systems: int, models: Sequence[str], seed: int) -> Floats:
-    """Return taus with the truth in the macro over languages, shape (1 + 2 x models,)."""
+def taus_of_seed(systems: int, surrogates: Sequence[str], seed: int) -> Floats:
+    """Return taus with the truth in the macro over languages, shape (1 + 2 x surrogates,)."""
     with threadpool_limits(1):
         simulation = simulate(mix_systems(systems, seed), seed=seed)
-        arenas = arrange(
+        data = study_data(
             simulation.arena,
             parse_features("deterministic"),
-            tournaments=TournamentSettings(seed=seed),
-        ).arenas
-        rated = [[arena.truth for arena in arenas]]
-        for model in models:
-            rated += [_seen(arenas, model, seed), _unseen(arenas, model, seed)]
-    return np.array([_macro_tau(simulation, arenas, ratings) for ratings in rated])
+            tournaments=TournamentSettings(tournaments=50, seed=seed),
+        ).languages
+        rated = [[item.truth for item in data]]
+        for name in surrogates:
+            rated += [_seen(data, name, seed), _unseen(data, name, seed)]
+    return np.array([_macro_tau(simulation, data, ratings) for ratings in rated])
 
 
-def _seen(arenas: list[LanguageArena], model: str, seed: int) -> list[Floats]:
-    fields = [whole_field(arena, (), 0) for arena in arenas]
-    trials = [
-        Trial(arena.judged, field.answers) for arena, field in zip(arenas, fields, strict=True)
-    ]
-    done = train_and_rate(find_surrogate(model), fields, trials, seed)
-    return [item.values for item in done]
+def _seen(data: list[LanguageData], name: str, seed: int) -> list[Floats]:
+    X = pd.concat([item.rows() for item in data])
+    ratings = {item.language: item.tournaments for item in data}
+    done = find_surrogate(name, seed=seed).fit(X, ratings).predict(X)
+    rated = done.set_index(["language", "system"])["rating"]
+    return [rated[item.language].loc[list(item.systems)].to_numpy() for item in data]
 
 
-def _unseen(arenas: list[LanguageArena], model: str, seed: int) -> list[Floats]:
-    done = leave_systems_out(arenas, find_surrogate(model), 1, seed)
+def _unseen(data: list[LanguageData], name: str, seed: int) -> list[Floats]:
+    done = leave_systems_out(data, find_surrogate(name), 1, seed)
     return [item.predicted[0] for item in done]
 
 
 def _macro_tau(
-    simulation: Simulation, arenas: Sequence[LanguageArena], ratings: Sequence[Floats]
+    simulation: Simulation, data: Sequence[LanguageData], ratings: Sequence[Floats]
 ) -> float:
     truth = simulation.truth.set_index(["language", "system"])["quality"]
     taus = []
-    for arena, rated in zip(arenas, ratings, strict=True):
-        true = truth[arena.language].loc[list(arena.systems)].to_numpy()
+    for item, rated in zip(data, ratings, strict=True):
+        true = truth[item.language].loc[list(item.systems)].to_numpy()
         taus.append(kendall_tau(rated, true))
     return float(np.mean(taus))
 
 
-def report(systems: int, models: Sequence[str], taus: Floats) -> None:
-    """Print the table of one size; ``taus`` has shape (seeds, 1 + 2 x models)."""
+def report(systems: int, surrogates: Sequence[str], taus: Floats) -> None:
+    """Print the table of one size; ``taus`` has shape (seeds, 1 + 2 x surrogates)."""
     random = np.random.default_rng(0)
     drawn = random.integers(len(taus), size=(RESAMPLES, len(taus)))
     print(f"\n{systems} systems, {len(taus)} seeds: the arena {taus[:, 0].mean():.3f}")
     print(f"  {'tau with the truth':20}{'seen':>7}{'unseen':>9}   unseen less arena, 95% of seeds")
-    for place, model in enumerate(models):
+    for place, name in enumerate(surrogates):
         seen, unseen = taus[:, 1 + 2 * place], taus[:, 2 + 2 * place]
         behind = unseen - taus[:, 0]
         low, high = np.percentile(behind[drawn].mean(axis=1), INTERVAL)
         print(
-            f"  {model:20}{seen.mean():7.3f}{unseen.mean():9.3f}   "
+            f"  {name:20}{seen.mean():7.3f}{unseen.mean():9.3f}   "
             f"{behind.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
         )
 
@@ -107,13 +106,13 @@ def main() -> None:
     )
     parser.add_argument("--systems", default="12,30", help="comma-separated numbers of systems")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--surrogates", default=",".join(SURROGATES))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    models = options.models.split(",")
+    surrogates = options.surrogates.split(",")
     for systems in map(int, options.systems.split(",")):
-        jobs = [delayed(taus_of_seed)(systems, models, seed) for seed in range(options.seeds)]
-        report(systems, models, np.array(Parallel(options.jobs)(jobs)))
+        jobs = [delayed(taus_of_seed)(systems, surrogates, seed) for seed in range(options.seeds)]
+        report(systems, surrogates, np.array(Parallel(options.jobs)(jobs)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""How well surrogates rank unseen systems: learners by feature sets on one arena, same folds.
+"""How well surrogates of all kinds rank unseen systems, by feature sets on one arena, same folds.
 
-    python benchmarks/surrogates.py ARENA [--models M1,M2] [--feature-sets crude,default]
+    python benchmarks/surrogates.py ARENA [--surrogates S1,S2] [--feature-sets crude,default]
         [--repeats 5] [--tournaments 50] [--jobs -1] [--feature-cache FOLDER] [--json FILE]
 
 Prints Kendall tau of unseen systems (leave-systems-out, five folds a repeat; macro over languages)
@@ -35,16 +35,16 @@ from arena.statistics.bootstrap import percentile_interval  # noqa: E402
 from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import Feature, extract, parse_features  # noqa: E402
 from surrogate.validation import TournamentSettings, Validation, validate  # noqa: E402
-from surrogate.validation.study import arrange  # noqa: E402
-from surrogate.validation.validate import MACRO, replicate_taus  # noqa: E402
+from surrogate.validation.scores import MACRO, replicate_taus  # noqa: E402
+from surrogate.validation.study import study_data  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 
 CRUDE = "crude"
 FEATURE_SETS = (CRUDE, "default", "deterministic", "grounding")
-MODELS = (
+SURROGATES = (
     *("random-forest", "extra-trees", "xgboost", "ridge", "relative-ridge", "pairwise-logistic"),
-    *("lambdamart", "stacked", "selected"),
+    *("linear", "mlp", "svr", "rank-pairwise"),
 )
 HALVES = 200
 
@@ -58,14 +58,14 @@ def main() -> None:
         for name in options.feature_sets.split(",")
     }
     rows = []
-    for model in options.models.split(","):
+    for surrogate in options.surrogates.split(","):
         done = {}
         for name, table in tables.items():
             started = time.perf_counter()
             done[name] = validate(
                 arena,
                 "leave-systems-out",
-                model,
+                surrogate,
                 judge=options.judge,
                 feature_table=table,
                 repeats=options.repeats,
@@ -73,7 +73,7 @@ def main() -> None:
                 n_jobs=options.jobs,
             )
             crude = done.get(CRUDE)
-            rows.append(row(model, name, done[name], crude, options.seed, started))
+            rows.append(row(surrogate, name, done[name], crude, options.seed, started))
             print(shown(rows[-1]), flush=True)
     halves = split_half(arena, tables, options.judge, settings)
     for language, (tau, low, high) in halves.items():
@@ -87,7 +87,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("arena", type=Path)
     parser.add_argument("--judge")
-    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--surrogates", default=",".join(SURROGATES))
     parser.add_argument("--feature-sets", default=",".join(FEATURE_SETS))
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--tournaments", type=int, default=50)
@@ -108,7 +108,7 @@ def measured(arena: Arena, name: str, cache: Path | None, jobs: int) -> pd.DataF
 
 
 def row(
-    model: str, name: str, done: Validation, crude: Validation | None, seed: int, started: float
+    surrogate: str, name: str, done: Validation, crude: Validation | None, seed: int, started: float
 ) -> dict[str, object]:
     """Return one line of the table; the difference is paired over the same resamples."""
     found = done.scores
@@ -118,7 +118,7 @@ def row(
         low, high = percentile_interval(replicates[0] - replicates[1])
         against = (found.tau - crude.scores.tau, low, high)
     return {
-        "model": model,
+        "surrogate": surrogate,
         "features": name,
         "tau": found.tau,
         "low": found.tau_low,
@@ -134,7 +134,7 @@ def row(
 
 def shown(line: dict[str, object]) -> str:
     text = (
-        f"{line['model']:<22} {line['features']:<14} tau {line['tau']:.3f} "
+        f"{line['surrogate']:<22} {line['features']:<14} tau {line['tau']:.3f} "
         f"[{line['low']:.3f}, {line['high']:.3f}]"
     )
     if line["difference"] is not None:
@@ -149,11 +149,11 @@ def split_half(
     arena: Arena, tables: dict[str, pd.DataFrame], judge: str | None, settings: TournamentSettings
 ) -> dict[str, tuple[float, float, float]]:
     """Kendall tau of the ratings of two random halves of the questions, with 95% of the splits."""
-    at_hand = arrange(
+    data = study_data(
         arena, judge=judge, feature_table=next(iter(tables.values())), tournaments=settings
     )
     found = {}
-    for item in at_hand.arenas:
+    for item in data.languages:
         taus = half_taus(item.tournaments.battles, settings.seed)
         found[item.language] = (float(np.nanmean(taus)), *percentile_interval(taus))
     return found

@@ -23,11 +23,11 @@ from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import BoardSummary
-from surrogate.learning.saving import load_judge, save_judge
-from surrogate.learning.surrogates import SurrogateJudge
+from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.surrogate import Surrogate
 
 if TYPE_CHECKING:
-    from surrogate.ranking.rank import Placement
+    from surrogate.ranking.rank import RankedSystems
 
 
 class Manifest(BaseModel):
@@ -74,7 +74,7 @@ class Board:
     features: pd.DataFrame
     judge_report: JudgeReport
     summary: BoardSummary
-    surrogate_or_file: SurrogateJudge | Path
+    surrogate_or_file: Surrogate | Path
     folder: Path | None = None
 
     def __post_init__(self) -> None:
@@ -84,10 +84,10 @@ class Board:
         object.__setattr__(self, "features", tables.typed_features(self.features))
 
     @cached_property
-    def surrogate(self) -> SurrogateJudge:
+    def surrogate(self) -> Surrogate:
         """The surrogate, for new systems."""
         source = self.surrogate_or_file
-        return load_judge(source) if isinstance(source, Path) else source
+        return load_surrogate(source) if isinstance(source, Path) else source
 
     @property
     def systems(self) -> Sequence[str]:
@@ -119,7 +119,7 @@ class Board:
         arena: Arena | None = None,
         n_jobs: int = 1,
         models: ModelOptions | None = None,
-    ) -> Placement:
+    ) -> RankedSystems:
         """Rank new systems by their answers alone; see ``ranking.rank.rank_systems``.
 
         Args:
@@ -142,8 +142,7 @@ class Board:
         summary = self.summary
         if self.folder is None or summary.arena_folder is None:
             raise UsageError(
-                f"the board does not say where arena {summary.arena!r} is; name its folder "
-                "(--arena)"
+                f"the board does not say where arena {summary.arena!r} is; name it (--arena)"
             )
         path = self.folder / summary.arena_folder
         if not path.is_dir():
@@ -180,7 +179,7 @@ class Board:
                 table.write(getattr(self, name), target)
             write_rows(self.examples, target / tables.EXAMPLES_FILE)
             write_rows(self.features, target / tables.FEATURES_FILE)
-            save_judge(surrogate, target / tables.SURROGATE_FILE)
+            save_surrogate(surrogate, target / tables.SURROGATE_FILE)
             tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
             tables.write_json(summary, target / tables.SUMMARY_FILE)
             digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}

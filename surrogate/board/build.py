@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from arena.diagnostics import Diagnosis
 from arena.rating.battles import judged_systems
-from arena.rating.tournaments import (
-    Tournaments,
-    bootstrap_tournaments,
-)
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
@@ -26,19 +21,19 @@ from surrogate.board.examples import choose_examples
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language import (
-    LanguageData,
-    LanguageFits,
+    LanguageFit,
     fit_languages,
-    importances,
-    language_data,
-    language_neighbours,
+    importances_table,
+    language_neighbors,
     synthetic_ratings,
 )
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
-from surrogate.board.summary import BoardSummary, RatingInterval
 from surrogate.board.tiers import tiers_table, win_matrix
-from surrogate.learning.surrogates import Recipe, SurrogateJudge
+from surrogate.learning.cross_fitting import Progress
+from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import Surrogate
 
 
 def overall_board(board: pd.DataFrame) -> pd.DataFrame:
@@ -73,10 +68,6 @@ def overall_board(board: pd.DataFrame) -> pd.DataFrame:
 
 def _complete_mean(grouped: pd.api.typing.SeriesGroupBy, languages: int) -> pd.Series:
     return grouped.mean().astype(float).where(grouped.count() == languages)
-
-
-Progress = Callable[[str, int, int], None]
-"""Called with the stage, the steps done and the steps in all."""
 
 
 def build_board(
@@ -127,29 +118,15 @@ def build_board(
         holdout=_holdout(judged, settings.holdout, settings.seed),
         metaevaluation=tuple(map(str, records.metaevaluations)),
     )
-    battles = _tournaments(judged, record)
-    data = [
-        language_data(
-            table,
-            names,
-            arena.info.systems,
-            list(rows["query_id"]),
-            fought,
-            language,
-            record.holdout,
-        )
-        for language, rows in arena.queries.groupby("language")
-        if (fought := battles.get(str(language))) is not None
-    ]
+    how = TournamentSettings(
+        record.tournaments, record.questions, record.ties, record.ridge, record.seed
+    )
+    data = language_data(judged, table, how)
     if not data:
         raise UsageError("no language has judgments to learn from")
-    fits = fit_languages(data, Recipe(record.surrogate, record.rows), n_jobs, progress)
-    surrogate = SurrogateJudge(
-        names,
-        {item.language: fit.judge for item, fit in zip(data, fits, strict=True) if fit.judge},
-        str(record),
-    )
-    parts = _Parts(arena, judged, table, data, fits, surrogate, record)
+    surrogate = find_surrogate(record.surrogate, rows=record.rows, seed=record.seed, n_jobs=n_jobs)
+    fits = fit_languages(data, surrogate, record.holdout, n_jobs, progress)
+    parts = _Parts(arena, judged, table, fits, surrogate, record)
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
 
 
@@ -184,73 +161,53 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[s
     return check_holdout(holdout, systems)
 
 
-def _tournaments(judged: Arena, record: BoardRecord) -> dict[str, Tournaments]:
-    return {
-        str(language): bootstrap_tournaments(
-            judgments, record.tournaments, record.questions, record.ties, record.ridge, record.seed
-        )
-        for language, judgments in judged.judgments.groupby("language")
-    }
-
-
 @dataclass(frozen=True)
 class _Parts:
-    """What a board is put together from; ``data`` and ``fits`` hold one a judged language."""
+    """What a board is put together from; ``fits`` holds one a judged language."""
 
     arena: Arena
     judged: Arena
     table: pd.DataFrame
-    data: Sequence[LanguageData]
-    fits: Sequence[LanguageFits]
-    surrogate: SurrogateJudge
+    fits: Sequence[LanguageFit]
+    surrogate: Surrogate
     record: BoardRecord
 
 
 def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) -> Board:
-    pairs = list(zip(parts.data, parts.fits, strict=True))
-    intervals = language_intervals(pairs)
-    rated = [synthetic_ratings(item, fit.judge, intervals[item.language]) for item, fit in pairs]
-    board = pd.concat(rated, ignore_index=True)
+    fits, surrogate = parts.fits, parts.surrogate
+    intervals = language_intervals(fits)
+    predicted = surrogate.predict(parts.table)
+    rated = [
+        synthetic_ratings(fit, predicted, parts.arena.info.systems, intervals[fit.language])
+        for fit in fits
+    ]
+    ratings = pd.concat(rated, ignore_index=True)
     diagnoses = language_diagnoses(parts.judged)
-    report = report_judge(
-        parts.arena.judgments,
-        parts.judged.judges[0],
-        diagnoses,
-        records,
-        parts.record.seed,
-    )
+    judge = parts.judged.judges[0]
     return Board(
         features=parts.table,
-        arena=_stacked(_arena_rows(item) for item in parts.data),
-        ratings=board,
-        overall=overall_board(board),
-        importances=_stacked(importances(item, fit.judge, fit.tournaments) for item, fit in pairs),
-        tiers=_stacked(tiers_table(item.ratings, item.language) for item in parts.data),
+        arena=_stacked(_arena_rows(fit) for fit in fits),
+        ratings=ratings,
+        overall=overall_board(ratings),
+        importances=_stacked(importances_table(fit, surrogate) for fit in fits),
+        tiers=_stacked(tiers_table(fit.ratings, fit.language) for fit in fits),
         win_matrix=win_matrix(parts.judged.judgments),
-        neighbors=_stacked(language_neighbours(item, fit.judge) for item, fit in pairs),
+        neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         examples=examples,
-        surrogate_or_file=parts.surrogate,
-        judge_report=report,
-        summary=_summary(parts, rated, intervals, diagnoses),
-    )
-
-
-def _summary(
-    parts: _Parts,
-    rated: Sequence[pd.DataFrame],
-    intervals: Mapping[str, RatingInterval],
-    diagnoses: Mapping[str, Diagnosis],
-) -> BoardSummary:
-    return summarize(
-        parts.arena,
-        parts.judged,
-        parts.table,
-        parts.data,
-        parts.fits,
-        rated,
-        intervals,
-        diagnoses,
-        parts.record,
+        surrogate_or_file=surrogate,
+        judge_report=report_judge(
+            parts.arena.judgments, judge, diagnoses, records, parts.record.seed
+        ),
+        summary=summarize(
+            parts.arena,
+            parts.table,
+            fits,
+            surrogate,
+            dict(zip(intervals, rated, strict=True)),
+            intervals,
+            diagnoses,
+            parts.record,
+        ),
     )
 
 
@@ -258,6 +215,6 @@ def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(list(tables), ignore_index=True)
 
 
-def _arena_rows(data: LanguageData) -> pd.DataFrame:
+def _arena_rows(fit: LanguageFit) -> pd.DataFrame:
     columns = ["language", "system", "rank", "rating", "low", "high", "note"]
-    return data.ratings.table.assign(language=data.language)[columns]
+    return fit.ratings.table.assign(language=fit.language)[columns]

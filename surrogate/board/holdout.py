@@ -1,4 +1,4 @@
-"""Holding systems out: Algorithm 1's R² over tournaments, and ratings of unseen systems."""
+"""Holding systems out of single tournaments: Algorithm 1 of MIRAGE-Bench."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator, seed_sequence
-from arena.rating.bradley_terry import ConvergenceError
-from arena.rating.tournaments import Tournaments, fit_coefficients
-from surrogate.learning.regressors import find_learner
-from surrogate.learning.surrogates import FEWEST_SYSTEMS, Recipe, train_language_judge
-from surrogate.learning.tensor import FeatureTensor
-from surrogate.learning.training import Field
+from arena.data.seeds import generator
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.training import one_tournament
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,37 +22,54 @@ DEFAULT_HOLDOUT_SIZE = 2
 FEWEST_HELD_OUT = 2
 SMALLEST_SPREAD = 1e-6
 """Held-out coefficients (log-odds) closer than this are equal: R² is not defined."""
-FOLDS = 5
 
 
 @dataclass(frozen=True)
-class TournamentFits:
-    """Surrogates trained on single tournaments, for one stretch of tournaments.
+class TournamentFit:
+    """A surrogate trained on a single tournament of one language.
 
     Attributes:
-        r2: R² on the held-out systems, shape (T,); NaN where fewer than two have a coefficient,
-            or where their coefficients are equal.
-        importances: Share of each feature, shape (T, F); 0 for a feature left out.
+        ratings: Rating of each judged system by its answers in the tournament, shape (S,).
+        shares: Share of each feature in the surrogate's decisions, shape (F,); 0 for one that
+            could not be used.
+        coefficients: Coefficient of each system in the tournament, shape (S,).
+        is_held: Which systems were held out, shape (S,).
     """
 
-    r2: Floats
-    importances: Floats
+    ratings: Floats
+    shares: Floats
+    coefficients: Floats
+    is_held: npt.NDArray[np.bool_]
+
+    @property
+    def holdout_r2(self) -> float:
+        """R² on the held-out systems; see ``r2``."""
+        return r2(self.coefficients[self.is_held], self.ratings[self.is_held])
+
+    @property
+    def train_r2(self) -> float:
+        """R² on the systems trained on."""
+        return r2(self.coefficients[~self.is_held], self.ratings[~self.is_held])
 
 
-def choose_holdout(systems: Sequence[str], seed: int) -> tuple[str, ...]:
+def choose_holdout(
+    systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
+) -> tuple[str, ...]:
     """Draw the systems to hold out.
 
     Args:
         systems: Judged systems.
         seed: The user's seed.
+        size: How many to draw.
+        keys: What they are drawn for.
 
     Returns:
-        Two systems, sorted; none where fewer than three would be left to train on.
+        Systems, sorted; none where fewer than three would be left to train on.
     """
     names = sorted(systems)
-    if len(names) < DEFAULT_HOLDOUT_SIZE + FEWEST_SYSTEMS:
+    if len(names) < size + FEWEST_SYSTEMS:
         return ()
-    drawn = generator(seed, "holdout").choice(len(names), DEFAULT_HOLDOUT_SIZE, replace=False)
+    drawn = generator(seed, "holdout", *keys).choice(len(names), size, replace=False)
     return tuple(names[index] for index in sorted(drawn))
 
 
@@ -78,104 +93,51 @@ def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, .
     return chosen
 
 
-def fit_tournaments(
-    tensor: FeatureTensor,
-    tournaments: Tournaments,
+def fit_tournament(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
     holdout: Sequence[str],
-    recipe: Recipe,
-    stretch: range,
-) -> TournamentFits:
-    """Train a surrogate on each tournament and score it on the held-out systems.
+    index: int,
+    seed: int,
+    quick: bool = True,
+) -> list[TournamentFit]:
+    """Train a surrogate on one tournament, some systems held out, and rate all of them by it.
 
-    Lines 1-7 of Algorithm 1 of MIRAGE-Bench.
+    Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
 
     Args:
-        tensor: Features of the judged systems on the judged questions.
-        tournaments: The tournaments of this language.
-        holdout: Held-out systems, at least one.
-        recipe: Learner and kind of rows.
-        stretch: Which tournaments to fit.
+        languages: One, or those a pooled surrogate learns from together.
+        surrogate: What to train.
+        holdout: Held-out systems.
+        index: Which tournament.
+        seed: Seed of the surrogate.
+        quick: Whether few trees do.
+
+    Raises:
+        UsageError: If too few systems can be trained on, or no feature has a value.
     """
-    is_held = np.isin(tensor.systems, list(holdout))
-    train, held = _split(tensor, is_held)
-    r2 = np.full(len(stretch), np.nan)
-    importances = np.zeros((len(stretch), len(tensor.features)))
-    for row, index in enumerate(stretch):
-        draws = tournaments.draws[index]
-        coefficients = tournaments.coefficients[index]
-        state = random_state(tournaments, tensor.language, "tournament", str(index))
-        estimator = find_learner(recipe.learner).tournament(state)
-        target = coefficients[None, ~is_held]
-        judge = train_language_judge(train, draws[None], target, recipe, estimator)
-        shares = judge.importances()
-        importances[row] = [shares.get(name, 0.0) for name in tensor.features]
-        r2[row] = held_out_r2(coefficients[is_held], judge.predict(held, draws))
-    return TournamentFits(r2, importances)
+    ratings = {data.language: one_tournament(data.tournaments, index) for data in languages}
+    fitted = reseeded(surrogate, seed, quick=quick, n_jobs=1).fit(
+        pd.concat([data.hiding(holdout).X for data in languages]), ratings
+    )
+    drawn = pd.concat([data.drawn(index) for data in languages])
+    rated = fitted.predict(drawn).set_index(["language", "system"])["rating"]
+    shares = fitted.importances().set_index("language")["importance"]
+    fits = []
+    for data in languages:
+        places = pd.MultiIndex.from_product([[data.language], data.systems])
+        fits.append(
+            TournamentFit(
+                rated.reindex(places).to_numpy(np.float64),
+                shares.loc[[data.language]].fillna(0.0).to_numpy(np.float64),
+                data.tournaments.coefficients[index],
+                np.isin(data.systems, list(holdout)),
+            )
+        )
+    return fits
 
 
-def rate_unseen(tensor: FeatureTensor, tournaments: Tournaments, recipe: Recipe) -> Floats:
-    """Rate every system by a surrogate that has seen neither its answers nor its battles.
-
-    The systems are split into five seeded folds; each fold is rated by a surrogate trained on
-    the others, with the coefficients of tournaments held among them alone.
-
-    Returns:
-        Shape (S,), on the scale of the tournaments of all; NaN where too few systems that met
-        are left to train on, or their tournaments have no maximum likelihood without a prior.
-    """
-    size = len(tensor.systems)
-    order = generator(tournaments.seed, "folds", tensor.language).permutation(size)
-    ratings = np.full(size, np.nan)
-    for number, fold in enumerate(np.array_split(order, min(FOLDS, size))):
-        is_held = np.isin(np.arange(size), fold)
-        target = _coefficients_without(tensor, tournaments, is_held)
-        if np.isfinite(target).any(axis=0).sum() < FEWEST_SYSTEMS:
-            continue
-        train, unseen = _split(tensor, is_held)
-        state = random_state(tournaments, tensor.language, "fold", str(number))
-        estimator = find_learner(recipe.learner).final(state)
-        judge = train_language_judge(train, tournaments.draws, target, recipe, estimator)
-        ratings[is_held] = judge.predict(unseen)
-    return ratings
-
-
-def _coefficients_without(
-    tensor: FeatureTensor, tournaments: Tournaments, is_held: npt.NDArray[np.bool_]
-) -> Floats:
-    """Coefficients of the K other systems in tournaments held without their battles, (T, K).
-
-    Coefficients are differences: they are moved as a whole to where the K lie among all systems
-    on average, so that what is learned from them is on the scale of all. That one number is the
-    same for the whole fold, and lower for a stronger one.
-    """
-    held = [system for system, is_out in zip(tensor.systems, is_held, strict=True) if is_out]
-    battles = Field(tensor, tournaments).without(held).tournaments.battles
-    among_all = tournaments.coefficients[:, ~is_held]
-    unknown = np.full(among_all.shape, np.nan)
-    if not battles.counts.any():
-        return unknown
-    try:
-        alone = fit_coefficients(battles, tournaments.draws, tournaments.ridge)
-    except ConvergenceError:
-        return unknown
-    both = np.isfinite(among_all) & np.isfinite(alone)
-    return np.asarray(alone + (among_all - alone)[both].mean()) if both.any() else unknown
-
-
-def _split(
-    tensor: FeatureTensor, is_held: npt.NDArray[np.bool_]
-) -> tuple[FeatureTensor, FeatureTensor]:
-    pairs = list(zip(tensor.systems, is_held.tolist(), strict=True))
-    kept = [system for system, held in pairs if not held]
-    return tensor.take(systems=kept), tensor.take(systems=[name for name, held in pairs if held])
-
-
-def random_state(tournaments: Tournaments, *keys: str) -> int:
-    """Return the seed of a learner for one purpose, derived from the tournaments' seed."""
-    return int(seed_sequence(tournaments.seed, "surrogate", *keys).generate_state(1)[0])
-
-
-def held_out_r2(truth: Floats, predicted: Floats) -> float:
+def r2(truth: Floats, predicted: Floats) -> float:
     """R² of predicted coefficients, both of shape (H,).
 
     Returns:

@@ -1,30 +1,28 @@
-"""The board of one language: arena ratings, the surrogate's ratings, and how they agree."""
+"""The board of one language: what is trained for it, its ratings, and how they agree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import Parallel, delayed, parallel_config
-from threadpoolctl import threadpool_limits
+from joblib import delayed
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
+from arena.data.seeds import generator, seed_sequence
 from arena.rating.ratings import Ratings, rate
-from arena.rating.tournaments import Tournaments
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
-from surrogate.board.holdout import TournamentFits, fit_tournaments, random_state, rate_unseen
-from surrogate.board.neighbours import NEIGHBOUR_COLUMNS, neighbours_table, system_space
+from surrogate.board.holdout import TournamentFit, fit_tournament
+from surrogate.board.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
-from surrogate.learning.regressors import find_learner
-from surrogate.learning.surrogates import LanguageJudge, Recipe, train_language_judge
-from surrogate.learning.tensor import FeatureTensor, feature_tensor
+from surrogate.learning.cross_fitting import Progress, leave_systems_out, run_tasks
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.tensor import feature_tensor
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,6 +32,7 @@ BOARD_COLUMNS = [
 ]
 SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
+TOURNAMENTS_PER_TASK = 25
 
 NO_ANSWER = "no answer in this language"
 NO_FEATURES = "no feature of its answers could be computed"
@@ -42,108 +41,127 @@ NO_R2 = "fewer than two held-out systems are judged in this language"
 
 
 @dataclass(frozen=True)
-class LanguageData:
-    """What the board of one language is built from.
+class LanguageFit:
+    """What was trained for the board of one language.
 
     Attributes:
+        data: What it was trained on.
         ratings: The arena's ratings of the judged systems.
-        tournaments: The arena's tournaments, which the surrogate learns from.
-        judged: Features of the judged systems on the judged questions.
-        everything: Features of every system of the arena on every question.
-        holdout: Systems kept out of training.
+        holdout: Judged systems kept out of training.
+        unseen: Each judged system's rating by a surrogate trained without it, shape (S,).
+        r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
+        shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
+        failure: Why no surrogate could be trained.
     """
 
+    data: LanguageData
     ratings: Ratings
-    tournaments: Tournaments
-    judged: FeatureTensor
-    everything: FeatureTensor
     holdout: tuple[str, ...]
+    unseen: Floats
+    r2: Floats
+    shares: Floats
+    failure: str | None = None
 
     @property
     def language(self) -> str:
         """Language code."""
-        return self.judged.language
-
-    @property
-    def arena_ratings(self) -> Floats:
-        """The arena's rating of each judged system, shape (S,); NaN for one that is unrated."""
-        table = self.ratings.table.set_index("system")["rating"]
-        return np.asarray(table.reindex(self.tournaments.systems), dtype=np.float64)
+        return self.data.language
 
 
-@dataclass(frozen=True)
-class LanguageFit:
-    """Surrogates of one language trained on all its tournaments.
-
-    Attributes:
-        judge: Trained on all judged systems but the held-out ones.
-        unseen: Each judged system's rating by a surrogate trained without it, shape (S,).
-    """
-
-    judge: LanguageJudge
-    unseen: Floats
-
-
-def language_data(
-    table: pd.DataFrame,
-    features: Sequence[str],
-    systems: Sequence[str],
-    questions: Sequence[str],
-    tournaments: Tournaments,
-    language: str,
+def fit_languages(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
     holdout: Sequence[str],
-) -> LanguageData:
-    """Arrange the features of one language.
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[LanguageFit]:
+    """Train the surrogates of every language.
+
+    The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
+    without each fifth of the systems, and on single tournaments.
 
     Args:
-        table: Feature table.
-        features: Feature columns the surrogate may use.
-        systems: Every system of the arena.
-        questions: Every question of this language.
-        tournaments: The language's tournaments.
-        language: Language code.
-        holdout: Systems kept out of training in any language.
+        data: One a language.
+        surrogate: What to train; it is fitted in place.
+        holdout: Systems kept out of training in every language.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
+
+    Returns:
+        One a language, in the order given.
     """
-    everything = feature_tensor(table, language, features, systems, questions)
-    return LanguageData(
-        ratings=rate(tournaments.battles, ties=tournaments.ties, seed=tournaments.seed),
-        tournaments=tournaments,
-        judged=everything.take(
-            systems=tournaments.systems, questions=tournaments.battles.questions
-        ),
-        everything=everything,
-        holdout=tuple(system for system in holdout if system in tournaments.systems),
-    )
+    training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)
+    with suppress(UsageError):  # a board without ratings says why, language by language
+        surrogate.fit(training, {item.language: item.tournaments for item in data})
+    unseen = _unseen(data, surrogate, n_jobs, progress)
+    held = [tuple(name for name in holdout if name in item.systems) for item in data]
+    stretches = [
+        (place, range(start, min(start + TOURNAMENTS_PER_TASK, len(item.tournaments.draws))))
+        for place, item in enumerate(data)
+        for start in range(0, len(item.tournaments.draws), TOURNAMENTS_PER_TASK)
+        if held[place] and item.language not in surrogate.failures_
+    ]
+    tasks = [
+        delayed(_fit_stretch)(data[place], surrogate, held[place], stretch)
+        for place, stretch in stretches
+    ]
+    fits: list[list[TournamentFit]] = [[] for _ in data]
+    for (place, _), done in zip(stretches, run_tasks(tasks, n_jobs, progress), strict=True):
+        fits[place] += done
+    size = len(surrogate.features_)
+    return [
+        LanguageFit(
+            data=item,
+            ratings=rate(
+                item.tournaments.battles, ties=item.settings.ties, seed=item.settings.seed
+            ),
+            holdout=held[place],
+            unseen=unseen[place],
+            r2=np.array([fit.holdout_r2 for fit in fits[place]]),
+            shares=np.array([fit.shares for fit in fits[place]]).reshape(-1, size),
+            failure=surrogate.failures_.get(item.language),
+        )
+        for place, item in enumerate(data)
+    ]
 
 
-def fit_language(data: LanguageData, recipe: Recipe) -> LanguageFit:
-    """Train the final surrogate of a language, and the ones that rate unseen systems.
+def _unseen(
+    data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
+) -> list[Floats]:
+    """Rate every system by a surrogate trained without it: what ``validate`` does once."""
+    try:
+        outcomes = leave_systems_out(data, surrogate, 1, surrogate.seed, n_jobs, progress)
+    except UsageError:
+        return [np.full(len(item.systems), np.nan) for item in data]
+    return [outcome.predicted[0] for outcome in outcomes]
 
-    Raises:
-        UsageError: If too few systems can be trained on, or no feature has a value.
-    """
-    tournaments = data.tournaments
-    trained = [system for system in tournaments.systems if system not in data.holdout]
-    kept = np.isin(tournaments.systems, trained)
-    state = random_state(tournaments, data.language, "final")
-    judge = train_language_judge(
-        data.judged.take(systems=trained),
-        tournaments.draws,
-        tournaments.coefficients[:, kept],
-        recipe,
-        find_learner(recipe.learner).final(state),
-    )
-    return LanguageFit(judge, rate_unseen(data.judged, tournaments, recipe))
+
+def _fit_stretch(
+    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range
+) -> list[TournamentFit]:
+    fits = []
+    for index in stretch:
+        keys = ("surrogate", data.language, "tournament", str(index))
+        seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
+        try:
+            fits += fit_tournament([data], surrogate, holdout, index, seed)
+        except UsageError:  # a tournament that rates fewer than three of the systems
+            continue
+    return fits
 
 
 def synthetic_ratings(
-    data: LanguageData, judge: LanguageJudge | None, interval: RatingInterval = NO_RATINGS
+    fit: LanguageFit,
+    rated: pd.DataFrame,
+    systems: Sequence[str],
+    interval: RatingInterval = NO_RATINGS,
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language on all questions.
 
     Args:
-        data: The language's data.
-        judge: Its surrogate, or None where none could be trained.
+        fit: What was trained.
+        rated: What the surrogate predicts, of all languages.
+        systems: Every system of the arena.
         interval: How wide the conformal interval of a rating is.
 
     Returns:
@@ -153,62 +171,56 @@ def synthetic_ratings(
         it is wide for one it was trained on. ``coverage`` is the share of questions answered;
         ``split`` is ``train``, ``holdout`` or ``unjudged``.
     """
-    systems = data.everything.systems
-    answers = data.everything.answered.sum(axis=1)
-    rating = np.full(len(systems), np.nan) if judge is None else judge.predict(data.everything)
+    own = rated[rated["language"] == fit.language].set_index("system").reindex(list(systems))
+    rating = own["rating"].to_numpy(np.float64)
+    answers = own["answers"].fillna(0).to_numpy(np.int64)
     bounds = [interval.around(value) for value in rating.tolist()]
     table = pd.DataFrame(
         {
-            "language": data.language,
-            "system": systems,
+            "language": fit.language,
+            "system": list(systems),
             "rank": pd.Series(rating).rank(ascending=False, method="min").astype("Int64"),
             "rating": rating,
             "low": [low for low, _ in bounds],
             "high": [high for _, high in bounds],
-            "coverage": answers / len(data.everything.questions),
+            "coverage": answers / len(fit.data.questions),
             "answers": answers,
         }
     )
-    arena = data.ratings.table[["system", "rank", "rating", "low", "high"]].add_prefix("arena_")
+    arena = fit.ratings.table[["system", "rank", "rating", "low", "high"]].add_prefix("arena_")
     table = table.merge(arena, how="left", left_on="system", right_on="arena_system")
-    judged, held = set(data.tournaments.systems), set(data.holdout)
+    judged, held = set(fit.data.systems), set(fit.holdout)
     table["split"] = [
         "holdout" if system in held else "train" if system in judged else "unjudged"
         for system in systems
     ]
     table["note"] = [
-        _rank_note(rated, count, judge is not None)
-        for rated, count in zip(np.isfinite(rating), answers, strict=True)
+        "" if np.isfinite(value) or fit.failure else NO_FEATURES if count else NO_ANSWER
+        for value, count in zip(rating, answers, strict=True)
     ]
     ordered = table.sort_values(["rank", "system"], kind="stable")
     return ordered[BOARD_COLUMNS]
 
 
-def _rank_note(rated: bool, answers: int, has_judge: bool) -> str:
-    if rated or not has_judge:
-        return ""
-    return NO_ANSWER if answers == 0 else NO_FEATURES
-
-
-def arena_agreement(data: LanguageData, ratings: pd.DataFrame) -> Agreement:
+def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
     """Compare the synthetic with the arena ranking, with a bootstrap interval."""
-    tournaments = data.tournaments
+    tournaments = fit.data.tournaments
     rating = ratings.set_index("system")["rating"].reindex(tournaments.systems).to_numpy(float)
-    random = generator(tournaments.seed, "agreement", data.language)
-    return agreement(rating, data.arena_ratings, tournaments.coefficients, random)
+    random = generator(tournaments.seed, "agreement", fit.language)
+    reported = fit.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
+    return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)
 
 
-def unseen_agreement(data: LanguageData, unseen: Floats) -> float:
-    """Kendall tau-b between the arena ranking and that of surrogates that saw no such system."""
-    return kendall_tau(unseen, data.arena_ratings)
+def unseen_agreement(fit: LanguageFit) -> float:
+    """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it."""
+    return kendall_tau(fit.unseen, fit.data.truth)
 
 
-def holdout_r2(fits: Sequence[TournamentFits]) -> HoldoutR2:
+def holdout_r2(fit: LanguageFit) -> HoldoutR2:
     """Summarize R² on the held-out systems over tournaments."""
-    if not fits:
+    if not fit.r2.size:
         return HoldoutR2(reason=NO_HOLDOUT)
-    values = np.concatenate([fit.r2 for fit in fits])
-    defined = values[np.isfinite(values)]
+    defined = fit.r2[np.isfinite(fit.r2)]
     if not defined.size:
         return HoldoutR2(reason=NO_R2)
     low, high = percentile_interval(defined)
@@ -221,9 +233,7 @@ def holdout_r2(fits: Sequence[TournamentFits]) -> HoldoutR2:
     )
 
 
-def importances(
-    data: LanguageData, judge: LanguageJudge | None, fits: Sequence[TournamentFits]
-) -> pd.DataFrame:
+def importances_table(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
     """Feature importances of a language (MIRAGE-Bench, figure 5).
 
     Returns:
@@ -233,18 +243,16 @@ def importances(
         single tournaments (NaN where nothing is held out); most important first. A feature that
         was left out has NaN, as all have without a surrogate.
     """
-    final = judge.importances() if judge else {}
+    known = surrogate.importances()
+    own = known[known["language"] == fit.language].set_index("feature")["importance"]
+    names = list(surrogate.features_)
     table = pd.DataFrame(
-        {
-            "language": data.language,
-            "feature": data.judged.features,
-            "importance": [final.get(name, np.nan) for name in data.judged.features],
-        }
+        {"language": fit.language, "feature": names, "importance": own.reindex(names).to_numpy()}
     )
     spread = np.full((1 + len(SPREAD), len(table)), np.nan)
-    if fits:
+    if len(fit.shares):
         used = table["importance"].notna().to_numpy()
-        shares = np.concatenate([fit.importances for fit in fits])[:, used]
+        shares = fit.shares[:, used]
         spread[:, used] = [
             shares.mean(axis=0),
             *np.percentile(shares, list(SPREAD.values()), axis=0),
@@ -254,106 +262,17 @@ def importances(
     return table.sort_values("importance", ascending=False, kind="stable", na_position="last")
 
 
-def language_neighbours(data: LanguageData, judge: LanguageJudge | None) -> pd.DataFrame:
+def language_neighbors(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
     """Name the systems nearest to each in the surrogate's feature space; none without it.
 
     Returns:
-        As ``system_space.neighbours_table``.
+        As ``neighbors_table``.
     """
-    if judge is None:
-        return pd.DataFrame(columns=NEIGHBOUR_COLUMNS)
-    space = system_space(data.everything, judge.features, judge.systems)
-    return neighbours_table(space, data.language)
-
-
-TOURNAMENTS_PER_TASK = 25
-
-
-@dataclass(frozen=True)
-class LanguageFits:
-    """Everything trained for one language.
-
-    Attributes:
-        final: The surrogates trained on all tournaments, or None where none could be.
-        tournaments: Surrogates of single tournaments, in order; empty without a holdout.
-        failure: Why no surrogate could be trained.
-    """
-
-    final: LanguageFit | None
-    tournaments: tuple[TournamentFits, ...] = field(default=())
-    failure: str | None = None
-
-    @property
-    def judge(self) -> LanguageJudge | None:
-        """The language's surrogate judge, if there is one."""
-        return self.final.judge if self.final else None
-
-
-def fit_languages(
-    data: Sequence[LanguageData],
-    recipe: Recipe,
-    n_jobs: int,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> list[LanguageFits]:
-    """Train the surrogates of every language.
-
-    Args:
-        data: One a language.
-        recipe: Learner and kind of rows.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
-
-    Returns:
-        One a language, in the order given.
-    """
-    finals = [delayed(_fit_final)(item, recipe) for item in data]
-    stretches = [
-        (index, stretch) for index, item in enumerate(data) for stretch in _stretches(item)
-    ]
-    singles = [delayed(_fit_stretch)(data[index], recipe, stretch) for index, stretch in stretches]
-    tasks = [*finals, *singles]
-    with threadpool_limits(1), parallel_config("loky", inner_max_num_threads=1):
-        done = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-        results = _counted(done, len(tasks), progress)
-        fits: list[LanguageFits] = list(islice(results, len(finals)))
-        by_language: list[list[TournamentFits]] = [[] for _ in data]
-        for (index, _), result in zip(stretches, results, strict=True):
-            if result is not None:
-                by_language[index].append(result)
-    return [
-        LanguageFits(fit.final, tuple(parts), fit.failure)
-        for fit, parts in zip(fits, by_language, strict=True)
-    ]
-
-
-def _stretches(data: LanguageData) -> list[range]:
-    if not data.holdout:
-        return []
-    total = len(data.tournaments.draws)
-    return [
-        range(start, min(start + TOURNAMENTS_PER_TASK, total))
-        for start in range(0, total, TOURNAMENTS_PER_TASK)
-    ]
-
-
-def _fit_final(data: LanguageData, recipe: Recipe) -> LanguageFits:
-    try:
-        return LanguageFits(fit_language(data, recipe))
-    except UsageError as error:
-        return LanguageFits(None, failure=str(error))
-
-
-def _fit_stretch(data: LanguageData, recipe: Recipe, stretch: range) -> TournamentFits | None:
-    try:
-        return fit_tournaments(data.judged, data.tournaments, data.holdout, recipe, stretch)
-    except UsageError:
-        return None
-
-
-def _counted(
-    results: Iterator[Any], total: int, progress: Callable[[str, int, int], None] | None
-) -> Iterator[Any]:
-    for done, result in enumerate(results, start=1):
-        if progress is not None:
-            progress("surrogates", done, total)
-        yield result
+    if fit.failure:
+        return pd.DataFrame(columns=NEIGHBOR_COLUMNS)
+    left_out = surrogate.left_out_[fit.language]
+    used = [name for name in surrogate.features_ if name not in left_out]
+    space = system_space(
+        feature_tensor(fit.data.X, fit.language, used), used, surrogate.systems_[fit.language]
+    )
+    return neighbors_table(space, fit.language)

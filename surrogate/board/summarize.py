@@ -12,13 +12,7 @@ from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.intervals import UnseenRatings, rating_intervals
-from surrogate.board.language import (
-    LanguageData,
-    LanguageFits,
-    arena_agreement,
-    holdout_r2,
-    unseen_agreement,
-)
+from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,
@@ -27,6 +21,7 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.surrogate import Surrogate
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
@@ -34,11 +29,10 @@ NO_IMPORTANCES = "no importances of features: forests and linear surrogates have
 
 def summarize(
     arena: Arena,
-    judged: Arena,
     table: pd.DataFrame,
-    data: Sequence[LanguageData],
-    fits: Sequence[LanguageFits],
-    ratings: Sequence[pd.DataFrame],
+    fits: Sequence[LanguageFit],
+    surrogate: Surrogate,
+    ratings: Mapping[str, pd.DataFrame],
     intervals: Mapping[str, RatingInterval],
     diagnoses: Mapping[str, Diagnosis],
     settings: BoardRecord,
@@ -47,51 +41,54 @@ def summarize(
 
     Args:
         arena: The arena.
-        judged: The arena with the judgments of the chosen judge only.
         table: Feature table.
-        data: One a judged language.
         fits: What was trained, one a judged language.
-        ratings: Synthetic ratings, one a judged language.
+        surrogate: The fitted surrogate.
+        ratings: Synthetic ratings by judged language.
         intervals: How wide a rating's interval is, by judged language.
         diagnoses: What is wrong with the judgments, by judged language.
         settings: What reproduces the board.
     """
-    agreements = [arena_agreement(item, rated) for item, rated in zip(data, ratings, strict=True)]
+    agreements = {fit.language: arena_agreement(fit, ratings[fit.language]) for fit in fits}
     missing = missing_counts(table)
-    languages = {
-        item.language: _language(
-            item,
-            fit,
-            rated,
-            agreed,
-            judged,
-            missing,
-            intervals[item.language],
-            _limits(diagnoses[item.language]),
+    languages = {}
+    for fit in fits:
+        code, agreed, rated = fit.language, agreements[fit.language], ratings[fit.language]
+        low, high = agreed.interval
+        data = fit.data
+        languages[code] = LanguageSummary(
+            tau=agreed.tau,
+            tau_low=low,
+            tau_high=high,
+            tau_unseen=unseen_agreement(fit),
+            holdout=fit.holdout,
+            holdout_r2=holdout_r2(fit),
+            interval=intervals[code],
+            systems=int((rated["answers"] > 0).sum()),
+            systems_judged=len(data.systems),
+            questions=len(data.questions),
+            questions_judged=len(data.tournaments.battles.questions),
+            questions_per_tournament=data.tournaments.questions_per_tournament,
+            judgments=len(data.judgments),
+            skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
+            notes=(*_training_notes(fit, surrogate), *_limits(diagnoses[code])),
         )
-        for item, fit, rated, agreed in zip(data, fits, ratings, agreements, strict=True)
-    }
     for language in sorted(set(arena.queries["language"]) - set(languages)):
         languages[language] = _unjudged_language(arena, language)
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
         settings=settings,
-        macro=_macro(agreements, list(languages.values())),
+        macro=_macro(list(agreements.values()), list(languages.values())),
         languages=dict(sorted(languages.items())),
     )
 
 
-def language_intervals(
-    pairs: Sequence[tuple[LanguageData, LanguageFits]],
-) -> dict[str, RatingInterval]:
+def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every judged language."""
-    ratings = []
-    for data, fits in pairs:
-        arena = data.tournaments.mean_coefficients
-        unseen = fits.final.unseen if fits.final else np.full(len(arena), np.nan)
-        ratings.append(UnseenRatings(data.language, arena, unseen))
-    return rating_intervals(ratings)
+    return rating_intervals(
+        [UnseenRatings(fit.language, fit.data.truth, fit.unseen) for fit in fits]
+    )
 
 
 def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:
@@ -104,58 +101,27 @@ def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:
     }
 
 
-def _language(
-    data: LanguageData,
-    fits: LanguageFits,
-    ratings: pd.DataFrame,
-    agreed: Agreement,
-    judged: Arena,
-    missing: pd.DataFrame,
-    interval: RatingInterval,
-    limits: Sequence[str],
-) -> LanguageSummary:
-    low, high = agreed.interval
-    unseen = unseen_agreement(data, fits.final.unseen) if fits.final else None
-    answered = data.everything.answered
-    return LanguageSummary(
-        tau=agreed.tau,
-        tau_low=low,
-        tau_high=high,
-        tau_unseen=unseen,
-        holdout=data.holdout,
-        holdout_r2=holdout_r2(fits.tournaments),
-        interval=interval,
-        systems=int(answered.any(axis=1).sum()),
-        systems_judged=len(data.tournaments.systems),
-        questions=len(data.everything.questions),
-        questions_judged=len(data.tournaments.battles.questions),
-        questions_per_tournament=data.tournaments.questions_per_tournament,
-        judgments=int((judged.judgments["language"] == data.language).sum()),
-        skipped=_skipped(data, fits, ratings, missing),
-        notes=(*_training_notes(fits), *limits),
-    )
-
-
-def _training_notes(fits: LanguageFits) -> Iterator[str]:
-    if fits.failure:
-        yield fits.failure
-    if fits.judge and np.isnan(list(fits.judge.importances().values())).all():
-        yield NO_IMPORTANCES.format(fits.judge.recipe.learner)
+def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
+    if fit.failure:
+        yield fit.failure
+        return
+    shares = surrogate.importances()
+    if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
+        yield NO_IMPORTANCES.format(surrogate.name)
 
 
 def _skipped(
-    data: LanguageData, fits: LanguageFits, ratings: pd.DataFrame, missing: pd.DataFrame
+    fit: LanguageFit, surrogate: Surrogate, ratings: pd.DataFrame, missing: pd.DataFrame
 ) -> Skipped:
-    answered = data.everything.answered
-    judged = len(data.tournaments.battles.questions)
+    data = fit.data
     unranked = ratings[ratings["note"] != ""]
-    rated = data.ratings.table
+    rated = fit.ratings.table
     unrated = rated[rated["rating"].isna()]
     return Skipped(
-        questions_without_judgments=len(data.everything.questions) - judged,
-        missing_answers=int((~answered).sum()),
-        missing_feature_values=_missing_values(missing[missing["language"] == data.language]),
-        features_left_out=dict(fits.judge.left_out) if fits.judge else {},
+        questions_without_judgments=len(data.questions) - len(data.tournaments.battles.questions),
+        missing_answers=int(len(ratings) * len(data.questions) - ratings["answers"].sum()),
+        missing_feature_values=_missing_values(missing),
+        features_left_out=surrogate.left_out_.get(fit.language, {}),
         systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
         systems_unrated=dict(zip(unrated["system"], unrated["note"], strict=True)),
         dropped_ties=data.tournaments.dropped_ties,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def advise(
     answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
-    judge: Annotated[Path, typer.Option("--judge", help="Folder of the board.")],
+    board: Annotated[Path, typer.Option("--board", help="Folder of the board.")],
     judgments: Annotated[
         Path | None,
         typer.Option(
@@ -48,7 +48,7 @@ def advise(
     from surrogate.ranking.prediction_powered import estimate_win_rates
     from surrogate.ranking.rank import rank_systems
 
-    published = Board.load(judge)
+    published = Board.load(board)
     read = read_arena(arena or published.arena_folder())
     table = rank_systems(published, read_answers(answers, read.queries), read, jobs).features
     judged = None if judgments is None else read_judgments(judgments)
@@ -65,7 +65,7 @@ def _print(advice: Advice, estimates: pd.DataFrame | None, as_json: bool) -> Non
     if as_json:
         printing.print_json(
             {
-                "neighbours": printing.records(advice.neighbours),
+                "neighbors": printing.records(advice.neighbors),
                 "questions": printing.records(advice.questions),
                 "estimates": None if estimates is None else printing.records(estimates),
                 "level": advice.level,
@@ -74,11 +74,11 @@ def _print(advice: Advice, estimates: pd.DataFrame | None, as_json: bool) -> Non
         )
         return
     title = (
-        f"Judgments that tell a system from its neighbours at {advice.level:.0%} (power "
+        f"Judgments that tell a system from its neighbors at {advice.level:.0%} (power "
         f"{advice.power:.0%}), if its predicted rating is right"
     )
-    printing.print_columns(title, advice.neighbours, list(advice.neighbours))
-    title = "Questions to judge: by order for the neighbours, by random order for a win rate"
+    printing.print_columns(title, advice.neighbors, list(advice.neighbors))
+    title = "Questions to judge: by order for the neighbors, by random order for a win rate"
     printing.print_columns(title, advice.questions, list(advice.questions))
     if estimates is not None:
         columns = ["language", "system", "judgments", "questions", "win_rate", "low", "high"]

@@ -16,14 +16,14 @@ from surrogate.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from surrogate.ranking.rank import Placement
+    from surrogate.ranking.rank import RankedSystems
 
-SHOWN_DRIVERS = 3
+SHOWN_ATTRIBUTIONS = 3
 
 
 def rank(
     answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
-    judge: Annotated[Path, typer.Option("--judge", help="Folder of the board.")],
+    board: Annotated[Path, typer.Option("--board", help="Folder of the board.")],
     arena: Annotated[
         Path | None,
         typer.Option("--arena", help="Arena folder, where it has moved since the board was made."),
@@ -44,16 +44,16 @@ def rank(
     from surrogate.board.board import Board
     from surrogate.ranking.rank import rank_systems
 
-    published = Board.load(judge)
+    published = Board.load(board)
     read = read_arena(arena or published.arena_folder())
     models = ModelOptions(device, batch_size, download)
     placed = rank_systems(published, read_answers(answers, read.queries), read, jobs, models)
     if out is not None:
         write_rows(placed.board, out)
-    _print_placement(placed, as_json)
+    _print_ranked(placed, as_json)
 
 
-def _print_placement(placed: Placement, as_json: bool) -> None:
+def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     from surrogate.cli import printing
 
     new = set(placed.new["system"])
@@ -92,7 +92,7 @@ def _print_placement(placed: Placement, as_json: bool) -> None:
         print(f"Note: {note}")
 
 
-def _print_new(placed: Placement) -> None:
+def _print_new(placed: RankedSystems) -> None:
     from surrogate.board.intervals import LEVEL
     from surrogate.cli import printing
 
@@ -101,11 +101,11 @@ def _print_new(placed: Placement) -> None:
     rows = new.assign(
         of=new["language"].map(ranked),
         ranks=[
-            printing.span(low, high, "–")
+            printing.shown_bounds(low, high, "–")
             for low, high in zip(new["rank_low"], new["rank_high"], strict=True)
         ],
         interval=[
-            printing.span(low, high, ", ")
+            printing.shown_bounds(low, high, ", ")
             for low, high in zip(new["low"], new["high"], strict=True)
         ],
     )
@@ -114,27 +114,27 @@ def _print_new(placed: Placement) -> None:
     printing.print_columns(title, rows, [*columns, "note"])
 
 
-def _print_explanations(placed: Placement) -> None:
+def _print_explanations(placed: RankedSystems) -> None:
     """Print what moved each rating, and which systems are most alike."""
     from surrogate.cli import printing
 
     found = placed.explanations
-    has_some = found["drivers"].map(bool) | found["neighbours"].map(bool)
+    has_some = found["attributions"].map(bool) | found["neighbors"].map(bool)
     explained = found[has_some]
     if explained.empty:
         return
     rows = explained.assign(
-        drivers=[
+        attributions=[
             ", ".join(
                 f"{entry['feature']} {entry['contribution']:+.2f}"
-                for entry in entries[:SHOWN_DRIVERS]
+                for entry in entries[:SHOWN_ATTRIBUTIONS]
             )
-            for entries in explained["drivers"]
+            for entries in explained["attributions"]
         ],
         nearest=[
-            ", ".join(str(entry["neighbour"]) for entry in entries)
-            for entries in explained["neighbours"]
+            ", ".join(str(entry["neighbor"]) for entry in entries)
+            for entries in explained["neighbors"]
         ],
     )
     title = "What moved their ratings (log-odds), and the systems nearest to them"
-    printing.print_columns(title, rows, ["language", "system", "drivers", "nearest"])
+    printing.print_columns(title, rows, ["language", "system", "attributions", "nearest"])

@@ -48,7 +48,7 @@ _KINDS: Mapping[str, str] = {
 def run_study(
     name: str,
     arena: Arena,
-    model: str,
+    surrogate: str,
     shared: Mapping[str, Any],
     repeats: int | None,
     kinds: Sequence[str] | None = None,
@@ -58,7 +58,7 @@ def run_study(
     Args:
         name: Name of the study.
         arena: The arena.
-        model: Name of a surrogate.
+        surrogate: Name of a surrogate.
         shared: Arguments that all protocols take.
         repeats: How often to split the systems; None for the study's own number.
         kinds: Kinds of importances; None for the default.
@@ -76,7 +76,7 @@ def run_study(
     given = {} if repeats is None else {"repeats": repeats}
     chosen = {} if kinds is None else {"kinds": kinds}
     with progress_bar() as progress:
-        return studies[name](arena, model, **shared, **given, **chosen, progress=progress)
+        return studies[name](arena, surrogate, **shared, **given, **chosen, progress=progress)
 
 
 def study_title(name: str, study: Study) -> str:
@@ -100,14 +100,14 @@ def print_study(title: str, study: Any, as_json: bool) -> None:  # noqa: ANN401 
 
 def _with_spans(table: pd.DataFrame) -> pd.DataFrame:
     """Replace each pair of columns ``_low`` and ``_high`` by one."""
-    from surrogate.cli.printing import span
+    from surrogate.cli.printing import shown_bounds
 
     shown = {}
     for name in table.columns:
         whole = name.removesuffix("_low")
         if whole != name:
             bounds = zip(table[name], table[f"{whole}_high"], strict=True)
-            shown[f"{whole} 95%"] = [span(low, high, " to ") for low, high in bounds]
+            shown[f"{whole} 95%"] = [shown_bounds(low, high, " to ") for low, high in bounds]
         elif not name.endswith("_high"):
             shown[name] = table[name]
     return table.assign(**shown)[list(shown)]
@@ -118,12 +118,12 @@ if TYPE_CHECKING:
 
 TABLE_3 = "table3"
 
-ModelOption = Annotated[
+SurrogateOption = Annotated[
     str | None,
     typer.Option(
-        "--model",
+        "--surrogate",
         help="Surrogate to validate, random-forest by default; for table3, comma-separated "
-        "learners, by default those of the paper.",
+        "ones, by default those of the paper.",
     ),
 ]
 
@@ -135,11 +135,11 @@ def validate(
         typer.Option(
             "--protocol",
             help="leave-systems-out, leave-language-out, leave-questions-out, transfer, mirage "
-            "(two systems held out, all ranked), table3 (R² of learners), ablation (part of the "
+            "(two systems held out, all ranked), table3 (R² of surrogates), ablation (part of the "
             "features), importances (of features) or learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
-    model: ModelOption = None,
+    surrogate: SurrogateOption = None,
     features: FeaturesOption = "default",
     feature_table: Annotated[
         Path | None,
@@ -184,11 +184,10 @@ def validate(
     from arena.rating.battles import checked_tie_rule
     from features.measures.registry import parse_features
     from surrogate.cli.printing import progress_bar
-    from surrogate.learning.names import DEFAULT_SURROGATE
-    from surrogate.learning.regressors import TABLE_3_LEARNERS
+    from surrogate.learning.names import DEFAULT_SURROGATE, TABLE_3_SURROGATES
     from surrogate.validation import TournamentSettings
     from surrogate.validation import validate as validate_arena
-    from surrogate.validation.learner_comparison import REPEATS, compare_learners
+    from surrogate.validation.table3 import REPEATS, compare_surrogates
 
     if importances is not None and protocol != IMPORTANCES:
         raise UsageError(f"--importances is for the protocol {IMPORTANCES}, not {protocol}")
@@ -204,22 +203,22 @@ def validate(
         "n_jobs": jobs,
     }
     if protocol == TABLE_3:
-        learners = TABLE_3_LEARNERS if model is None else split_names(model)
+        names = TABLE_3_SURROGATES if surrogate is None else split_names(surrogate)
         with progress_bar() as progress:
-            compared = compare_learners(
-                read, learners, **shared, repeats=repeats or REPEATS, progress=progress
+            compared = compare_surrogates(
+                read, names, **shared, repeats=repeats or REPEATS, progress=progress
             )
-        print_study("R² of learners", compared, as_json)
+        print_study("R² of surrogates", compared, as_json)
         return
     if protocol in STUDIES:
-        study = run_study(protocol, read, model or DEFAULT_SURROGATE, shared, repeats, kinds)
+        study = run_study(protocol, read, surrogate or DEFAULT_SURROGATE, shared, repeats, kinds)
         print_study(study_title(protocol, study), study, as_json)
         return
     with progress_bar() as progress:
         validated = validate_arena(
             read,
             protocol,
-            model or DEFAULT_SURROGATE,
+            surrogate or DEFAULT_SURROGATE,
             **shared,
             repeats=repeats,
             test_arena=None if test is None else read_arena(test),
@@ -253,8 +252,8 @@ def _print_validation(validated: Validation, as_json: bool) -> None:
         for name, item in [*languages, ("macro", validated.scores)]
     ]
     printing.print_table(
-        f"Agreement of {validated.model} with the arena: {validated.protocol} (Kendall tau, 95% "
-        "interval over systems)",
+        f"Agreement of {validated.surrogate} with the arena: {validated.protocol} (Kendall tau, "
+        "95% interval over systems)",
         header,
         rows,
     )

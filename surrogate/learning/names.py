@@ -1,84 +1,68 @@
-"""The surrogates that can be validated, by name."""
+"""The surrogates, by name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import MappingProxyType
 
 from arena.data.errors import UsageError
-from surrogate.learning.ensembles import SelectedSurrogate, StackedSurrogate
-from surrogate.learning.pairwise import PairwiseSurrogate, boosting, logistic
+from surrogate.learning.pairwise import PairwiseSurrogate
 from surrogate.learning.rank_aware import RankAwareSurrogate
-from surrogate.learning.regressors import DEFAULT_LEARNER, LEARNERS
-from surrogate.learning.surrogates import (
-    DEFAULT_ROWS,
-    PooledSurrogate,
-    Recipe,
-    Surrogate,
-    SystemSurrogate,
-)
-from surrogate.learning.training import RowKind
+from surrogate.learning.regression import RegressionSurrogate
+from surrogate.learning.regressors import REGRESSORS
+from surrogate.learning.surrogate import FeatureSurrogate, Surrogate
+from surrogate.learning.training import DEFAULT_ROWS, RowKind
 
-DEFAULT_SURROGATE = DEFAULT_LEARNER
-SELECTED = "selected"
-STACKED = "stacked"
-CANDIDATES = ("extra-trees", "relative-ridge", "pairwise-logistic")
-"""Surrogates that ``selected`` chooses from and ``stacked`` averages, by the training systems
-alone."""
+DEFAULT_SURROGATE = "random-forest"
+TABLE_3_SURROGATES = ("random-forest", "linear", "mlp", "xgboost", "svr")
+"""The surrogates that MIRAGE-Bench compares."""
 
-
-def _composed(rows: RowKind) -> dict[str, Surrogate]:
-    """Surrogates beyond one learner a language on plain features."""
-    forest, trees, ridge = (
-        Recipe(name, rows) for name in ("random-forest", "extra-trees", "ridge")
-    )
-    return {
-        "relative-forest": SystemSurrogate(forest, "rank"),
-        "relative-extra-trees": SystemSurrogate(trees, "rank"),
-        "relative-ridge": SystemSurrogate(ridge, "rank"),
-        "pooled-forest": PooledSurrogate(forest),
-        "pooled-extra-trees": PooledSurrogate(trees),
-        "pooled-ridge": PooledSurrogate(ridge),
-        "pairwise-logistic": PairwiseSurrogate(logistic),
-        "pairwise-boosting": PairwiseSurrogate(boosting),
-        "relative-pairwise-logistic": PairwiseSurrogate(logistic, "rank"),
-        "pooled-pairwise-logistic": PairwiseSurrogate(logistic, pooled=True),
-        "lambdamart": RankAwareSurrogate("rank:ndcg"),
-        "relative-lambdamart": RankAwareSurrogate("rank:ndcg", "rank"),
-        "pooled-lambdamart": RankAwareSurrogate("rank:ndcg", pooled=True),
-        "rank-pairwise": RankAwareSurrogate("rank:pairwise"),
-        "relative-rank-pairwise": RankAwareSurrogate("rank:pairwise", "rank"),
+_SURROGATES: MappingProxyType[str, Callable[..., FeatureSurrogate]] = MappingProxyType(
+    {
+        **{name: partial(RegressionSurrogate, regressor=name) for name in REGRESSORS},
+        "relative-ridge": partial(RegressionSurrogate, regressor="ridge", view="rank"),
+        "pairwise-logistic": PairwiseSurrogate,
+        "rank-pairwise": RankAwareSurrogate,
     }
-
-
-def _all(rows: RowKind) -> dict[str, Surrogate]:
-    plain: dict[str, Surrogate] = {name: SystemSurrogate(Recipe(name, rows)) for name in LEARNERS}
-    named = plain | _composed(rows)
-    candidates = tuple(named[name] for name in CANDIDATES)
-    return named | {
-        SELECTED: SelectedSurrogate(candidates),
-        STACKED: StackedSurrogate(candidates),
-    }
-
-
-SURROGATE_NAMES: tuple[str, ...] = tuple(_all(DEFAULT_ROWS))
-"""Names of all surrogates: learners, then what is composed of them."""
-
-_BY_ROWS: MappingProxyType[RowKind, dict[str, Surrogate]] = MappingProxyType(
-    {"system": _all("system"), "question": _all("question")}
 )
 
+SURROGATE_NAMES: tuple[str, ...] = tuple(_SURROGATES)
+"""Names of all surrogates: any can be validated, built into a board, saved and loaded."""
 
-def find_surrogate(name: str, rows: RowKind = DEFAULT_ROWS) -> Surrogate:
-    """Return a surrogate by name.
+
+def find_surrogate(
+    name: str = DEFAULT_SURROGATE,
+    *,
+    rows: RowKind = DEFAULT_ROWS,
+    pooled: bool = False,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> Surrogate:
+    """Return an unfitted surrogate by name.
 
     Args:
         name: One of ``SURROGATE_NAMES``.
-        rows: One training row a ``system`` or a ``question``; the pairwise ones have a row a
-            battle, those that learn to rank a row a system and tournament, whatever is asked.
+        rows: One training row a ``system`` or a ``question``; the pairwise one has a row a
+            battle, the one that learns to rank a row a system and tournament, whatever is asked.
+        pooled: Whether it learns from all languages together.
+        seed: Seed of what it draws.
+        n_jobs: Processes to train languages in; -1 for all cores.
 
     Raises:
         UsageError: If the name is unknown.
     """
-    if name not in SURROGATE_NAMES:
-        raise UsageError(f"unknown model {name!r}; use one of {', '.join(SURROGATE_NAMES)}")
-    return _BY_ROWS[rows][name]
+    return _SURROGATES[checked_surrogate(name)](
+        name=name, rows=rows, pooled=pooled, seed=seed, n_jobs=n_jobs
+    )
+
+
+def checked_surrogate(name: str) -> str:
+    """Return the name of a surrogate.
+
+    Raises:
+        UsageError: If it is unknown.
+    """
+    if name not in _SURROGATES:
+        raise UsageError(f"unknown surrogate {name!r}; use one of {', '.join(SURROGATE_NAMES)}")
+    return name

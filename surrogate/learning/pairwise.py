@@ -1,20 +1,19 @@
-"""Surrogates that predict who wins a question, and rate systems by their odds against the field."""
+"""Surrogates that predict who wins a question, and rate systems by their logits against others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from arena.data.errors import UsageError
-from surrogate.learning.surrogates import FEWEST_SYSTEMS, FittedSurrogate
-from surrogate.learning.tensor import FeatureTensor, Scale, View, scale_of, viewed
-from surrogate.learning.training import Field
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, TOO_FEW, Arrays, FeatureSurrogate
+from surrogate.learning.tensor import FeatureTensor, scale_of, viewed
+from surrogate.learning.training import TrainingSet
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,7 +22,7 @@ LOGISTIC_PENALTY = 0.1
 
 
 @dataclass(frozen=True)
-class Duels:
+class Matchups:
     """Battles as rows: differences of features, and who won.
 
     Attributes:
@@ -39,54 +38,34 @@ class Duels:
 
 
 @dataclass(frozen=True)
-class PairwiseSurrogate:
+class PairwiseModel:
+    """A fitted classifier of battles, and which features had a value to learn from, shape (F,)."""
+
+    classifier: Any
+    used: npt.NDArray[np.bool_]
+
+
+@dataclass(eq=False, repr=False)
+class PairwiseSurrogate(FeatureSurrogate):
     """A classifier of single battles, from differences of features (Bradley-Terry regression).
 
-    A system's rating is its mean log-odds of winning over the questions it answered and the
-    systems of the field.
-
-    Attributes:
-        classifier: Number of battles and random state to an unfitted classifier of battles.
-        view: Features as they are, as ranks within their question, or both.
-        pooled: One classifier for all languages; each language's features are standardized.
+    A system's rating is its mean logit of winning over the questions it answered and the
+    training systems. Features are standardized by the training systems' answers.
     """
 
-    classifier: Callable[[float, int], Any]
-    view: View = "raw"
-    pooled: bool = False
-
-    def fit(self, fields: Sequence[Field], random_state: int) -> FittedSurrogate:
-        """Train one classifier for all, or one a language; see ``Surrogate.fit``."""
-        duels = {field.language: self._duels(field) for field in fields}
-        if max(len(field.answers.systems) for field in fields) < FEWEST_SYSTEMS:
-            raise UsageError(f"at least {FEWEST_SYSTEMS} systems are needed to train on")
-        if not self.pooled:
-            fitted = {
-                language: self._fit_classifier([rows], random_state)
-                for language, rows in duels.items()
-            }
-            return _FittedPairwise(fitted, None, self.view)
-        shared = self._fit_classifier(list(duels.values()), random_state)
-        return _FittedPairwise({}, shared, self.view)
-
-    def for_all_languages(self) -> PairwiseSurrogate:
-        """Return the surrogate with one classifier for all languages."""
-        return replace(self, pooled=True)
-
-    def _duels(self, field: Field) -> Duels:
-        values = _standardized(field.judged, field.answers, self.view)
-        battles = field.tournaments.battles
-        times = field.tournaments.draws.mean(axis=0)
-        question, pair = np.nonzero((battles.counts > 0) & (times > 0)[:, None])
-        first, second = battles.first[pair], battles.second[pair]
-        counts = battles.counts[question, pair]
-        return Duels(
-            values[first, question] - values[second, question],
-            battles.points[question, pair] / counts,
-            counts * times[question],
-        )
-
-    def _fit_classifier(self, parts: Sequence[Duels], random_state: int) -> Any:  # noqa: ANN401
+    def train(
+        self,
+        sets: Sequence[TrainingSet],
+        random_state: int,  # noqa: ARG002 - draws nothing
+        arrays: Arrays | None,  # noqa: ARG002 - learns quickly
+    ) -> PairwiseModel:
+        """Fit the classifier on the battles of all the sets; see ``FeatureSurrogate.train``."""
+        systems = max(len(item.answers.systems) for item in sets)
+        used = np.any([np.isfinite(item.answers.values).any(axis=(0, 1)) for item in sets], axis=0)
+        if systems < FEWEST_SYSTEMS or not used.any():
+            place = "" if self.pooled else f"{sets[0].language}: "
+            raise UsageError(TOO_FEW.format(place, systems, int(used.sum()), FEWEST_SYSTEMS))
+        parts = [self._matchups(item) for item in sets]
         differences = np.concatenate([part.differences for part in parts])
         points = np.concatenate([part.points for part in parts])
         battles = np.concatenate([part.battles for part in parts])
@@ -100,55 +79,55 @@ class PairwiseSurrogate:
         kept = weights > 0
         both_ways = np.concatenate([rows[kept], -rows[kept]])
         results = np.concatenate([won[kept], 1 - won[kept]])
-        classifier = self.classifier(float(battles.sum()), random_state)
-        return classifier.fit(both_ways, results, sample_weight=np.tile(weights[kept], 2))
+        classifier = _logistic(float(battles.sum()))
+        return PairwiseModel(
+            classifier.fit(both_ways, results, sample_weight=np.tile(weights[kept], 2)), used
+        )
 
+    def _matchups(self, item: TrainingSet) -> Matchups:
+        judged, ratings = item.judged, item.ratings
+        values = self._standardized(judged, item.answers)
+        times = ratings.draws.mean(axis=0)
+        question, pair = np.nonzero((ratings.counts > 0) & (times > 0)[:, None])
+        first, second = ratings.first[pair], ratings.second[pair]
+        counts = ratings.counts[question, pair]
+        return Matchups(
+            values[first, question] - values[second, question],
+            ratings.points[question, pair] / counts,
+            counts * times[question],
+        )
 
-@dataclass(frozen=True)
-class _FittedPairwise:
-    classifiers: Mapping[str, Any]
-    shared: Any
-    view: View
-
-    def predict(self, tensor: FeatureTensor, field: FeatureTensor) -> Floats:
-        classifier = self.shared or self.classifiers[tensor.language]
-        aligned = field.take(questions=tensor.questions)
-        values = _standardized(tensor, field, self.view)
-        others = _standardized(aligned, field, self.view)
+    def rate(self, model: PairwiseModel, tensor: FeatureTensor, reference: FeatureTensor) -> Floats:
+        """Rate systems by their mean logit of winning against the reference's, shape (S,)."""
+        aligned = reference.take(questions=tensor.questions)
+        values = self._standardized(tensor, reference)
+        others = self._standardized(aligned, reference)
         ratings = np.full(len(tensor.systems), np.nan)
         for row, system in enumerate(tensor.systems):
-            rivals = np.array([name != system for name in aligned.systems])
-            met = aligned.answered & tensor.answered[row] & rivals[:, None]
-            rival, question = np.nonzero(met)
-            if rival.size:
-                difference = values[row, question] - others[rival, question]
-                ratings[row] = float(np.mean(_log_odds(classifier, difference)))
+            is_other = np.array([name != system for name in aligned.systems])
+            met = aligned.answered & tensor.answered[row] & is_other[:, None]
+            opponent, question = np.nonzero(met)
+            if opponent.size:
+                difference = values[row, question] - others[opponent, question]
+                ratings[row] = float(np.mean(_logits(model.classifier, difference)))
         return ratings
 
+    def _standardized(self, tensor: FeatureTensor, reference: FeatureTensor) -> Floats:
+        """Standardize by the reference's answers; what is missing is as the mean, (S, Q, F)."""
+        compared = viewed(reference, reference, self.view).values
+        scale = scale_of(compared.reshape(-1, compared.shape[2]))
+        return np.nan_to_num(scale.standardize(viewed(tensor, reference, self.view).values))
 
-def _standardized(tensor: FeatureTensor, field: FeatureTensor, view: View) -> Floats:
-    """Standardize by the field's answers; what is missing is as the mean, shape (S, Q, F)."""
-    compared = viewed(field, field, view).values
-    scale: Scale = scale_of(compared.reshape(-1, compared.shape[2]))
-    return np.nan_to_num(scale.standardize(viewed(tensor, field, view).values))
 
-
-def _log_odds(classifier: Any, differences: Floats) -> Floats:  # noqa: ANN401
-    """Log-odds of the first winning; the same, negated, for the pair turned round."""
+def _logits(classifier: Any, differences: Floats) -> Floats:  # noqa: ANN401
+    """Logit of the first winning; the same, negated, for the pair turned round."""
     forward = classifier.decision_function(differences)
     backward = classifier.decision_function(-differences)
     return np.asarray((forward - backward) / 2)
 
 
-def logistic(battles: float, random_state: int) -> Any:  # noqa: ANN401, ARG001 - draws nothing
+def _logistic(battles: float) -> LogisticRegression:
     """Logistic regression without intercept, its penalty in proportion to the battles."""
     return LogisticRegression(
         C=1 / (LOGISTIC_PENALTY * max(battles, 1.0)), fit_intercept=False, max_iter=1000
-    )
-
-
-def boosting(battles: float, random_state: int) -> Any:  # noqa: ANN401, ARG001 - of any size
-    """Boosted trees over binned differences."""
-    return HistGradientBoostingClassifier(
-        max_iter=60, max_leaf_nodes=8, learning_rate=0.08, random_state=random_state
     )

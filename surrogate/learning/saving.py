@@ -1,277 +1,235 @@
-"""Checking a forest that was read from a file, before it is asked anything.
+"""Saving surrogates as data: what they were trained on, and how; they learn it again when loaded.
 
-A forest's trees are compiled objects that follow the indices they hold without looking; a crafted
-file could make them read outside their memory or never end. Each tree is therefore checked to be
-a tree: every inner node has two children further down and splits on a feature that exists.
+A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in
+it is executed, and no more of it is read than it declares and the bounds allow.
 """
 
 from __future__ import annotations
 
+import io
 import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
-from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
-from sklearn.tree._tree import Tree
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import UsageError
 from arena.data.files import atomic_path
-from surrogate.learning.regressors import find_learner
-from surrogate.learning.surrogates import (
-    LanguageJudge,
-    LinearForm,
-    Recipe,
-    SurrogateJudge,
-    as_numbers,
-    from_numbers,
-    linear_form,
-)
-from surrogate.learning.training import RowKind
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import KEYS, Surrogate
+from surrogate.learning.training import RowKind, TrainingRatings
 
-TRUSTED_TYPES = ("sklearn.tree._tree.Tree",)
-"""Types a judge file may hold beyond those that are harmless by themselves."""
-
-FOREST_TREES: MappingProxyType[type, type] = MappingProxyType(
-    {RandomForestRegressor: DecisionTreeRegressor, ExtraTreesRegressor: ExtraTreeRegressor}
-)
-"""Each kind of forest and the trees it is made of."""
-
-_LEAF = -1
+FORMAT: Literal[1] = 1
+DESCRIPTION = "surrogate.json"
+ROWS = "rows.parquet"
+LARGEST = 4 * 2**30
+"""Bytes that the file may hold when unpacked."""
+MOST_VALUES = 10**9
+"""Values that the training rows may have."""
+HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""Of every member, so that the same surrogate gives the same bytes."""
+_INTEGERS = ("draws", "first", "second")
+_ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", "variance")
+"""Arrays of ``TrainingRatings``; the last is optional."""
 
 
-def check_forest(estimator: object, kind: type, features: int) -> None:
-    """Check a forest read from a file.
+class _Language(BaseModel):
+    model_config = ConfigDict(extra="forbid")
 
-    Args:
-        estimator: What the file holds.
-        kind: What kind of forest it must be, one of ``FOREST_TREES``.
-        features: Number of features it is to be given.
-
-    Raises:
-        UsageError: If it is no such forest of sound trees over that many features.
-    """
-    if type(estimator) is not kind:
-        raise UsageError(f"it holds a {type(estimator).__name__}, not a {kind.__name__}")
-    trees = getattr(estimator, "estimators_", None)
-    if not isinstance(trees, list) or not trees or not _takes(estimator, features):
-        raise UsageError("its forest is not fitted on the features it names")
-    if getattr(estimator, "n_jobs", None) not in (None, 1) or _hides_a_method(estimator):
-        raise UsageError("its forest holds what no forest of this project holds")
-    if not all(_is_sound(tree, FOREST_TREES[kind], features) for tree in trees):
-        raise UsageError("its forest holds a broken tree")
-
-
-def _takes(estimator: object, features: int) -> bool:
-    fitted = getattr(estimator, "n_features_in_", None), getattr(estimator, "n_outputs_", None)
-    return fitted == (features, 1)
-
-
-def _hides_a_method(estimator: object) -> bool:
-    """Tell whether an attribute read from the file stands in the place of a method."""
-    return any(callable(getattr(type(estimator), name, None)) for name in vars(estimator))
-
-
-def _is_sound(estimator: object, kind: type, features: int) -> bool:
-    if type(estimator) is not kind or not _takes(estimator, features):
-        return False
-    tree = getattr(estimator, "tree_", None)
-    if type(tree) is not Tree or _hides_a_method(estimator):
-        return False
-    return _is_tree(tree, features)
-
-
-def _is_tree(tree: Tree, features: int) -> bool:
-    if not 1 <= tree.node_count <= tree.capacity or tree.n_outputs != 1:
-        return False
-    if tree.value.shape != (tree.node_count, 1, 1) or not np.isfinite(tree.value).all():
-        return False
-    nodes = np.arange(tree.node_count)
-    left, right = tree.children_left, tree.children_right
-    inner = left != _LEAF
-    return bool(
-        (inner == (right != _LEAF)).all()
-        and (left[inner] > nodes[inner]).all()
-        and (right[inner] > nodes[inner]).all()
-        and (left[inner] < tree.node_count).all()
-        and (right[inner] < tree.node_count).all()
-        and (tree.feature[inner] >= 0).all()
-        and (tree.feature[inner] < features).all()
-        and not np.isnan(tree.threshold[inner]).any()
-    )
-
-
-_KINDS: MappingProxyType[str, type] = MappingProxyType(
-    {
-        "random-forest": RandomForestRegressor,
-        "extra-trees": ExtraTreesRegressor,
-        "linear": LinearForm,
-        "ridge": LinearForm,
-        "elastic-net": LinearForm,
-    }
-)
-SAVED_LEARNERS = tuple(_KINDS)
-"""Learners that a board can be saved with."""
-
-
-def check_savable(learner: str) -> None:
-    """Check that a judge of a learner can be saved.
-
-    Raises:
-        UsageError: If there is no such learner, or what it learns could not be checked when it
-            is read.
-    """
-    find_learner(learner)
-    if learner not in _KINDS:
-        raise UsageError(
-            f"a judge of learner {learner} cannot be saved, as it could not be checked when it is "
-            f"read; use one of {', '.join(SAVED_LEARNERS)}"
-        )
-
-
-def stored(estimator: object, learner: str) -> object:
-    """Return what a file is to hold of a fitted regressor.
-
-    Raises:
-        UsageError: If a judge of that learner cannot be saved, or this is not one.
-    """
-    check_savable(learner)
-    if _KINDS[learner] is not LinearForm:
-        return estimator
-    form = linear_form(estimator)
-    if form is None:
-        raise UsageError(f"a {type(estimator).__name__} is no regressor of learner {learner}")
-    return as_numbers(form)
-
-
-def trusted(content: object, learner: str, features: int) -> Any:  # noqa: ANN401 - any regressor
-    """Return the regressor that a file holds, once it is checked.
-
-    Args:
-        content: What the file holds; see ``stored``.
-        learner: The learner it is to be of.
-        features: Number of features it is to be given.
-
-    Raises:
-        UsageError: If it is of another learner, unsound, or of one that no file can hold.
-    """
-    check_savable(learner)
-    if _KINDS[learner] is LinearForm:
-        return from_numbers(content, features)
-    check_forest(content, _KINDS[learner], features)
-    return content
-
-
-FORMAT = 1
-
-
-class _LanguageDescription(BaseModel):
-    features: tuple[str, ...]
     systems: tuple[str, ...]
-    learner: str
-    rows: RowKind
-    left_out: dict[str, str]
+    questions: tuple[str, ...]
 
 
 class _Description(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal[1]
+    name: str
+    rows: RowKind
+    pooled: bool
+    seed: int
     features: tuple[str, ...]
-    signature: str
-    languages: dict[str, _LanguageDescription]
+    languages: dict[str, _Language]
 
 
-def save_judge(judge: SurrogateJudge, path: Path) -> None:
-    """Write a judge to a file.
+def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
+    """Write a fitted surrogate to a file.
 
     Args:
-        judge: Trained judge.
-        path: Target, by custom ``judge.skops``.
+        surrogate: Any of ``SURROGATE_NAMES``, fitted.
+        path: Target, by custom ``surrogate.zip``.
+    """
+    description = _Description(
+        format=FORMAT,
+        name=surrogate.name,
+        rows=surrogate.rows,
+        pooled=surrogate.pooled,
+        seed=surrogate.seed,
+        features=surrogate.features_,
+        languages={
+            language: _Language(systems=item.systems, questions=item.questions)
+            for language, item in surrogate.ratings_.items()
+        },
+    )
+    table = io.BytesIO()
+    pq.write_table(pa.Table.from_pandas(surrogate.X_, preserve_index=False), table)
+    with (
+        atomic_path(Path(path)) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        _write(archive, DESCRIPTION, description.model_dump_json(indent=1).encode())
+        _write(archive, ROWS, table.getvalue())
+        for name, array in _named_arrays(surrogate):
+            plain = io.BytesIO()
+            np.lib.format.write_array(plain, np.ascontiguousarray(array), allow_pickle=False)
+            _write(archive, name, plain.getvalue())
+
+
+def _named_arrays(surrogate: Surrogate) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    for language, ratings in surrogate.ratings_.items():
+        for name in _ARRAYS:
+            if getattr(ratings, name) is not None:
+                yield f"ratings/{language}/{name}.npy", getattr(ratings, name)
+    for language, arrays in surrogate.arrays().items():
+        for name, array in arrays.items():
+            yield f"models/{language}/{name}.npy", array
+
+
+def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    member = zipfile.ZipInfo(name, _DATE)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, content)
+
+
+def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
+    """Read a surrogate from a file; it learns again what is not kept as arrays.
+
+    Args:
+        path: The file.
+        n_jobs: Processes to learn in.
 
     Raises:
-        UsageError: If it is of a learner that could not be checked when it is read; see
-            ``saved_learners``.
+        UsageError: If the file is absent, no surrogate, or holds what none of this project does.
+        MissingDependencyError: If it needs a package that is not installed.
     """
-    estimators = {
-        language: stored(item.estimator, item.recipe.learner)
-        for language, item in judge.languages.items()
-    }
-
-    import skops.io
-
-    content = {
-        "format": FORMAT,
-        "description": _describe(judge).model_dump_json(),
-        "estimators": estimators,
-    }
-    with atomic_path(path) as temporary:
-        skops.io.dump(content, temporary, compression=zipfile.ZIP_DEFLATED)
-
-
-def load_judge(path: Path) -> SurrogateJudge:
-    """Read a judge from a file; nothing in the file is executed.
-
-    Raises:
-        UsageError: If the file is absent, no judge, of an unknown format, or holds types, trees
-            or numbers that cannot be trusted.
-    """
-    content = _content(path)
-    if content.get("format") != FORMAT:
-        raise UsageError(
-            f"{path.name} is of format {content.get('format')!r}; this version reads {FORMAT}"
-        )
-    try:
-        description = _Description.model_validate_json(content["description"])
-        languages = {
-            language: _language_judge(language, item, content["estimators"][language])
-            for language, item in description.languages.items()
-        }
-    except (KeyError, TypeError, ValidationError) as error:
-        raise UsageError(f"{path.name} is not a trained judge: it is incomplete") from error
-    except UsageError as error:
-        raise UsageError(f"{path.name} is not a trained judge: {error}") from error
-    return SurrogateJudge(description.features, languages, description.signature)
-
-
-def _content(path: Path) -> dict[str, Any]:
-    import skops.io
-
+    path = Path(path)
     if not path.is_file():
-        raise UsageError(f"there is no trained judge at {path}")
+        raise UsageError(f"there is no surrogate at {path}; {HINT}")
     try:
-        untrusted = set(skops.io.get_untrusted_types(file=path)) - set(TRUSTED_TYPES)
-        content = None if untrusted else skops.io.load(path, trusted=list(TRUSTED_TYPES))
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path.name} is not a trained judge ({error})") from error
-    if untrusted:
-        raise UsageError(
-            f"{path.name} holds types that are not trusted ({', '.join(sorted(untrusted))}); "
-            "use a judge written by this project"
+        with zipfile.ZipFile(path) as archive:
+            return _restored(archive, n_jobs)
+    except ValidationError as error:
+        fields = ", ".join(".".join(map(str, item["loc"])) or "JSON" for item in error.errors())
+        raise UsageError(f"{path.name} is not a surrogate: check {fields}; {HINT}") from error
+    except (UsageError, zipfile.BadZipFile, EOFError, KeyError, zlib.error) as error:
+        raise UsageError(f"{path.name} is not a surrogate: {error}; {HINT}") from error
+    except (pa.ArrowException, NotImplementedError, RuntimeError) as error:
+        raise UsageError(f"{path.name} cannot be unpacked ({error}); {HINT}") from error
+
+
+def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
+    if sum(member.file_size for member in archive.infolist()) > LARGEST:
+        raise UsageError("it is larger than any surrogate")
+    description = _Description.model_validate_json(_content(archive, DESCRIPTION))
+    names = archive.namelist()
+    ratings, models = {}, {}
+    for language, item in description.languages.items():
+        arrays, learned = (
+            {
+                name.removeprefix(start).removesuffix(".npy"): _array(archive, name)
+                for name in names
+                if name.startswith(start)
+            }
+            for start in (f"ratings/{language}/", f"models/{language}/")
         )
-    if not isinstance(content, dict):
-        raise UsageError(f"{path.name} is not a trained judge: it holds something else")
+        ratings[language] = _ratings(arrays, language, item)
+        if learned:
+            models[language] = learned
+    surrogate = find_surrogate(
+        description.name, rows=description.rows, pooled=description.pooled, seed=description.seed
+    )
+    rows = _rows(_content(archive, ROWS), description.features)
+    return surrogate.restore(rows, ratings, models, n_jobs)
+
+
+def _content(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read one member, no further than the size it declares."""
+    size = archive.getinfo(name).file_size
+    with archive.open(name) as member:
+        content = member.read(size + 1)
+    if len(content) != size:
+        raise UsageError(f"{name} is not as long as it says")
     return content
 
 
-def _describe(judge: SurrogateJudge) -> _Description:
-    return _Description(
-        features=judge.features,
-        signature=judge.signature,
-        languages={
-            language: _LanguageDescription(
-                features=item.features,
-                systems=item.systems,
-                learner=item.recipe.learner,
-                rows=item.recipe.rows,
-                left_out=dict(item.left_out),
-            )
-            for language, item in judge.languages.items()
-        },
-    )
+def _array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Read a plain array, whose shape and type must account for every byte."""
+    content = _content(archive, name)
+    stream = io.BytesIO(content)
+    try:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ValueError("of an unknown version")
+        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    except ValueError as error:
+        raise UsageError(f"{name} is no array ({error})") from error
+    start = stream.tell()
+    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    if dtype.kind not in "biuf" or is_fortran or size != len(content) - start:
+        raise UsageError(f"{name} is no plain array of the size it names")
+    return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 
-def _language_judge(language: str, item: _LanguageDescription, content: object) -> LanguageJudge:
-    estimator = trusted(content, item.learner, len(item.features))
-    recipe = Recipe(item.learner, item.rows)
-    return LanguageJudge(language, item.features, item.systems, recipe, estimator, item.left_out)
+def _ratings(
+    arrays: Mapping[str, npt.NDArray[Any]], language: str, item: _Language
+) -> TrainingRatings:
+    systems, questions = len(item.systems), len(item.questions)
+    missing = set(_ARRAYS) - {"variance"} - set(arrays)
+    if missing or set(arrays) - set(_ARRAYS):
+        raise UsageError(f"the ratings in {language} are not those of a surrogate")
+    tournaments, pairs = len(np.atleast_1d(arrays["draws"])), arrays["first"].size
+    battles = (questions, pairs) if pairs else arrays["points"].shape
+    shapes = {
+        "draws": (tournaments, questions),
+        "coefficients": (tournaments, systems),
+        "variance": (systems,),
+        **dict.fromkeys(("first", "second"), (pairs,)),
+        **dict.fromkeys(("points", "counts"), battles),
+    }
+    for name, array in arrays.items():
+        kind = "iu" if name in _INTEGERS else "f"
+        if array.dtype.kind not in kind or array.shape != shapes[name]:
+            raise UsageError(f"the {name} in {language} have another type or shape")
+        if name != "coefficients" and not (np.isfinite(array) & (array >= 0)).all():
+            raise UsageError(f"the {name} in {language} hold what is no number from 0")
+    if np.isinf(arrays["coefficients"]).any():
+        raise UsageError(f"the coefficients in {language} hold what is no number")
+    if any((arrays[name] >= systems).any() for name in ("first", "second")):
+        raise UsageError(f"the battles in {language} name a system that is not there")
+    return TrainingRatings(systems=item.systems, questions=item.questions, **arrays)
+
+
+def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
+    """Read the training rows, once their number is known to be in bounds."""
+    parquet = pq.ParquetFile(pa.BufferReader(content))
+    shape = parquet.metadata.num_rows, parquet.metadata.num_columns
+    if shape[0] * shape[1] > MOST_VALUES:
+        raise UsageError(f"its training rows have {shape[0]} x {shape[1]} values")
+    rows = parquet.read().to_pandas()
+    names = list(features)
+    if list(rows.columns[: len(KEYS) + len(names)]) != [*KEYS, *names]:
+        raise UsageError("its training rows have other columns than it says")
+    if not all(pd.api.types.is_string_dtype(rows[name]) for name in KEYS):
+        raise UsageError("its training rows name a system, question or language by no text")
+    if list(rows[names].select_dtypes("number").columns) != names:
+        raise UsageError("a feature of its training rows is not a number")
+    if np.isinf(rows[names].to_numpy(np.float64)).any():
+        raise UsageError("a feature of its training rows is infinite")
+    return rows

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError
-
 Floats = npt.NDArray[np.float64]
 
 
@@ -74,79 +72,88 @@ class FeatureTensor:
             self.answered[np.ix_(rows, columns)],
         )
 
+    def padded(self, questions: Sequence[str]) -> FeatureTensor:
+        """Add questions that are not here yet, without answers."""
+        absent = [name for name in dict.fromkeys(questions) if name not in set(self.questions)]
+        if not absent:
+            return self
+        values = np.full((len(self.systems), len(absent), len(self.features)), np.nan)
+        return replace(
+            self,
+            questions=(*self.questions, *absent),
+            values=np.concatenate([self.values, values], axis=1),
+            answered=np.pad(self.answered, ((0, 0), (0, len(absent)))),
+        )
+
 
 def feature_tensor(
-    table: pd.DataFrame,
+    X: pd.DataFrame,
     language: str,
     features: Sequence[str],
-    systems: Sequence[str],
-    questions: Sequence[str],
+    systems: Sequence[str] | None = None,
+    questions: Sequence[str] | None = None,
 ) -> FeatureTensor:
-    """Arrange a feature table of one language as an array.
+    """Arrange the answers of one language as an array.
 
     Args:
-        table: Columns ``language, system, query_id`` and one a feature.
+        X: Columns ``language, system, query_id`` and one a feature. A row that stands twice
+            counts twice: its question then has two places.
         language: Language to take.
         features: Feature columns to take.
-        systems: Systems to take, answered or not.
-        questions: Questions to take, answered or not.
+        systems: Systems to take, answered or not; by default those in the table, sorted.
+        questions: Questions to take, likewise.
     """
-    rows = table[table["language"] == language]
-    system = pd.Index(list(systems)).get_indexer(pd.Index(rows["system"]))
-    question = pd.Index(list(questions)).get_indexer(pd.Index(rows["query_id"]))
+    rows = X[X["language"] == language]
+    names = sorted(rows["system"].unique()) if systems is None else list(systems)
+    asked = sorted(rows["query_id"].unique()) if questions is None else list(questions)
+    system = pd.Index(names).get_indexer(pd.Index(rows["system"]))
+    question = pd.Index(asked).get_indexer(pd.Index(rows["query_id"]))
     wanted = (system >= 0) & (question >= 0)
-    cell = (system[wanted], question[wanted])
-    values = np.full((len(systems), len(questions), len(features)), np.nan)
-    values[cell] = rows.loc[wanted, list(features)].to_numpy(np.float64)
+    again = np.zeros(len(rows), dtype=np.intp)
+    code = (system * len(asked) + question)[wanted]
+    if code.size and np.bincount(code).max() > 1:
+        again[wanted] = pd.Series(code).groupby(code).cumcount().to_numpy()
+    times = np.ones(len(asked), dtype=np.intp)
+    np.maximum.at(times, question[wanted], again[wanted] + 1)
+    starts = np.cumsum(times) - times
+    cell = (system[wanted], starts[question[wanted]] + again[wanted])
+    values = np.full((len(names), int(times.sum()), len(features)), np.nan)
+    values[cell] = rows[list(features)].to_numpy(np.float64)[wanted]
     answered = np.zeros(values.shape[:2], dtype=np.bool_)
     answered[cell] = True
-    return FeatureTensor(
-        language, tuple(systems), tuple(questions), tuple(features), values, answered
-    )
+    places = tuple(str(name) for name in np.repeat(np.array(asked, dtype=object), times))
+    return FeatureTensor(language, tuple(names), places, tuple(features), values, answered)
 
 
-View = Literal["raw", "rank", "both"]
-VIEWS: tuple[View, ...] = ("raw", "rank", "both")
+View = Literal["raw", "rank"]
 RANK_SUFFIX = ":rank"
 
 
-def viewed(tensor: FeatureTensor, field: FeatureTensor, view: View) -> FeatureTensor:
-    """Show features as they are, as ranks within their question, or both.
+def viewed(tensor: FeatureTensor, reference: FeatureTensor, view: View) -> FeatureTensor:
+    """Show features as they are, or as ranks within their question.
 
     Args:
         tensor: Features of S systems.
-        field: Features of the systems to compare with, on at least the same questions.
-        view: ``raw``, ``rank`` or ``both`` (first raw, then ranks).
-
-    Returns:
-        Values of shape (S, Q, F), or (S, Q, 2F) for ``both``.
-
-    Raises:
-        UsageError: If the view is unknown.
+        reference: Features of the systems to compare with, on at least the same questions.
+        view: ``raw`` or ``rank``.
     """
-    if view not in VIEWS:
-        raise UsageError(f"unknown view {view!r}; use one of {', '.join(VIEWS)}")
     if view == "raw":
         return tensor
     names = tuple(f"{name}{RANK_SUFFIX}" for name in tensor.features)
-    ranks = question_ranks(tensor, field)
-    if view == "rank":
-        return replace(tensor, features=names, values=ranks)
-    values = np.concatenate([tensor.values, ranks], axis=2)
-    return replace(tensor, features=(*tensor.features, *names), values=values)
+    return replace(tensor, features=names, values=question_ranks(tensor, reference))
 
 
-def question_ranks(tensor: FeatureTensor, field: FeatureTensor) -> Floats:
-    """Compare each answer with the field's answers to its question, feature by feature.
+def question_ranks(tensor: FeatureTensor, reference: FeatureTensor) -> Floats:
+    """Compare each answer with the reference's answers to its question, feature by feature.
 
-    A system is compared with the field alone: never with itself, nor with the other systems of
-    ``tensor``, so what it gets does not depend on who is ranked beside it.
+    A system is compared with the reference alone: never with itself, nor with the other systems
+    of ``tensor``, so what it gets does not depend on who is ranked beside it.
 
     Returns:
-        Share of the field's values below minus share above, in [-1, 1], shape (S, Q, F); NaN
-        where the answer or the whole field has no value.
+        Share of the reference's values below minus share above, in [-1, 1], shape (S, Q, F); NaN
+        where the answer or the whole reference has no value.
     """
-    aligned = field.take(questions=tensor.questions, features=tensor.features)
+    aligned = reference.take(questions=tensor.questions, features=tensor.features)
     ranks = np.full(tensor.values.shape, np.nan)
     for row, system in enumerate(tensor.systems):
         others = [place for place, name in enumerate(aligned.systems) if name != system]
@@ -190,15 +197,15 @@ def scale_of(values: Floats) -> Scale:
     return Scale(mean, np.where(deviation > SMALLEST_DEVIATION, deviation, 1.0))
 
 
-def standardized_within(tensor: FeatureTensor, field: FeatureTensor) -> FeatureTensor:
-    """Standardize features by the field's systems, in one language.
+def standardized_within(tensor: FeatureTensor, reference: FeatureTensor) -> FeatureTensor:
+    """Standardize features by the reference's systems, in one language.
 
     Args:
         tensor: Features of S systems.
-        field: Features of the systems that set the scale: the deviation is that of systems'
+        reference: Features of the systems that set the scale: the deviation is that of systems'
             means over questions.
     """
-    scale = scale_of(field.means()[0])
+    scale = scale_of(reference.means()[0])
     return replace(tensor, values=scale.standardize(tensor.values))
 
 

@@ -1,22 +1,196 @@
-"""Training rows of a surrogate: features of answers against Bradley-Terry coefficients."""
+"""What surrogates learn from: features of answers against ratings of their systems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import Tournaments
-from surrogate.learning.tensor import FeatureTensor
+from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 RowKind = Literal["system", "question"]
 ROW_KINDS: tuple[RowKind, ...] = ("system", "question")
+DEFAULT_ROWS: RowKind = "system"
+RATING_COLUMNS = ("language", "system", "rating")
+
+
+@dataclass(frozen=True)
+class TrainingRatings:
+    """KnownRatings of the systems of one language, over T samples of its questions.
+
+    Attributes:
+        systems: The S systems.
+        questions: The Q questions that were judged; none where only ratings are known.
+        draws: How often each sample holds each question, shape (T, Q).
+        coefficients: Rating of each system in each sample (log-odds), shape (T, S); NaN where it
+            has none.
+        first: Index of each pair's first system, shape (P,); no pairs where only ratings are
+            known.
+        second: Index of each pair's second system, shape (P,).
+        points: Points of the first system of each pair, shape (Q, P): 1 a win, 0.5 a tie.
+        counts: Number of battles, shape (Q, P).
+        variance: Sampling variance of each rating, shape (S,), where it is given.
+    """
+
+    systems: tuple[str, ...]
+    questions: tuple[str, ...]
+    draws: Integers
+    coefficients: Floats
+    first: Integers
+    second: Integers
+    points: Floats
+    counts: Floats
+    variance: Floats | None = None
+
+    @property
+    def means(self) -> Floats:
+        """Mean rating of each system over the samples, shape (S,); NaN if never rated."""
+        return finite_means(self.coefficients)
+
+    def take(self, systems: Sequence[str]) -> TrainingRatings:
+        """Keep some systems, in the order given, and the battles among them."""
+        places = [self.systems.index(system) for system in systems]
+        new_place = np.full(len(self.systems), -1)
+        new_place[places] = np.arange(len(places))
+        first, second = new_place[self.first], new_place[self.second]
+        among = (first >= 0) & (second >= 0)
+        return replace(
+            self,
+            systems=tuple(systems),
+            coefficients=self.coefficients[:, places],
+            variance=None if self.variance is None else self.variance[places],
+            first=first[among],
+            second=second[among],
+            points=self.points[:, among],
+            counts=self.counts[:, among],
+        )
+
+
+KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, TrainingRatings] | pd.DataFrame
+"""Language to tournaments, or a table ``language, system, rating`` with or without ``variance``."""
+
+
+def training_ratings(ratings: KnownRatings) -> dict[str, TrainingRatings]:
+    """Return ratings by language, whatever form they come in.
+
+    Raises:
+        UsageError: If a table lacks a column or rates a system twice.
+    """
+    if isinstance(ratings, pd.DataFrame):
+        return _of_table(ratings)
+    return {
+        language: _of_tournaments(item) if isinstance(item, Tournaments) else item
+        for language, item in ratings.items()
+    }
+
+
+def _of_tournaments(tournaments: Tournaments) -> TrainingRatings:
+    battles = tournaments.battles
+    return TrainingRatings(
+        systems=battles.systems,
+        questions=battles.questions,
+        draws=tournaments.draws,
+        coefficients=tournaments.coefficients,
+        first=battles.first,
+        second=battles.second,
+        points=battles.points,
+        counts=battles.counts,
+    )
+
+
+def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
+    absent = [name for name in RATING_COLUMNS if name not in table]
+    if absent:
+        raise UsageError(f"the table of ratings lacks {', '.join(absent)}")
+    if table.duplicated(["language", "system"]).any():
+        raise UsageError("the table of ratings has a system twice in a language")
+    return {
+        str(language): TrainingRatings(
+            systems=tuple(rows["system"]),
+            questions=(),
+            draws=np.ones((1, 0), dtype=np.intp),
+            coefficients=rows["rating"].to_numpy(np.float64)[None],
+            first=np.empty(0, dtype=np.intp),
+            second=np.empty(0, dtype=np.intp),
+            points=np.empty((0, 0)),
+            counts=np.empty((0, 0)),
+            variance=rows["variance"].to_numpy(np.float64) if "variance" in rows else None,
+        )
+        for language, rows in table.sort_values(["language", "system"]).groupby("language")
+    }
+
+
+def one_tournament(tournaments: Tournaments, index: int) -> Tournaments:
+    """Keep a single tournament."""
+    kept = slice(index, index + 1)
+    draws, coefficients = tournaments.draws[kept], tournaments.coefficients[kept]
+    return replace(tournaments, draws=draws, coefficients=coefficients)
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """What is known of the training systems of one language.
+
+    Attributes:
+        answers: Features of the S training systems' answers to every question, judged or not.
+        ratings: KnownRatings of the same systems in the same order.
+    """
+
+    answers: FeatureTensor
+    ratings: TrainingRatings
+
+    @property
+    def language(self) -> str:
+        """Language code."""
+        return self.answers.language
+
+    @property
+    def judged(self) -> FeatureTensor:
+        """Features of the answers to the judged questions, in the ratings' order."""
+        return self.answers.take(questions=self.ratings.questions)
+
+
+def training_sets(
+    X: pd.DataFrame, ratings: Mapping[str, TrainingRatings], features: Sequence[str]
+) -> dict[str, TrainingSet]:
+    """Bring features and ratings together: the systems that have both.
+
+    Args:
+        X: Columns ``language, system, query_id`` and one a feature.
+        ratings: Language to its ratings.
+        features: Feature columns to learn from.
+
+    Returns:
+        Language to what is known there; languages without any such system are left out.
+    """
+    sets = {}
+    answering = {str(name): set(rows["system"]) for name, rows in X.groupby("language")}
+    for language, rated in sorted(ratings.items()):
+        systems = [name for name in rated.systems if name in answering.get(language, set())]
+        if not systems:
+            continue
+        asked = set(X.loc[X["language"] == language, "query_id"]) | set(rated.questions)
+        answers = feature_tensor(X, language, features, systems, sorted(asked))
+        known = rated.take(systems)
+        if not known.questions:
+            size = len(answers.questions)
+            known = replace(
+                known,
+                questions=answers.questions,
+                draws=np.ones((1, size), dtype=np.intp),
+                points=np.empty((size, 0)),
+                counts=np.empty((size, 0)),
+            )
+        sets[language] = TrainingSet(answers, known)
+    return sets
 
 
 @dataclass(frozen=True)
@@ -48,13 +222,27 @@ def training_rows(
         kind: ``system``: one row a system and tournament, its features averaged over the
             tournament's questions (the rows of MIRAGE-Bench); ``question``: one row an answer,
             weighted by its draws, its target the system's mean coefficient.
-
-    Raises:
-        UsageError: If the kind is unknown.
     """
-    if checked_row_kind(kind) == "system":
-        return _system_rows(tensor, draws, coefficients)
-    return _question_rows(tensor, draws, coefficients)
+    if kind == "system":
+        owner = np.tile(np.arange(len(tensor.systems)), len(draws))
+        features = tensor.means(draws).reshape(len(owner), len(tensor.features))
+        targets, weights = coefficients.ravel(), np.ones(len(owner))
+    else:
+        times = draws.sum(axis=0)
+        owner, question = np.nonzero(tensor.answered & (times > 0))
+        features = tensor.values[owner, question]
+        targets = finite_means(coefficients)[owner]
+        weights = times[question].astype(np.float64)
+    usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
+    contributing = len(np.unique(owner[usable]))
+    return TrainingRows(features[usable], targets[usable], weights[usable], contributing)
+
+
+def finite_means(values: Floats) -> Floats:
+    """Return the mean of the finite values along the first axis; NaN where there is none."""
+    present = np.isfinite(values)
+    totals, times = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
+    return np.asarray(np.divide(totals, times, out=np.full(times.shape, np.nan), where=times > 0))
 
 
 def checked_row_kind(name: str) -> RowKind:
@@ -67,113 +255,3 @@ def checked_row_kind(name: str) -> RowKind:
         if kind == name:
             return kind
     raise UsageError(f"unknown rows {name!r}; use one of {', '.join(ROW_KINDS)}")
-
-
-def _system_rows(tensor: FeatureTensor, draws: Integers, coefficients: Floats) -> TrainingRows:
-    owner = np.tile(np.arange(len(tensor.systems)), len(draws))
-    features = tensor.means(draws).reshape(len(owner), len(tensor.features))
-    return _usable(features, coefficients.ravel(), np.ones(len(owner)), owner)
-
-
-def _question_rows(tensor: FeatureTensor, draws: Integers, coefficients: Floats) -> TrainingRows:
-    times = draws.sum(axis=0)
-    owner, question = np.nonzero(tensor.answered & (times > 0))
-    held = np.isfinite(coefficients)
-    totals = np.where(held, coefficients, 0.0).sum(axis=0)
-    tournaments = held.sum(axis=0)
-    missing = np.full(len(totals), np.nan)
-    mean = np.divide(totals, tournaments, out=missing, where=tournaments > 0)
-    weights = times[question].astype(np.float64)
-    return _usable(tensor.values[owner, question], mean[owner], weights, owner)
-
-
-def _usable(features: Floats, targets: Floats, weights: Floats, owner: Integers) -> TrainingRows:
-    usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
-    contributing = len(np.unique(owner[usable]))
-    return TrainingRows(features[usable], targets[usable], weights[usable], contributing)
-
-
-def predict_systems(
-    estimator: Any,  # noqa: ANN401 - any regressor
-    tensor: FeatureTensor,
-    kind: RowKind,
-    draws: Integers | None = None,
-) -> Floats:
-    """Predict the coefficient of each system from its answers.
-
-    Args:
-        estimator: Fitted regressor.
-        tensor: Features of S systems.
-        kind: The kind of rows the regressor was trained on.
-        draws: How often the sample holds each question, shape (Q,); by default once each.
-
-    Returns:
-        Shape (S,); NaN for a system without any feature value.
-    """
-    times = np.ones(len(tensor.questions), dtype=np.intp) if draws is None else draws
-    if kind == "system":
-        return _predict_rows(estimator, tensor.means(times[None])[0])
-    owner, question = np.nonzero(tensor.answered & (times > 0))
-    values = _predict_rows(estimator, tensor.values[owner, question])
-    return _mean_per_owner(values, times[question].astype(np.float64), owner, len(tensor.systems))
-
-
-def _predict_rows(estimator: Any, features: Floats) -> Floats:  # noqa: ANN401
-    values = np.full(len(features), np.nan)
-    usable = np.isfinite(features).any(axis=1)
-    if usable.any():
-        values[usable] = estimator.predict(features[usable])
-    return values
-
-
-def _mean_per_owner(values: Floats, weights: Floats, owner: Integers, size: int) -> Floats:
-    usable = np.isfinite(values)
-    totals = np.bincount(owner[usable], (values * weights)[usable], size)
-    held = np.bincount(owner[usable], weights[usable], size)
-    return np.asarray(np.divide(totals, held, out=np.full(size, np.nan), where=held > 0))
-
-
-@dataclass(frozen=True)
-class Field:
-    """The training systems of one language.
-
-    Attributes:
-        answers: Features of the S training systems' answers to every question, judged or not.
-        tournaments: Tournaments among these systems and no others, on the judged questions.
-    """
-
-    answers: FeatureTensor
-    tournaments: Tournaments
-
-    @property
-    def language(self) -> str:
-        """Language code."""
-        return self.answers.language
-
-    @property
-    def judged(self) -> FeatureTensor:
-        """Features of the answers to the judged questions, in the tournaments' order."""
-        return self.answers.take(questions=self.tournaments.battles.questions)
-
-    @property
-    def targets(self) -> Floats:
-        """Mean Bradley-Terry coefficient of each system, shape (S,)."""
-        return self.tournaments.mean_coefficients
-
-    def one_tournament(self, index: int) -> Field:
-        """Keep a single tournament."""
-        kept = slice(index, index + 1)
-        single = replace(
-            self.tournaments,
-            draws=self.tournaments.draws[kept],
-            coefficients=self.tournaments.coefficients[kept],
-        )
-        return replace(self, tournaments=single)
-
-    def without(self, systems: Sequence[str]) -> Field:
-        """Leave systems out: their answers, battles and coefficients.
-
-        The others keep the coefficients that tournaments with all of them gave.
-        """
-        tournaments = self.tournaments.without(systems)
-        return Field(self.answers.take(systems=tournaments.systems), tournaments)

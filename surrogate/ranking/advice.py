@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,8 +16,8 @@ from scipy.stats import norm
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from surrogate.board.board import Board
-from surrogate.learning.surrogates import LanguageJudge
-from surrogate.learning.tensor import FeatureTensor, feature_tensor
+from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.training import finite_means
 
 LEVEL = 0.95
 POWER = 0.8
@@ -60,39 +60,38 @@ def judgments_to_separate(
 Floats = npt.NDArray[np.float64]
 
 
-def question_ratings(judge: LanguageJudge, tensor: FeatureTensor) -> Floats:
-    """Rate the single answers of S systems to Q questions.
+def predicted_win_rates(ratings: pd.Series, opponents: pd.DataFrame) -> Floats:
+    """Return a system's expected points against each opponent on each question.
 
     Args:
-        judge: Surrogate of the language.
-        tensor: Features; must hold the judge's.
-
-    Returns:
-        Coefficients (log-odds), shape (S, Q); NaN without an answer.
-    """
-    systems, questions, features = tensor.values.shape
-    single = replace(
-        tensor,
-        systems=tuple(f"{row}" for row in range(systems * questions)),
-        questions=("",),
-        values=tensor.values.reshape(-1, 1, features),
-        answered=tensor.answered.reshape(-1, 1),
-    )
-    ratings = judge.predict(single).reshape(systems, questions)
-    return np.where(tensor.answered, ratings, np.nan)
-
-
-def predicted_win_rates(ratings: Floats, rivals: Floats) -> Floats:
-    """Return a system's expected points against each rival on each question.
-
-    Args:
-        ratings: Its rating on each question, shape (Q,).
-        rivals: Those of the rivals, shape (O, Q).
+        ratings: Its rating on each of Q questions.
+        opponents: Those of O opponents, one column a question.
 
     Returns:
         Shape (O, Q), each from 0 to 1; NaN where either has no rating.
     """
-    return np.asarray(expit(ratings - rivals))
+    own = ratings.to_numpy(np.float64)
+    return np.asarray(expit(own - opponents[list(ratings.index)].to_numpy(np.float64)))
+
+
+def answer_ratings(
+    surrogate: Surrogate,
+    X: pd.DataFrame,
+    language: str,
+    systems: Sequence[str],
+    questions: Sequence[str],
+) -> pd.DataFrame:
+    """Rate single answers (log-odds): a row a system, a column a question; NaN without one."""
+    rows = X[
+        (X["language"] == language)
+        & X["system"].isin(set(systems))
+        & X["query_id"].isin(set(questions))
+    ]
+    if rows.empty:
+        return pd.DataFrame(np.nan, list(systems), list(questions))
+    rated = surrogate.predict_answers(rows)
+    wide = rated.pivot_table("rating", "system", "query_id", dropna=False)
+    return wide.reindex(index=list(systems), columns=list(questions))
 
 
 EQUAL = "predicted to be equal: no number of judgments separates them"
@@ -104,20 +103,21 @@ class Advice:
     """What to judge next.
 
     Attributes:
-        neighbours: Columns ``language, system, rank, neighbour, side, win_rate, judgments,
+        neighbors: Columns ``language, system, rank, neighbor, side, win_rate, judgments,
             reason``: the systems next ``above`` and ``below`` a new system on the board, the share
             of points it is predicted to win against each, and how many judgments of that pair
             would tell them apart at the level; missing with the reason where none would. It
             rests on the surrogate's ratings being right.
         questions: Columns ``language, system, query_id, uncertainty, order, random_order``: how
-            open the duels with the neighbours are (p (1 - p), 0.25 the most), the order by it, and
-            a random order. Judge by ``order`` to tell the neighbours apart with few judgments; by
-            ``random_order`` where the win rate is to be estimated, which needs a random sample.
+            open the matchups with the neighbors are (p (1 - p), 0.25 the most), the order by it,
+            and a random order. Judge by ``order`` to distinguish it from the neighbors with few
+            judgments; by ``random_order`` where the win rate is to be estimated, which needs a
+            random sample.
         level: Confidence of the separation.
         power: Probability of reaching it.
     """
 
-    neighbours: pd.DataFrame
+    neighbors: pd.DataFrame
     questions: pd.DataFrame
     level: float
     power: float
@@ -140,7 +140,7 @@ def advise(
         table: Feature table of the new systems' answers, with the board's features.
         judged: Judgments already at hand; a new system's judged questions are not named again.
         questions: Questions to name in each language and for each system, by either order.
-        level: Confidence with which neighbours are to be told apart.
+        level: Confidence with which neighbors are to be told apart.
         power: Probability of reaching it.
         seed: Seed of the random order.
 
@@ -148,21 +148,19 @@ def advise(
         UsageError: If the board has no feature table, no new system can be placed, or a number is
             out of range.
     """
-    if board.features is None:
-        raise UsageError("the board has no features.parquet; build it anew")
     if questions < 1:
         raise UsageError("questions must be at least 1")
     judgments_to_separate(0.9, level, power)
+    rated = board.surrogate.predict(table)
     places = [
-        _Place(board, table, judge, system)
-        for language, judge in sorted(board.surrogate.languages.items())
-        for system in sorted(set(table.loc[table["language"] == language, "system"]))
+        _Place(board, table, str(language), str(system), rating)
+        for language, system, rating in rated[["language", "system", "rating"]].to_numpy()
     ]
     settled = [place for place in places if np.isfinite(place.rating)]
     if not settled:
         raise UsageError("no new system has a rating in a language of the board")
     return Advice(
-        pd.DataFrame([row for place in settled for row in _neighbour_rows(place, level, power)]),
+        pd.DataFrame([row for place in settled for row in _neighbor_rows(place, level, power)]),
         pd.concat(
             [_question_rows(place, judged, questions, seed) for place in settled],
             ignore_index=True,
@@ -178,12 +176,9 @@ class _Place:
 
     board: Board
     table: pd.DataFrame
-    judge: LanguageJudge
+    language: str
     system: str
-
-    @property
-    def language(self) -> str:
-        return self.judge.language
+    rating: float
 
     @property
     def answered(self) -> list[str]:
@@ -193,43 +188,37 @@ class _Place:
         return sorted(rows["query_id"])
 
     @cached_property
-    def rating(self) -> float:
-        tensor = feature_tensor(
-            self.table, self.language, self.judge.features, [self.system], self.answered
-        )
-        return float(self.judge.predict(tensor)[0])
-
-    @cached_property
-    def field(self) -> pd.Series:
+    def others(self) -> pd.Series:
         """Ratings of the board's systems, best first."""
-        rows = self.board.ratings[self.board.ratings["language"] == self.language]
+        ratings = self.board.ratings
+        rows = ratings[ratings["language"] == self.language]
         return (
             rows.set_index("system")["rating"].dropna().sort_values(ascending=False, kind="stable")
         )
 
     @property
-    def neighbours(self) -> list[tuple[str, str]]:
+    def neighbors(self) -> list[tuple[str, str]]:
         """The systems next above and below, with the side."""
-        field = self.field
-        above, below = field[field > self.rating], field[field <= self.rating]
+        others = self.others
+        above, below = others[others > self.rating], others[others <= self.rating]
         return [
             *((str(name), "above") for name in above.index[-1:]),
             *((str(name), "below") for name in below.index[:1]),
         ]
 
 
-def _neighbour_rows(place: _Place, level: float, power: float) -> list[dict[str, object]]:
-    field, rating = place.field, place.rating
+def _neighbor_rows(place: _Place, level: float, power: float) -> list[dict[str, object]]:
+    others, rating = place.others, place.rating
     rows = []
-    for name, side in place.neighbours:
-        win_rate = float(expit(rating - field[name]))
+    for name, side in place.neighbors:
+        win_rate = float(expit(rating - others[name]))
         needed = judgments_to_separate(win_rate, level, power)
         rows.append(
             {
                 "language": place.language,
                 "system": place.system,
-                "rank": 1 + int((field > rating).sum()),
-                "neighbour": name,
+                "rank": 1 + int((others > rating).sum()),
+                "neighbor": name,
                 "side": side,
                 "win_rate": win_rate,
                 "judgments": needed,
@@ -244,8 +233,8 @@ def _question_rows(
 ) -> pd.DataFrame:
     known = _judged_questions(judged, place.language, place.system)
     left = [name for name in place.answered if name not in known]
-    open_duels = _uncertainty(place, left)
-    order = np.argsort(np.argsort(-np.nan_to_num(open_duels, nan=-1.0), kind="stable")) + 1
+    uncertainty = _uncertainty(place, left)
+    order = np.argsort(np.argsort(-np.nan_to_num(uncertainty, nan=-1.0), kind="stable")) + 1
     random = generator(seed, "advice", place.language, place.system)
     random_order = random.permutation(len(left)) + 1
     rows = pd.DataFrame(
@@ -253,7 +242,7 @@ def _question_rows(
             "language": place.language,
             "system": place.system,
             "query_id": left,
-            "uncertainty": open_duels,
+            "uncertainty": uncertainty,
             "order": order,
             "random_order": random_order,
         }
@@ -263,19 +252,14 @@ def _question_rows(
 
 
 def _uncertainty(place: _Place, questions: Sequence[str]) -> Floats:
-    """Mean of p (1 - p) of the duels with the neighbours, shape (Q,); NaN without any."""
-    names = [name for name, _ in place.neighbours]
-    tensors = [
-        feature_tensor(source, place.language, place.judge.features, systems, questions)
+    """Mean of p (1 - p) of the matchups with the neighbors, shape (Q,); NaN without any."""
+    names = [name for name, _ in place.neighbors]
+    own, opponents = (
+        answer_ratings(place.board.surrogate, source, place.language, systems, questions)
         for source, systems in ((place.table, [place.system]), (place.board.features, names))
-    ]
-    own, rivals = (question_ratings(place.judge, tensor) for tensor in tensors)
-    chances = predicted_win_rates(own[0], rivals)
-    variance = chances * (1 - chances)
-    present = np.isfinite(variance)
-    held = present.sum(axis=0)
-    totals = np.where(present, variance, 0.0).sum(axis=0)
-    return np.asarray(np.divide(totals, held, out=np.full(len(held), np.nan), where=held > 0))
+    )
+    rates = predicted_win_rates(own.loc[place.system], opponents)
+    return finite_means(rates * (1 - rates))
 
 
 def _judged_questions(judged: pd.DataFrame | None, language: str, system: str) -> set[str]:

@@ -27,8 +27,7 @@ from scipy.stats import t as student
 
 from arena.data.errors import UsageError
 from surrogate.board.board import Board
-from surrogate.learning.tensor import feature_tensor
-from surrogate.ranking.advice import predicted_win_rates, question_ratings
+from surrogate.ranking.advice import answer_ratings, predicted_win_rates
 
 Floats = npt.NDArray[np.float64]
 
@@ -161,8 +160,8 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class _Duels:
-    """One system's duels on the questions it answered.
+class _Matchups:
+    """One system's matchups on the questions it answered.
 
     Attributes:
         points: Share of points won from each opponent, shape (O, Q); NaN where not judged.
@@ -182,7 +181,7 @@ class _Duels:
 def estimate_win_rates(
     board: Board, table: pd.DataFrame, judgments: pd.DataFrame, level: float = LEVEL
 ) -> pd.DataFrame:
-    """Estimate how often new systems beat the field they were judged against.
+    """Estimate how often new systems beat the systems they were judged against.
 
     The judged questions must have been drawn at random, and opponents without regard to the
     question; then the estimate is unbiased, whatever the surrogate is worth. The unit is the
@@ -208,11 +207,8 @@ def estimate_win_rates(
         the reason where something is not defined.
 
     Raises:
-        UsageError: If the board has no feature table, or no judgment is of a new system against
-            one on the board.
+        UsageError: If no judgment is of a new system against one on the board.
     """
-    if board.features is None:
-        raise UsageError("the board has no features.parquet; build it anew")
     rows = [
         _row(board, table, part, str(language), system, level)
         for language, part in judgments.groupby("language")
@@ -271,33 +267,31 @@ def _row(
     own = _against_board(board, judgments, language, system)
     start = {"language": language, "system": system, "judgments": len(own)}
     try:
-        duels = _duels(board, table, own, language, system)
-        outcomes, predictions, unjudged = _per_question(duels)
+        matchups = _matchups(board, table, own, language, system)
+        outcomes, predictions, unjudged = _per_question(matchups)
         done = prediction_powered_mean(outcomes, predictions, unjudged, level)
     except UsageError as error:
         return {**start, "reason": str(error)}
     everything = np.concatenate([predictions, unjudged])
-    return {**start, **_estimates(done, duels), "predicted": float(everything.mean())}
+    return {**start, **_estimates(done, matchups), "predicted": float(everything.mean())}
 
 
-def _duels(
+def _matchups(
     board: Board, table: pd.DataFrame, own: pd.DataFrame, language: str, system: str
-) -> _Duels:
-    judge = board.surrogate.languages.get(language)
-    if judge is None or board.features is None:
+) -> _Matchups:
+    if language not in board.surrogate.systems_ or language in board.surrogate.failures_:
         raise UsageError("the board has no surrogate for this language")
     opponents = sorted(own["opponent"].unique())
     rows = table[(table["language"] == language) & (table["system"] == system)]
     questions = sorted(rows["query_id"])
-    tensors = [
-        feature_tensor(source, language, judge.features, names, questions)
+    ratings, others = (
+        answer_ratings(board.surrogate, source, language, names, questions)
         for source, names in ((table, [system]), (board.features, opponents))
-    ]
-    ratings, rivals = (question_ratings(judge, tensor) for tensor in tensors)
+    )
     places = own.groupby(["opponent", "query_id"])["points"].mean().unstack("query_id")
-    return _Duels(
+    return _Matchups(
         places.reindex(index=opponents, columns=questions).to_numpy(np.float64),
-        predicted_win_rates(ratings[0], rivals),
+        predicted_win_rates(ratings.loc[system], others),
         own["opponent"].value_counts(normalize=True).reindex(opponents).to_numpy(np.float64),
         _board_ratings(board, language, opponents),
         len(own),
@@ -309,30 +303,31 @@ def _board_ratings(board: Board, language: str, systems: Sequence[str]) -> Float
     return np.asarray(rows["arena_rating"].fillna(rows["rating"]), dtype=np.float64)
 
 
-def _per_question(duels: _Duels) -> tuple[Floats, Floats, Floats]:
+def _per_question(matchups: _Matchups) -> tuple[Floats, Floats, Floats]:
     """Outcomes and predictions of the judged questions, and predictions of the others."""
-    judged = np.isfinite(duels.points)
-    usable = judged & np.isfinite(duels.predicted)
+    judged = np.isfinite(matchups.points)
+    usable = judged & np.isfinite(matchups.predicted)
     known = usable.any(axis=0)
     times = usable[:, known].sum(axis=0)
-    outcomes = np.where(usable, duels.points, 0.0)[:, known].sum(axis=0) / times
-    predictions = np.where(usable, duels.predicted, 0.0)[:, known].sum(axis=0) / times
-    others = duels.predicted[:, ~judged.any(axis=0)]
+    outcomes = np.where(usable, matchups.points, 0.0)[:, known].sum(axis=0) / times
+    predictions = np.where(usable, matchups.predicted, 0.0)[:, known].sum(axis=0) / times
+    others = matchups.predicted[:, ~judged.any(axis=0)]
     complete = np.isfinite(others).all(axis=0)
-    return outcomes, predictions, duels.shares @ others[:, complete]
+    return outcomes, predictions, matchups.shares @ others[:, complete]
 
 
-def _estimates(done: PoweredMean, duels: _Duels) -> dict[str, object]:
+def _estimates(done: PoweredMean, matchups: _Matchups) -> dict[str, object]:
     low, high = _clipped(done.powered)
     alone_low, alone_high = _clipped(done.classical)
     ratings = [
-        rating_of(value, duels.ratings, duels.shares) for value in (done.powered.value, low, high)
+        rating_of(value, matchups.ratings, matchups.shares)
+        for value in (done.powered.value, low, high)
     ]
     unbounded = "the win rate may be 0 or 1, which no rating has" if np.isnan(ratings).any() else ""
     return {
         "questions": done.outcomes,
         "unjudged": done.unjudged,
-        "opponents": len(duels.shares),
+        "opponents": len(matchups.shares),
         "win_rate": done.powered.value,
         "low": low,
         "high": high,

@@ -18,33 +18,31 @@ from surrogate.board.board import Board
 from surrogate.board.language import BOARD_COLUMNS
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
-from surrogate.ranking.explanations import Explanation, explain_systems, has_drivers
+from surrogate.ranking.explanations import Explanation, explain_systems
 
 NEW = "new"
 NO_SURROGATE = "the board has no surrogate for this language"
 NO_ANSWER = "no answer in this language"
 NO_FEATURES = "no feature of its answers could be computed"
 OUTSIDE = "unlike the systems the surrogate was trained on"
-NO_FEATURE_TABLE = (
-    "the board's folder has no features.parquet: neighbours, and whether a new system lies outside "
-    "the field, are not known"
+NO_ATTRIBUTIONS = (
+    "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
 )
-NO_DRIVERS = "no drivers of ratings in {}: forests and linear surrogates have them, not {}"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("coverage", "answers", "note"),
 ]
-EXPLANATION_COLUMNS = ["language", "system", "neighbours", "drivers", "outside_field"]
+EXPLANATION_COLUMNS = ["language", "system", "neighbors", "attributions", "outside_training"]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
     **dict.fromkeys(("rank", "rank_low", "rank_high", "arena_rank"), "Int64"),
-    **dict.fromkeys(("neighbours", "drivers", "outside_field"), "object"),
+    **dict.fromkeys(("neighbors", "attributions", "outside_training"), "object"),
     "answers": "int64",
 }
 
 
 @dataclass(frozen=True)
-class Placement:
+class RankedSystems:
     """A board with new systems placed on it.
 
     Attributes:
@@ -55,9 +53,9 @@ class Placement:
         new: Ratings of the new systems by language and rank: columns ``language, system, rank,
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
             ``rating, low, high, coverage, answers, note``.
-        explanations: Row by row what explains them: ``language, system, neighbours, drivers``
-            (lists of entries), ``outside_field`` (the features in which a system is unlike the
-            training systems; None where it is not); see ``Explanation``.
+        explanations: Row by row what explains them: ``language, system, neighbors,
+            attributions`` (lists of entries), ``outside_training`` (the features in which a system
+            is unlike the training systems; None where it is not); see ``Explanation``.
         notes: Why some of this is not known, or not well.
     """
 
@@ -75,7 +73,7 @@ def rank_systems(
     arena: Arena,
     n_jobs: int = 1,
     models: ModelOptions | None = None,
-) -> Placement:
+) -> RankedSystems:
     """Rank new systems by their answers alone.
 
     A new system's rank is the place it would take: one more than the number of the board's
@@ -99,12 +97,12 @@ def rank_systems(
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
-    declared = parse_features(",".join(board.surrogate.features))
+    declared = parse_features(",".join(board.surrogate.features_))
     table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     return place_systems(board, table, arena.queries)
 
 
-def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> Placement:
+def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> RankedSystems:
     """Rank new systems by a feature table already at hand.
 
     Args:
@@ -115,26 +113,23 @@ def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> P
     rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
     languages = sorted({*board.ratings["language"], *table["language"]})
-    explained = {
-        language: explain_systems(judge, table, board.features)
-        for language, judge in board.surrogate.languages.items()
-    }
+    explanations = explain_systems(board.surrogate, table, board.features)
     found = [
         _row(board, rated, queries, language, system)
-        | _explained(explained.get(language, {}).get(system))
+        | _explained(explanations.by_system.get((language, system)))
         for language in languages
         for system in systems
     ]
     rows = sorted(found, key=_place_in_table)
     new = _table(rows, NEW_COLUMNS)
     placed = pd.concat([board.ratings, _table(rows, BOARD_COLUMNS)], ignore_index=True)
-    return Placement(
+    return RankedSystems(
         board=placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table,
         new=new,
         explanations=_table(rows, EXPLANATION_COLUMNS),
-        notes=tuple(_notes(board, languages)),
+        notes=tuple(_notes(board, languages, explanations.unattributed)),
     )
 
 
@@ -160,21 +155,21 @@ def _row(
     rating = float(rated.loc[(language, system), "rating"]) if found else float("nan")
     rating = round(rating, DECIMALS)
     answers = int(rated.loc[(language, system), "answers"]) if found else 0
-    field = board.ratings[board.ratings["language"] == language]
+    others = board.ratings[board.ratings["language"] == language]
     low, high = (round(bound, DECIMALS) for bound in _interval(board, language).around(rating))
     return {
         "language": language,
         "system": system,
-        "rank": _place(field["rating"], rating),
-        "rank_low": _place(field["rating"], high),
-        "rank_high": _place(field["rating"], low),
+        "rank": _place(others["rating"], rating),
+        "rank_low": _place(others["rating"], high),
+        "rank_high": _place(others["rating"], low),
         "rating": rating,
         "low": low,
         "high": high,
         "coverage": answers / int((queries["language"] == language).sum()),
         "answers": answers,
         "split": NEW,
-        "note": _note(rating, answers, field.empty),
+        "note": _note(rating, answers, others.empty),
     }
 
 
@@ -198,27 +193,25 @@ def _note(rating: float, answers: int, no_surrogate: bool) -> str:
 def _explained(explanation: Explanation | None) -> dict[str, object]:
     """Return the columns that explain a rating; a note where the system is unlike the others."""
     if explanation is None:
-        return {"neighbours": [], "drivers": []}
-    outside = explanation.outside_field
+        return {"neighbors": [], "attributions": []}
+    outside = explanation.outside_training
     columns: dict[str, object] = {
-        "neighbours": explanation.neighbours,
-        "drivers": explanation.drivers,
+        "neighbors": explanation.neighbors,
+        "attributions": explanation.attributions,
     }
     if outside is None:
         return columns
     features = ", ".join(outside) or "as a combination of features"
-    return columns | {"outside_field": list(outside), "note": f"{OUTSIDE}: {features}"}
+    return columns | {"outside_training": list(outside), "note": f"{OUTSIDE}: {features}"}
 
 
-def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
-    if board.features is None:
-        yield NO_FEATURE_TABLE
+def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:
+    trained = set(board.surrogate.systems_) - set(board.surrogate.failures_)
     for language in languages:
-        judge = board.surrogate.languages.get(language)
-        if judge and not has_drivers(judge):
-            yield NO_DRIVERS.format(language, judge.recipe.learner)
+        if language in unattributed:
+            yield NO_ATTRIBUTIONS.format(language, board.surrogate.name)
         interval = _interval(board, language)
-        if interval.reason and judge:
+        if interval.reason and language in trained:
             yield f"no interval of ratings in {language}: {interval.reason}"
         if interval.pooled:
             yield f"intervals in {language} are rough: {POOLED}"

@@ -1,10 +1,12 @@
 """Validating surrogates: protocols that hold out systems, questions, languages or arenas."""
 
+from surrogate.learning.languages import TournamentSettings
 from surrogate.validation.ablations import ablate
 from surrogate.validation.importances import importances
 from surrogate.validation.learning_curves import learning_curves
-from surrogate.validation.study import Study, TournamentSettings
-from surrogate.validation.validate import PROTOCOLS, Validation, ValidationScores, validate
+from surrogate.validation.scores import Validation, ValidationScores
+from surrogate.validation.study import Study
+from surrogate.validation.validate import PROTOCOLS, validate
 
 __all__ = [
     "PROTOCOLS",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,23 +17,23 @@ from features.measures.llm_rated import LLM_FEATURES
 from features.measures.registry import DEFAULT_FEATURES, GROUNDING_FEATURES, parse_features
 from features.measures.relevance import RELEVANCE_FEATURES, SIMILARITY_FEATURES
 from features.measures.support import SUPPORT_FEATURES
+from surrogate.learning.cross_fitting import Outcome, Progress, leave_systems_out
+from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
-from surrogate.learning.surrogates import Surrogate
-from surrogate.validation.protocols import Outcome, leave_systems_out
-from surrogate.validation.study import Arranged, Study, TournamentSettings, arrange, checked_repeats
-from surrogate.validation.tasks import Progress
-from surrogate.validation.validate import MACRO, ValidationScores, replicate_taus, summarize
+from surrogate.validation.scores import named_scores, replicate_taus, score_outcomes
+from surrogate.validation.study import Study, checked_repeats, study_data
 
 
-def _declared(module: object) -> tuple[Feature, ...]:
-    return tuple(item for item in vars(module).values() if isinstance(item, Feature))
+def _declared(module: object, but: Sequence[Feature] = ()) -> tuple[Feature, ...]:
+    found = (item for item in vars(module).values() if isinstance(item, Feature))
+    return tuple(item for item in found if item not in but)
 
 
 FAMILIES: dict[str, tuple[Feature, ...]] = {
     "language": _declared(language),
     "citations": _declared(citations),
-    "overlap": _declared(overlap),
-    "length": _declared(fluency),
+    "overlap": _declared(overlap, GROUNDING_FEATURES),
+    "length": _declared(fluency, FLUENCY_FEATURES),
     "grounding": tuple(GROUNDING_FEATURES),
     "fluency": tuple(FLUENCY_FEATURES),
     "support": tuple(SUPPORT_FEATURES),
@@ -78,7 +77,7 @@ FEWEST_GROUPS = 2
 
 def ablate(
     arena: Arena,
-    model: str = DEFAULT_SURROGATE,
+    surrogate: str = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     groups: Mapping[str, Sequence[str]] | None = None,
@@ -97,7 +96,7 @@ def ablate(
 
     Args:
         arena: The arena.
-        model: One of ``surrogate.surrogate_names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
         features: Features to extract from every answer.
         groups: Name to feature columns; by default the families of features
             (``feature_families``). Groups may overlap.
@@ -115,11 +114,11 @@ def ablate(
         ``macro`` is the average. NaN where tau is not defined, with the reason.
 
     Raises:
-        UsageError: For an unknown model or feature, fewer than two groups, or too few systems.
+        UsageError: For an unknown surrogate or feature, fewer than two groups, or too few systems.
     """
     checked_repeats(repeats)
-    surrogate = find_surrogate(model)
-    at_hand = arrange(
+    trained = find_surrogate(surrogate)
+    data = study_data(
         arena,
         features,
         judge=judge,
@@ -127,14 +126,17 @@ def ablate(
         tournaments=tournaments,
         n_jobs=n_jobs,
     )
-    subsets = feature_subsets(at_hand.features, groups)
+    subsets = feature_subsets(data.features, groups)
+    seed = data.settings.seed
     outcomes = {
-        name: _outcomes(at_hand, surrogate, columns, repeats, n_jobs, progress)
+        name: leave_systems_out(
+            data.with_features(columns).languages, trained, repeats, seed, n_jobs, progress
+        )
         for name, columns in subsets.items()
     }
     sizes = {name: len(columns) for name, columns in subsets.items()}
-    table = compared_with_all(outcomes, sizes, at_hand.how.seed)
-    return Study(table, at_hand.signature("ablation", model, repeats))
+    table = compared_with_all(outcomes, sizes, seed)
+    return Study(table, data.signature("ablation", surrogate, repeats))
 
 
 def feature_subsets(
@@ -165,11 +167,11 @@ def compared_with_all(
 ) -> pd.DataFrame:
     """Tabulate tau of each subset and its paired difference from that of all features."""
     reference = replicate_taus(outcomes[ALL], seed)
-    whole = _scores(outcomes[ALL], seed)
+    whole = named_scores(score_outcomes(outcomes[ALL], seed))
     rows = []
     for name, items in outcomes.items():
         replicates = replicate_taus(items, seed)
-        for code, item in _scores(items, seed).items():
+        for code, item in named_scores(score_outcomes(items, seed)).items():
             difference = item.tau - whole[code].tau
             bounds = percentile_interval(replicates[code] - reference[code])
             low, high = bounds if np.isfinite(difference) else (np.nan, np.nan)
@@ -188,21 +190,3 @@ def compared_with_all(
                 }
             )
     return pd.DataFrame(rows).sort_values("language", kind="stable", ignore_index=True)
-
-
-def _outcomes(
-    at_hand: Arranged,
-    surrogate: Surrogate,
-    columns: Sequence[str],
-    repeats: int,
-    n_jobs: int,
-    progress: Progress | None,
-) -> list[Outcome]:
-    arenas = [replace(item, answers=item.answers.take(features=columns)) for item in at_hand.arenas]
-    return leave_systems_out(arenas, surrogate, repeats, at_hand.how.seed, n_jobs, progress)
-
-
-def _scores(outcomes: Sequence[Outcome], seed: int) -> Mapping[str, ValidationScores]:
-    """Scores of each language and, with several of them, of their average."""
-    done = summarize(outcomes, "", "", seed, "")
-    return {**done.per_language, MACRO: done.scores} if len(outcomes) > 1 else done.per_language

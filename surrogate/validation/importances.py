@@ -1,14 +1,13 @@
-"""Rating unseen systems with their own values of a feature, and with those of other systems."""
+"""What a surrogate's ranking rests on: tau lost by permuting a feature, SHAP, own shares."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
@@ -17,150 +16,15 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
+from surrogate.learning.cross_fitting import Progress, derived_seed, held_out_ratings
+from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
-from surrogate.learning.surrogates import (
-    FittedSurrogate,
-    Surrogate,
-    SystemSurrogate,
-    feature_shares,
-)
-from surrogate.learning.tensor import FeatureTensor
-from surrogate.learning.training import Field
-from surrogate.validation.protocols import system_folds
-from surrogate.validation.scores import finite_means
+from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.learning.training import finite_means, one_tournament
 from surrogate.validation.shapley import explained, shapley_shares
-from surrogate.validation.study import (
-    Arranged,
-    LanguageArena,
-    Study,
-    TournamentSettings,
-    arrange,
-    checked_repeats,
-)
-from surrogate.validation.tasks import Progress, learner_state, run_tasks
+from surrogate.validation.study import Study, StudyData, checked_repeats, study_data
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _Rated:
-    """Ratings of one fold's systems in one language, shape (1 + F x K, N): the first row plain."""
-
-    language: str
-    repeat: int
-    places: list[int]
-    ratings: Floats
-
-
-def permuted_ratings(
-    at_hand: Arranged,
-    surrogate: Surrogate,
-    repeats: int,
-    permutations: int,
-    n_jobs: int,
-    progress: Progress | None,
-) -> dict[str, Floats]:
-    """Rate every system by surrogates trained without it, features plain and permuted.
-
-    Args:
-        at_hand: The arena.
-        surrogate: What to train.
-        repeats: How often to split the systems into folds anew (R).
-        permutations: How often each feature is permuted (K).
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
-
-    Returns:
-        Language code to ratings of S systems, shape (R, 1 + F x K, S): first plain, then the
-        permutations of the first feature, and so on; NaN where nothing could be trained.
-    """
-    seed = at_hand.how.seed
-    arenas = at_hand.arenas
-    groups = [arenas] if surrogate.pooled else [[arena] for arena in arenas]
-    tasks = [
-        delayed(_rate_fold)(
-            *(group, surrogate, fold, repeat, permutations, seed),
-            learner_state(seed, str(repeat), str(number)),
-        )
-        for repeat, number, fold in system_folds(arenas, repeats, seed)
-        for group in groups
-    ]
-    height = 1 + len(at_hand.features) * permutations
-    gathered = {
-        item.language: np.full((repeats, height, len(item.systems)), np.nan) for item in arenas
-    }
-    for done in run_tasks(tasks, n_jobs, progress):
-        for item in done:
-            gathered[item.language][item.repeat][:, item.places] = item.ratings
-    return gathered
-
-
-def _rate_fold(
-    arenas: Sequence[LanguageArena],
-    surrogate: Surrogate,
-    held: Sequence[str],
-    repeat: int,
-    permutations: int,
-    seed: int,
-    state: int,
-) -> list[_Rated]:
-    fields: list[Field] = []
-    for arena in arenas:
-        try:
-            fields.append(arena.field_without(held))
-        except UsageError:
-            continue
-    try:
-        fitted = surrogate.fit(fields, state) if fields else None
-    except UsageError:
-        fitted = None
-    if fitted is None:
-        return []
-    known = {field.language: field for field in fields}
-    return [
-        _rate_permuted(arena, known[arena.language], fitted, held, repeat, permutations, seed)
-        for arena in arenas
-        if arena.language in known and set(arena.systems) & set(held)
-    ]
-
-
-def _rate_permuted(
-    arena: LanguageArena,
-    field: Field,
-    fitted: FittedSurrogate,
-    held: Sequence[str],
-    repeat: int,
-    permutations: int,
-    seed: int,
-) -> _Rated:
-    judged = arena.judged
-    places = [place for place, name in enumerate(arena.systems) if name in set(held)]
-    own = judged.take(systems=[arena.systems[place] for place in places])
-    ratings = [fitted.predict(own, field.answers)]
-    for number, feature in enumerate(judged.features):
-        for turn in range(permutations):
-            donors = _donors(arena, feature, repeat, turn, seed)[places]
-            altered = _with_values_of(own, judged.values[donors][:, :, number], number)
-            ratings.append(fitted.predict(altered, field.answers))
-    return _Rated(arena.language, repeat, places, np.array(ratings) + arena.origin_of(field))
-
-
-def _donors(
-    arena: LanguageArena, feature: str, repeat: int, turn: int, seed: int
-) -> npt.NDArray[np.intp]:
-    """Whose values of a feature each system gets: never its own, the same in every fold."""
-    random = generator(seed, "permutation", arena.language, feature, str(repeat), str(turn))
-    order = random.permutation(len(arena.systems))
-    donors = np.empty_like(order)
-    donors[order] = np.roll(order, 1)
-    return donors
-
-
-def _with_values_of(tensor: FeatureTensor, values: Floats, number: int) -> FeatureTensor:
-    altered = tensor.values.copy()
-    altered[:, :, number] = np.where(tensor.answered, values, np.nan)
-    return replace(tensor, values=altered)
-
 
 _Columns = Mapping[str, pd.DataFrame]
 """Language code to the columns of a measure, one row a feature."""
@@ -175,7 +39,7 @@ DEFAULT_KINDS = (PERMUTATION,)
 
 def importances(
     arena: Arena,
-    model: str = DEFAULT_SURROGATE,
+    surrogate: str = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     kinds: Sequence[str] = DEFAULT_KINDS,
@@ -199,14 +63,14 @@ def importances(
     whether or not it helps. See ``surrogate.validation.shapley_values``.
 
     **Share**: of the surrogate's own decisions, in surrogates of single tournaments; of a forest
-    the mean decrease in impurity, as in the paper. See ``surrogate.judge.LanguageJudge``.
+    the mean decrease in impurity, as in the paper. See ``Surrogate.importances``.
 
     All have the interval that holds 95% of the tournaments: the permutation's tau is held
     against the ratings of each tournament in turn.
 
     Args:
         arena: The arena.
-        model: One of ``surrogate.surrogate_names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
         features: Features to extract from every answer.
         kinds: Some of ``KINDS``; the share comes with each.
         permutations: How often each feature is permuted, at least once.
@@ -223,20 +87,20 @@ def importances(
         asked for; those that matter most by the first kind come first. Permutation is in Kendall
         tau; ``shap`` (median over tournaments) and ``share`` (mean) are shares that sum to 1 over
         the features of a tournament. NaN: a feature without values in the language, and the
-        share in a model that has none.
+        share in a surrogate that has none.
 
     Raises:
         MissingDependencyError: For SHAP importances without the package ``shap``.
-        UsageError: For an unknown model or kind, SHAP importances of a model that has none, fewer
+        UsageError: For an unknown surrogate or kind, SHAP importances of one that has none, fewer
             than one repeat, or too few systems.
     """
     asked = _checked_kinds(kinds)
     checked_repeats(repeats)
     if permutations < 1:
         raise UsageError("permutations must be at least 1")
-    surrogate = find_surrogate(model)
-    with_values = explained(model) if SHAP in asked else None
-    at_hand = arrange(
+    trained = find_surrogate(surrogate)
+    explainable = explained(surrogate) if SHAP in asked else None
+    data = study_data(
         arena,
         features,
         judge=judge,
@@ -246,23 +110,110 @@ def importances(
     )
     measured: dict[str, _Columns] = {}
     if PERMUTATION in asked:
-        folds = permuted_ratings(at_hand, surrogate, repeats, permutations, n_jobs, progress)
-        measured[PERMUTATION] = _permutation_columns(at_hand, folds)
-    if with_values is not None:
-        shares = shapley_shares(at_hand, with_values, n_jobs, progress)
+        folds = permuted_ratings(data, trained, repeats, permutations, n_jobs, progress)
+        measured[PERMUTATION] = _permutation_columns(data, folds)
+    if explainable is not None:
+        shares = shapley_shares(data, explainable, n_jobs, progress)
         measured[SHAP] = {
             language: _spread(SHAP, found, _medians(found)) for language, found in shares.items()
         }
     table = pd.concat(
         [
-            _table(item, [measured[kind] for kind in asked], surrogate, at_hand.how.seed)
-            for item in at_hand.arenas
+            _table(item, data.features, [measured[kind] for kind in asked], trained)
+            for item in data.languages
         ],
         ignore_index=True,
     )
     settings = [f"permutations:{permutations}"] if PERMUTATION in asked else []
     settings += [f"importances:{','.join(asked)}"] if asked != DEFAULT_KINDS else []
-    return Study(table, at_hand.signature("importances", model, repeats, *settings))
+    return Study(table, data.signature("importances", surrogate, repeats, *settings))
+
+
+def permuted_ratings(
+    data: StudyData,
+    surrogate: Surrogate,
+    repeats: int,
+    permutations: int,
+    n_jobs: int,
+    progress: Progress | None,
+) -> dict[str, Floats]:
+    """Rate every system by surrogates trained without it, features plain and permuted.
+
+    Args:
+        data: The arena.
+        surrogate: What to train.
+        repeats: How often to split the systems into folds (R).
+        permutations: How often each feature is permuted (K).
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+
+    Returns:
+        Language code to ratings of S systems, shape (R, 1 + F x K, S): first plain, then the
+        permutations of the first feature, and so on; NaN where nothing could be trained.
+    """
+    rated = partial(
+        permuted_answers,
+        features=data.features,
+        permutations=permutations,
+        seed=data.settings.seed,
+    )
+    found = held_out_ratings(
+        data.languages, surrogate, repeats, data.settings.seed, n_jobs, progress, rated=rated
+    )
+    height = 1 + len(data.features) * permutations
+    ratings = {}
+    for item in data.languages:
+        names = [_renamed(name, turn) for turn in range(height) for name in item.systems]
+        matrix = found.matrix(item.language, names, repeats)
+        ratings[item.language] = matrix.reshape(repeats, height, len(item.systems))
+    return ratings
+
+
+def permuted_answers(
+    data: LanguageData,
+    held: Sequence[str],
+    repeat: int,
+    features: Sequence[str],
+    permutations: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the held-out systems' answers, plain and with others' values of each feature.
+
+    Every permutation is as of systems of its own, so that all are rated at once.
+    """
+    judged = data.rows().set_index(["system", "query_id"])
+    own = judged.loc[judged.index.get_level_values("system").isin(list(held))]
+    tables = [_as_system(own, 0)]
+    for number, feature in enumerate(features):
+        for turn in range(permutations):
+            donor = _donors(data, feature, repeat, turn, seed)
+            sources = pd.MultiIndex.from_arrays(
+                [
+                    own.index.get_level_values("system").map(donor),
+                    own.index.get_level_values("query_id"),
+                ]
+            )
+            values = judged[feature].reindex(sources).to_numpy()
+            altered = own.assign(**{feature: values})
+            tables.append(_as_system(altered, 1 + number * permutations + turn))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _as_system(rows: pd.DataFrame, turn: int) -> pd.DataFrame:
+    named = rows.reset_index()
+    return named.assign(system=[_renamed(name, turn) for name in named["system"]])
+
+
+def _renamed(system: str, turn: int) -> str:
+    """Name a system with some permutation of its features; the plain one keeps its name."""
+    return f"{system}\x1f{turn}" if turn else system
+
+
+def _donors(data: LanguageData, feature: str, repeat: int, turn: int, seed: int) -> dict[str, str]:
+    """Whose values of a feature each system gets: never its own, the same in every fold."""
+    random = generator(seed, "permutation", data.language, feature, str(repeat), str(turn))
+    order = [data.systems[place] for place in random.permutation(len(data.systems))]
+    return dict(zip(order, [order[-1], *order[:-1]], strict=True))
 
 
 def _checked_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -274,23 +225,26 @@ def _checked_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def _table(
-    arena: LanguageArena, measured: Sequence[_Columns], surrogate: Surrogate, seed: int
+    data: LanguageData,
+    features: Sequence[str],
+    measured: Sequence[_Columns],
+    surrogate: Surrogate,
 ) -> pd.DataFrame:
     """Importances of one language, those that matter most by the first measure first."""
-    columns = [kind[arena.language] for kind in measured]
-    shares = _shares(arena, surrogate, seed)
+    columns = [kind[data.language] for kind in measured]
+    shares = _shares(data, features, surrogate)
     share = _spread("share", shares, finite_means(shares))
     table = pd.concat([*columns, share], axis=1)
-    table[~np.isfinite(arena.answers.values).any(axis=(0, 1))] = np.nan
-    table.insert(0, "language", arena.language)
-    table.insert(1, "feature", list(arena.answers.features))
+    table[~data.X[list(features)].notna().any().to_numpy()] = np.nan
+    table.insert(0, "language", data.language)
+    table.insert(1, "feature", list(features))
     return table.sort_values(str(table.columns[2]), ascending=False, kind="stable")
 
 
-def _permutation_columns(at_hand: Arranged, folds: Mapping[str, Floats]) -> _Columns:
+def _permutation_columns(data: StudyData, folds: Mapping[str, Floats]) -> _Columns:
     columns = {}
-    for item in at_hand.arenas:
-        ratings, size = folds[item.language], len(item.answers.features)
+    for item in data.languages:
+        ratings, size = folds[item.language], len(data.features)
         against_all = _lost(ratings, item.truth[None], size)[:, 0]
         lost = _lost(ratings, item.tournaments.coefficients, size)
         columns[item.language] = _spread(PERMUTATION, lost.T, against_all)
@@ -308,21 +262,18 @@ def _medians(values: Floats) -> Floats:
     return np.array([percentile_interval(column, (50, 50))[0] for column in values.T])
 
 
-def _shares(arena: LanguageArena, surrogate: Surrogate, seed: int) -> Floats:
-    """Share of each feature in forests of single tournaments, shape (T, F); NaN if not used."""
-    features = arena.answers.features
-    times = len(arena.tournaments.draws)
-    if not isinstance(surrogate, SystemSurrogate):
+def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -> Floats:
+    """Share of each feature in surrogates of single tournaments, shape (T, F); NaN if not used."""
+    times = len(data.tournaments.draws)
+    if surrogate.pooled:
         return np.full((times, len(features)), np.nan)
-    field = Field(arena.answers, arena.tournaments)
-    found = [
-        feature_shares(
-            *(surrogate, field.one_tournament(index)),
-            learner_state(seed, "shares", arena.language, str(index)),
-        )
-        for index in range(times)
-    ]
-    return np.array([[shares.get(name, np.nan) for name in features] for shares in found])
+    found = []
+    for index in range(times):
+        state = derived_seed(data.settings.seed, "shares", data.language, str(index))
+        ratings = {data.language: one_tournament(data.tournaments, index)}
+        fitted = reseeded(surrogate, state, quick=True).fit(data.rows(), ratings)
+        found.append(fitted.importances().set_index("feature")["importance"].reindex(features))
+    return np.array(found)
 
 
 def _lost(ratings: Floats, truth: Floats, size: int) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -15,20 +14,11 @@ from arena.data.folder import Arena
 from arena.data.seeds import generator
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
+from surrogate.learning.cross_fitting import Progress, leave_systems_out
+from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
-from surrogate.learning.surrogates import Surrogate
-from surrogate.learning.training import Field
-from surrogate.validation.protocols import leave_systems_out
-from surrogate.validation.study import (
-    Arranged,
-    LanguageArena,
-    Study,
-    TournamentSettings,
-    arrange,
-    checked_repeats,
-)
-from surrogate.validation.tasks import Progress
-from surrogate.validation.validate import MACRO, summarize
+from surrogate.validation.scores import ValidationScores, named_scores, score_outcomes
+from surrogate.validation.study import Study, checked_repeats, study_data
 
 AXES = ("systems", "questions", "judgments")
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -38,7 +28,7 @@ Item = TypeVar("Item")
 
 def learning_curves(
     arena: Arena,
-    model: str = DEFAULT_SURROGATE,
+    surrogate: str = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     axes: Sequence[str] = AXES,
@@ -56,7 +46,7 @@ def learning_curves(
 
     Args:
         arena: The arena.
-        model: One of ``surrogate.surrogate_names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
         features: Features to extract from every answer.
         axes: What there is less of: ``systems`` to train on, judged ``questions`` (with all their
             judgments) or single ``judgments``.
@@ -74,12 +64,12 @@ def learning_curves(
         rating and why some have none.
 
     Raises:
-        UsageError: For an unknown model or axis, a share out of range, or too few systems.
+        UsageError: For an unknown surrogate or axis, a share out of range, or too few systems.
     """
     checked_repeats(repeats)
     _check(axes, shares)
-    surrogate = find_surrogate(model)
-    at_hand = arrange(
+    trained = find_surrogate(surrogate)
+    data = study_data(
         arena,
         features,
         judge=judge,
@@ -87,27 +77,45 @@ def learning_curves(
         tournaments=tournaments,
         n_jobs=n_jobs,
     )
-    rows = [
-        row
-        for axis in axes
-        for share in sorted(shares)
-        for row in _rows(at_hand, surrogate, axis, share, repeats, n_jobs, progress)
-    ]
+    seed = data.settings.seed
+    rows = []
+    for axis in axes:
+        for share in sorted(shares):
+            training = partial(part_left, axis=axis, share=share, seed=seed)
+            outcomes = leave_systems_out(
+                data.languages, trained, repeats, seed, n_jobs, progress, training
+            )
+            done = named_scores(score_outcomes(outcomes, seed))
+            rows += [_row(language, axis, share, item) for language, item in done.items()]
     table = pd.DataFrame(rows).sort_values("language", kind="stable", ignore_index=True)
     shown = ",".join(f"{share:g}" for share in sorted(shares))
     settings = f"axes:{','.join(axes)}|shares:{shown}"
-    return Study(table, at_hand.signature("learning-curve", model, repeats, settings))
+    return Study(table, data.signature("learning-curve", surrogate, repeats, settings))
 
 
-def part_of_field(
-    arena: LanguageArena, held: Sequence[str], repeat: int, axis: str, share: float, seed: int
-) -> Field:
+def _row(language: str, axis: str, share: float, item: ValidationScores) -> dict[str, object]:
+    return {
+        "language": language,
+        "axis": axis,
+        "share": share,
+        "tau": item.tau,
+        "tau_low": item.tau_low,
+        "tau_high": item.tau_high,
+        "r2": item.r2,
+        "systems": item.n_systems,
+        "reason": item.reason or "",
+    }
+
+
+def part_left(
+    data: LanguageData, held: Sequence[str], repeat: int, axis: str, share: float, seed: int
+) -> LanguageData:
     """Draw what is learned from: a share of what is left without the held-out systems.
 
     A larger share holds all that a smaller one holds.
 
     Args:
-        arena: One language.
+        data: One language.
         held: Systems that have no part in it.
         repeat: Keys the draw.
         axis: One of ``AXES``.
@@ -117,18 +125,18 @@ def part_of_field(
     Raises:
         UsageError: If no judgment is left.
     """
-    random = generator(seed, "learning curve", axis, arena.language, str(repeat))
+    random = generator(seed, "learning curve", axis, data.language, str(repeat))
     if axis == "systems":
-        left = [system for system in arena.systems if system not in set(held)]
-        return arena.field_without([*held, *_dropped(left, share, random)])
-    rows = arena.judgments
-    left = rows[~rows["system_a"].isin(held) & ~rows["system_b"].isin(held)]
+        left = [system for system in data.systems if system not in set(held)]
+        return data.without([*held, *_dropped(left, share, random)])
+    rows = data.judgments
+    judged = rows[~rows["system_a"].isin(held) & ~rows["system_b"].isin(held)]
     if axis == "questions":
-        dropped = _dropped(sorted(left["query_id"].unique()), share, random)
-        kept = left[~left["query_id"].isin(dropped)]
+        dropped = _dropped(sorted(judged["query_id"].unique()), share, random)
+        kept = judged[~judged["query_id"].isin(dropped)]
     else:
-        kept = left.drop(index=_dropped(list(left.index), share, random))
-    return replace(arena, judgments=kept).field_without(held)
+        kept = judged.drop(index=_dropped(list(judged.index), share, random))
+    return data.hiding(held).judged_by(kept)
 
 
 def _dropped(items: Sequence[Item], share: float, random: np.random.Generator) -> list[Item]:
@@ -143,35 +151,3 @@ def _check(axes: Sequence[str], shares: Sequence[float]) -> None:
         raise UsageError(f"unknown axis {unknown or ''}; use some of {', '.join(AXES)}")
     if not shares or not all(0 < share <= 1 for share in shares):
         raise UsageError("shares must be above 0 and at most 1, one at least")
-
-
-def _rows(
-    at_hand: Arranged,
-    surrogate: Surrogate,
-    axis: str,
-    share: float,
-    repeats: int,
-    n_jobs: int,
-    progress: Progress | None,
-) -> list[dict[str, object]]:
-    seed = at_hand.how.seed
-    field_of = partial(part_of_field, axis=axis, share=share, seed=seed)
-    outcomes = leave_systems_out(
-        at_hand.arenas, surrogate, repeats, seed, n_jobs, progress, field_of
-    )
-    done = summarize(outcomes, "", "", seed, "")
-    named = {**done.per_language, MACRO: done.scores} if len(outcomes) > 1 else done.per_language
-    return [
-        {
-            "language": language,
-            "axis": axis,
-            "share": share,
-            "tau": item.tau,
-            "tau_low": item.tau_low,
-            "tau_high": item.tau_high,
-            "r2": item.r2,
-            "systems": item.n_systems,
-            "reason": item.reason or "",
-        }
-        for language, item in named.items()
-    ]

@@ -1,195 +1,48 @@
-"""What a protocol predicted in one language, before it is scored."""
+"""Protocols that hold out questions, languages, arenas or, as in the paper, two systems.
+
+``leave_systems_out``, the figure for new systems, is in ``surrogate.learning.cross_fitting``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
-from surrogate.learning.surrogates import FEWEST_SYSTEMS, Surrogate
-from surrogate.learning.training import Field
-from surrogate.validation.study import LanguageArena
-from surrogate.validation.tasks import (
-    Prediction,
+from surrogate.board.holdout import (
+    DEFAULT_HOLDOUT_SIZE,
+    check_holdout,
+    choose_holdout,
+    fit_tournament,
+)
+from surrogate.learning.cross_fitting import (
+    FOLDS,
+    Outcome,
     Progress,
-    Trial,
-    learner_state,
+    derived_seed,
+    folds_of,
     run_tasks,
     train_and_rate,
 )
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 
 Floats = npt.NDArray[np.float64]
+Rating = tuple[pd.DataFrame, dict[str, str]]
+"""Ratings of a table's systems, and language to why there are none."""
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """Predicted and arena ratings of the systems of one language, several times over.
-
-    Attributes:
-        language: Language code.
-        systems: The S systems.
-        predicted: Predicted ratings of each repeat, shape (R, S); NaN where there is none.
-        truth: The arena's ratings to compare with, shape (R, S).
-        r2: R² where a protocol defines its own; None for that of ``predicted``.
-        reasons: Why predictions are missing, without duplicates.
-    """
-
-    language: str
-    systems: tuple[str, ...]
-    predicted: Floats
-    truth: Floats
-    r2: float | None = None
-    reasons: tuple[str, ...] = ()
-
-
-FOLDS = 5
-FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 FEWEST_QUESTIONS_TO_FOLD = 2
-
-
-class FieldOf(Protocol):
-    """Chooses what may be learned from in one language, without the held-out systems."""
-
-    def __call__(self, arena: LanguageArena, held: Sequence[str], repeat: int) -> Field:
-        """Return the field; raises ``UsageError`` if no judgment is left."""
-
-
-def leave_systems_out(
-    arenas: Sequence[LanguageArena],
-    surrogate: Surrogate,
-    repeats: int,
-    seed: int,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-    field_of: FieldOf | None = None,
-) -> list[Outcome]:
-    """Rate every system by a surrogate that has seen neither its answers nor its judgments.
-
-    Systems are split into five seeded folds, the same in every language; each fold is rated by a
-    surrogate trained on a field of the others, their tournaments held anew without it. What it
-    rates is moved to the arena's scale as a whole, by where the others lie on it.
-
-    Args:
-        arenas: Languages.
-        surrogate: What to train.
-        repeats: How often to split the systems anew.
-        seed: The user's seed.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
-        field_of: What may be learned from, where it is less than all that is left; must not look
-            at the held-out systems.
-
-    Raises:
-        UsageError: With fewer than five systems.
-    """
-    folds = system_folds(arenas, repeats, seed)
-    learned_from = whole_field if field_of is None else field_of
-    groups = [list(arenas)] if surrogate.pooled else [[arena] for arena in arenas]
-    tasks = [
-        delayed(_rate_fold)(
-            group,
-            surrogate,
-            fold,
-            learner_state(seed, str(repeat), str(number)),
-            partial(learned_from, repeat=repeat),
-        )
-        for repeat, number, fold in folds
-        for group in groups
-    ]
-    done = run_tasks(tasks, n_jobs, progress)
-    owners = [repeat for repeat, _, _ in folds for _ in groups]
-    return [_gathered(arena, owners, done, repeats) for arena in arenas]
-
-
-def system_folds(
-    arenas: Sequence[LanguageArena], repeats: int, seed: int
-) -> list[tuple[int, int, list[str]]]:
-    """Split the systems into folds to hold out, the same in every language.
-
-    Returns:
-        Repeat, number of the fold and its systems, sorted.
-
-    Raises:
-        UsageError: With fewer than five systems.
-    """
-    systems = sorted({system for arena in arenas for system in arena.systems})
-    if len(systems) < FEWEST_SYSTEMS_TO_FOLD:
-        raise UsageError(
-            f"{len(systems)} judged systems are too few to leave some out: "
-            f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
-        )
-    return [
-        (repeat, number, fold)
-        for repeat in range(repeats)
-        for number, fold in enumerate(_folds(systems, seed, "systems", str(repeat)))
-    ]
-
-
-def whole_field(arena: LanguageArena, held: Sequence[str], repeat: int) -> Field:  # noqa: ARG001
-    """Learn from everything that is left without the held-out systems."""
-    return arena.field_without(held)
-
-
-def _folds(items: Sequence[str], seed: int, *keys: str) -> list[list[str]]:
-    order = generator(seed, "validation folds", *keys).permutation(len(items))
-    parts = np.array_split(order, min(FOLDS, len(items)))
-    return [sorted(items[index] for index in part) for part in parts]
-
-
-def _rate_fold(
-    arenas: Sequence[LanguageArena],
-    surrogate: Surrogate,
-    held: Sequence[str],
-    state: int,
-    field_of: Callable[[LanguageArena, Sequence[str]], Field],
-) -> list[Prediction]:
-    fields, trials, failures = [], [], []
-    origins: dict[str, float] = {}
-    for arena in arenas:
-        unseen = [system for system in arena.systems if system in held]
-        if not unseen:
-            continue
-        try:
-            field = field_of(arena, unseen)
-        except UsageError as error:
-            nothing = np.full(len(unseen), np.nan)
-            failures.append(Prediction(arena.language, tuple(unseen), nothing, str(error)))
-            continue
-        fields.append(field)
-        trials.append(Trial(arena.judged.take(systems=unseen), field.answers))
-        origins[arena.language] = arena.origin_of(field)
-    rated = train_and_rate(surrogate, fields, trials, state)
-    moved = [replace(item, values=item.values + origins[item.language]) for item in rated]
-    return [*failures, *moved]
-
-
-def _gathered(
-    arena: LanguageArena, owners: Sequence[int], done: Sequence[list[Prediction]], repeats: int
-) -> Outcome:
-    """Put the folds of each repeat together in one vector of ratings."""
-    predicted = np.full((repeats, len(arena.systems)), np.nan)
-    reasons: dict[str, None] = {}
-    for repeat, predictions in zip(owners, done, strict=True):
-        for item in predictions:
-            if item.language != arena.language:
-                continue
-            places = [arena.systems.index(system) for system in item.systems]
-            predicted[repeat, places] = item.values
-            if item.failure:
-                reasons[item.failure] = None
-    truth = np.tile(arena.truth, (repeats, 1))
-    return Outcome(arena.language, arena.systems, predicted, truth, reasons=tuple(reasons))
+FEWEST_LANGUAGES = 2
+KNOWN_ELSEWHERE = "elsewhere:"
+"""Put before the questions of another arena, which may have the ids of this one's."""
 
 
 def leave_questions_out(
-    arenas: Sequence[LanguageArena],
+    languages: Sequence[LanguageData],
     surrogate: Surrogate,
     repeats: int,
     seed: int,
@@ -205,55 +58,46 @@ def leave_questions_out(
     Raises:
         UsageError: With fewer than two judged questions in a language.
     """
-    for arena in arenas:
-        if len(arena.judged.questions) < FEWEST_QUESTIONS_TO_FOLD:
-            raise UsageError(f"{arena.language}: one judged question cannot be split")
-    groups = [list(arenas)] if surrogate.pooled else [[arena] for arena in arenas]
-    places = [(repeat, number) for repeat in range(repeats) for number in range(FOLDS)]
+    for data in languages:
+        if len(data.tournaments.battles.questions) < FEWEST_QUESTIONS_TO_FOLD:
+            raise UsageError(f"{data.language}: one judged question cannot be split")
     tasks = [
         delayed(_rate_questions)(group, surrogate, repeat, number, seed)
-        for repeat, number in places
-        for group in groups
+        for repeat in range(repeats)
+        for number in range(FOLDS)
+        for group in _groups(languages, surrogate)
     ]
-    done = [pair for pairs in run_tasks(tasks, n_jobs, progress) for pair in pairs]
+    done = run_tasks(tasks, n_jobs, progress)
     outcomes = []
-    for arena in arenas:
-        own = [(item, truth) for item, truth in done if item.language == arena.language]
-        outcomes.append(
-            Outcome(
-                arena.language,
-                arena.systems,
-                np.array([item.values for item, _ in own]),
-                np.array([truth for _, truth in own]),
-                reasons=tuple(dict.fromkeys(item.failure for item, _ in own if item.failure)),
-            )
-        )
+    for data in languages:
+        own = [(rating, truth[data.language]) for rating, truth in done if data.language in truth]
+        outcomes.append(_outcome(data, [item for item, _ in own], [item for _, item in own]))
     return outcomes
 
 
 def _rate_questions(
-    arenas: Sequence[LanguageArena], surrogate: Surrogate, repeat: int, number: int, seed: int
-) -> list[tuple[Prediction, Floats]]:
-    fields, trials, truths = [], [], []
-    for arena in arenas:
-        folds = _folds(arena.judged.questions, seed, "questions", arena.language, str(repeat))
+    languages: Sequence[LanguageData], surrogate: Surrogate, repeat: int, number: int, seed: int
+) -> tuple[Rating, dict[str, Floats]]:
+    parts, rows, truth = [], [], {}
+    for data in languages:
+        judged = data.tournaments.battles.questions
+        folds = folds_of(judged, seed, "questions", data.language, str(repeat))
         if number >= len(folds):
             continue
         held = folds[number]
-        kept = [question for question in arena.judged.questions if question not in set(held)]
-        field = arena.field_on(kept)
-        fields.append(field)
-        trials.append(Trial(arena.answers.take(questions=held), field.answers))
-        truths.append(arena.ratings_on(held))
-    state = learner_state(seed, "questions", str(repeat), str(number))
-    return list(zip(train_and_rate(surrogate, fields, trials, state), truths, strict=True))
-
-
-FEWEST_LANGUAGES = 2
+        parts.append(data.judged_on([name for name in judged if name not in set(held)]))
+        rows.append(data.rows(questions=held))
+        fold = data.judged_on(held)
+        rated = dict(zip(fold.systems, fold.truth.tolist(), strict=True))
+        truth[data.language] = np.array([rated.get(name, np.nan) for name in data.systems])
+    if not parts:
+        return (pd.DataFrame(columns=["language", "system", "rating"]), {}), {}
+    own = reseeded(surrogate, derived_seed(seed, "questions", str(repeat), str(number)), n_jobs=1)
+    return train_and_rate(own, parts, pd.concat(rows)), truth
 
 
 def leave_language_out(
-    arenas: Sequence[LanguageArena],
+    languages: Sequence[LanguageData],
     surrogate: Surrogate,
     repeats: int,
     seed: int,
@@ -263,38 +107,35 @@ def leave_language_out(
     """Rate the systems in each language by a surrogate trained on the other languages.
 
     Features are standardized within each language, in the one left out by all its answers, of
-    which no judgment is known. Repeats differ by the learner's seed.
+    which no judgment is known. Repeats differ by the surrogate's seed.
 
     Raises:
         UsageError: With fewer than two judged languages.
     """
-    if len(arenas) < FEWEST_LANGUAGES:
+    if len(languages) < FEWEST_LANGUAGES:
         raise UsageError(
             f"leave-language-out needs at least {FEWEST_LANGUAGES} judged languages, "
-            f"there is only {arenas[0].language}"
+            f"there is only {languages[0].language}"
         )
-    pooled = surrogate.for_all_languages()
-    places = [(arena, repeat) for arena in arenas for repeat in range(repeats)]
     tasks = [
-        delayed(_rate_elsewhere)(
-            [other for other in arenas if other.language != arena.language],
-            [arena],
-            pooled,
-            learner_state(seed, "language", arena.language, str(repeat)),
-            known=(),
+        delayed(train_and_rate)(
+            _pooled(surrogate, derived_seed(seed, "language", data.language, str(repeat))),
+            [other for other in languages if other.language != data.language],
+            data.rows(),
         )
-        for arena, repeat in places
+        for data in languages
+        for repeat in range(repeats)
     ]
     done = run_tasks(tasks, n_jobs, progress)
     return [
-        _outcome(arena, done[number * repeats : (number + 1) * repeats])
-        for number, arena in enumerate(arenas)
+        _outcome(data, done[number * repeats : (number + 1) * repeats])
+        for number, data in enumerate(languages)
     ]
 
 
 def transfer(
-    arenas: Sequence[LanguageArena],
-    others: Sequence[LanguageArena],
+    languages: Sequence[LanguageData],
+    others: Sequence[LanguageData],
     surrogate: Surrogate,
     repeats: int,
     seed: int,
@@ -303,10 +144,10 @@ def transfer(
 ) -> list[Outcome]:
     """Rate the systems of another arena by a surrogate trained on this one.
 
-    Systems that are in both arenas are not trained on. Repeats differ by the learner's seed.
+    Systems that are in both arenas are not trained on. Repeats differ by the surrogate's seed.
 
     Args:
-        arenas: Languages to train on.
+        languages: Languages to train on.
         others: Languages to rate, with the same features.
         surrogate: What to train; one for all languages.
         repeats: How often to train.
@@ -314,43 +155,132 @@ def transfer(
         n_jobs: Processes to use.
         progress: Called as trainings end.
     """
-    pooled = surrogate.for_all_languages()
     known = sorted({system for other in others for system in other.systems})
+    parts = [
+        data.without(known)
+        for data in languages
+        if len(set(data.systems) - set(known)) >= FEWEST_SYSTEMS
+    ]
+    rows = pd.concat([other.rows() for other in others])
+    asked = rows.assign(query_id=KNOWN_ELSEWHERE + rows["query_id"])
     tasks = [
-        delayed(_rate_elsewhere)(
-            list(arenas), list(others), pooled, learner_state(seed, "transfer", str(repeat)), known
+        delayed(train_and_rate)(
+            _pooled(surrogate, derived_seed(seed, "transfer", str(repeat))), parts, asked
         )
         for repeat in range(repeats)
     ]
     done = run_tasks(tasks, n_jobs, progress)
-    return [
-        _outcome(other, [[predictions[number]] for predictions in done])
-        for number, other in enumerate(others)
-    ]
+    return [_outcome(other, done) for other in others]
 
 
-def _rate_elsewhere(
-    arenas: Sequence[LanguageArena],
-    others: Sequence[LanguageArena],
+def mirage(
+    languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    state: int,
-    known: Sequence[str],
-) -> list[Prediction]:
-    fields = [
-        arena.field_without(known)
-        for arena in arenas
-        if len(set(arena.systems) - set(known)) >= FEWEST_SYSTEMS
+    repeats: int,
+    seed: int,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+    holdout: Sequence[str] | None = None,
+) -> list[Outcome]:
+    """Hold two systems out of training, and rank all systems (MIRAGE-Bench, section 4.3).
+
+    Each repeat holds out two systems, drawn by the seed unless they are chosen. A surrogate
+    trained on the tournaments of all systems, but for the rows of those two, rates all of them.
+    R² is that of surrogates of single tournaments on the held-out systems; every tournament has
+    one, in one of the repeats. Its median is reported: with two systems the mean says little.
+
+    Most of the systems ranked were trained on, so tau is higher than for new systems.
+
+    Raises:
+        UsageError: If a chosen system is not judged, or too few are left to train on.
+    """
+    systems = sorted({system for data in languages for system in data.systems})
+
+    def held_out(repeat: int) -> tuple[str, ...]:
+        if holdout is not None:
+            return check_holdout(holdout, systems)
+        return drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, seed, str(repeat))
+
+    tasks = [
+        delayed(_hold_out)(group, surrogate, held_out(repeat), repeat, repeats, seed)
+        for repeat in range(repeats)
+        for group in _groups(languages, surrogate)
     ]
-    trials = [Trial(other.judged, other.answers) for other in others]
-    return train_and_rate(surrogate, fields, trials, state)
+    done = run_tasks(tasks, n_jobs, progress)
+    outcomes = []
+    for data in languages:
+        own = [(rating, r2[data.language]) for rating, r2 in done if data.language in r2]
+        r2 = np.array([value for _, values in own for value in values])
+        defined = r2[np.isfinite(r2)]
+        median = float(np.median(defined)) if defined.size else float("nan")
+        outcomes.append(_outcome(data, [rating for rating, _ in own], r2=median))
+    return outcomes
 
 
-def _outcome(arena: LanguageArena, done: Sequence[Sequence[Prediction]]) -> Outcome:
-    predictions = [item for items in done for item in items]
+def drawn_holdout(systems: Sequence[str], size: int, seed: int, *keys: str) -> tuple[str, ...]:
+    """Draw systems to hold out, sorted.
+
+    Raises:
+        UsageError: If fewer than three are left to train on.
+    """
+    drawn = choose_holdout(systems, seed, size, *keys)
+    if not drawn:
+        raise UsageError(
+            f"holding out {size} of {len(systems)} systems leaves fewer than {FEWEST_SYSTEMS} "
+            "to train on"
+        )
+    return drawn
+
+
+def _hold_out(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    held: Sequence[str],
+    repeat: int,
+    repeats: int,
+    seed: int,
+) -> tuple[Rating, dict[str, list[float]]]:
+    own = reseeded(surrogate, derived_seed(seed, "mirage", str(repeat)), n_jobs=1)
+    everyone = pd.concat([data.rows() for data in languages])
+    rating = train_and_rate(own, [data.hiding(held) for data in languages], everyone)
+    r2: dict[str, list[float]] = {data.language: [] for data in languages}
+    for index in range(repeat, languages[0].settings.tournaments, repeats):
+        state = derived_seed(seed, "mirage", str(repeat), str(index))
+        try:
+            fits = fit_tournament(languages, surrogate, held, index, state)
+        except UsageError:
+            continue
+        for data, fit in zip(languages, fits, strict=True):
+            r2[data.language].append(fit.holdout_r2)
+    return rating, r2
+
+
+def _groups(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
+    """Put together what is learned from together."""
+    return [list(languages)] if surrogate.pooled else [[data] for data in languages]
+
+
+def _pooled(surrogate: Surrogate, seed: int) -> Surrogate:
+    return reseeded(surrogate, seed, pooled=True, n_jobs=1)
+
+
+def _outcome(
+    data: LanguageData,
+    ratings: Sequence[Rating],
+    truth: Sequence[Floats] | None = None,
+    r2: float | None = None,
+) -> Outcome:
+    """Arrange the ratings of a language's systems, one row a repeat."""
+    rows = []
+    for table, _ in ratings:
+        own = table[table["language"] == data.language].set_index("system")["rating"]
+        rows.append(own.reindex(list(data.systems)).to_numpy(np.float64))
+    reasons = [failures[data.language] for _, failures in ratings if data.language in failures]
     return Outcome(
-        arena.language,
-        arena.systems,
-        np.array([item.values for item in predictions]),
-        np.tile(arena.truth, (len(predictions), 1)),
-        reasons=tuple(dict.fromkeys(item.failure for item in predictions if item.failure)),
+        data.language,
+        data.systems,
+        np.array(rows).reshape(len(ratings), len(data.systems)),
+        np.tile(data.truth, (len(ratings), 1)) if truth is None else np.array(truth),
+        r2=r2,
+        reasons=tuple(dict.fromkeys(reasons)),
     )

@@ -10,38 +10,28 @@ and the mean prediction over the background add up to the row's prediction.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 from joblib import delayed
-from sklearn.ensemble import (
-    ExtraTreesRegressor,
-    HistGradientBoostingRegressor,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from arena.data.errors import MissingDependencyError, UsageError
+from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
+from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
-from surrogate.learning.regressors import DECIMALS, ImputedRegressor, SmallForest, find_learner
-from surrogate.learning.surrogates import (
-    LanguageJudge,
-    Surrogate,
-    SystemSurrogate,
-    train_language_judge,
-)
-from surrogate.learning.tensor import RANK_SUFFIX, FeatureTensor, viewed
-from surrogate.learning.training import Field, training_rows
-from surrogate.validation.study import Arranged, LanguageArena
-from surrogate.validation.tasks import Progress, learner_state, run_tasks
+from surrogate.learning.regression import RegressionSurrogate
+from surrogate.learning.regressors import is_linear, per_feature
+from surrogate.learning.surrogate import reseeded
+from surrogate.learning.training import one_tournament
+from surrogate.validation.study import StudyData
 
 Floats = npt.NDArray[np.float64]
 
-EXPLAINED_LEARNERS = (
-    *("random-forest", "extra-trees", "gradient-boosting", "xgboost"),
-    *("linear", "ridge", "elastic-net"),
-)
-"""Learners of trees and linear ones, whose Shapley values are exact and cheap."""
+EXPLAINED = ("random-forest", "extra-trees", "xgboost", "linear", "ridge")
+"""Regressors of trees and linear ones, whose Shapley values are exact and cheap."""
 
 
 def load_shap() -> Any:  # noqa: ANN401 - a module without types
@@ -63,11 +53,8 @@ def load_shap() -> Any:  # noqa: ANN401 - a module without types
 def shapley_values(estimator: Any, rows: Floats) -> Floats:  # noqa: ANN401 - any regressor
     """Return what each feature adds to the prediction of each of the rows trained on.
 
-    Where boosted trees see both a feature and whether it was missing, the feature's value is the
-    sum of the two.
-
     Args:
-        estimator: A fitted regressor of one of ``EXPLAINED_LEARNERS``.
+        estimator: A fitted regressor, one of ``EXPLAINED``.
         rows: Those it was fitted on, shape (N, F), NaN for a missing value; they are the background
             as well.
 
@@ -77,25 +64,14 @@ def shapley_values(estimator: Any, rows: Floats) -> Floats:  # noqa: ANN401 - an
     Raises:
         MissingDependencyError: If the package ``shap`` is not installed.
     """
-    if not isinstance(estimator, ImputedRegressor):
-        return _values(estimator, rows)
-    preparation = estimator.preparation_
-    prepared = _values(estimator.regressor_, preparation.transform(np.round(rows, DECIMALS)))
-    indicated = preparation[0].indicator_.features_
-    own = prepared[:, : rows.shape[1]]
-    own[:, indicated] += prepared[:, rows.shape[1] :]
-    return own
-
-
-def _values(regressor: Any, rows: Floats) -> Floats:  # noqa: ANN401
     shap = load_shap()
-    if hasattr(regressor, "coef_"):
-        weights = regressor.coef_, float(regressor.intercept_)
-        explainer = shap.LinearExplainer(weights, _background(shap, rows))
-        return np.asarray(explainer.shap_values(rows))
-    binned = isinstance(regressor, HistGradientBoostingRegressor)
-    seen = rows if binned else rows.astype(np.float32)  # as these trees round them themselves
-    explainer = shap.TreeExplainer(_trees(regressor), _background(shap, seen))
+    if is_linear(estimator):
+        prepared = estimator[:-1].transform(rows)
+        weights = estimator[-1].coef_, float(estimator[-1].intercept_)
+        explainer = shap.LinearExplainer(weights, _background(shap, prepared))
+        return per_feature(estimator, np.asarray(explainer.shap_values(prepared)), rows.shape[1])
+    seen = rows.astype(np.float32)  # as these trees round them themselves
+    explainer = shap.TreeExplainer(_trees(estimator), _background(shap, seen))
     return np.asarray(explainer.shap_values(seen), dtype=np.float64)
 
 
@@ -106,12 +82,9 @@ def _background(shap: Any, rows: npt.NDArray[Any]) -> Any:  # noqa: ANN401
 
 def _trees(regressor: Any) -> Any:  # noqa: ANN401
     """Trees as ``shap`` knows them: a forest in its own notation, or boosted trees as they are."""
-    if isinstance(regressor, SmallForest):
-        trees = regressor.trees_
-    elif isinstance(regressor, RandomForestRegressor | ExtraTreesRegressor):
-        trees = [tree.tree_ for tree in regressor.estimators_]
-    else:
+    if not isinstance(regressor, RandomForestRegressor | ExtraTreesRegressor):
         return regressor
+    trees = [tree.tree_ for tree in regressor.estimators_]
     return {
         "trees": [_in_notation(tree, len(trees)) for tree in trees],
         "internal_dtype": np.float64,
@@ -146,11 +119,11 @@ def _rounded_down(thresholds: Floats) -> Floats:
 STAGE = "Shapley values"
 
 
-def explained(name: str) -> SystemSurrogate:
+def explained(name: str) -> RegressionSurrogate:
     """Return a surrogate whose Shapley values can be had.
 
     Args:
-        name: One of ``surrogate.surrogate_names.SURROGATE_NAMES``.
+        name: One of ``surrogate.learning.names.SURROGATE_NAMES``.
 
     Raises:
         MissingDependencyError: If the package ``shap`` is not installed.
@@ -168,14 +141,12 @@ def explained(name: str) -> SystemSurrogate:
     return surrogate
 
 
-def _is_explained(surrogate: Surrogate) -> TypeGuard[SystemSurrogate]:
-    if not isinstance(surrogate, SystemSurrogate):
-        return False
-    return surrogate.recipe.learner in EXPLAINED_LEARNERS
+def _is_explained(surrogate: object) -> TypeGuard[RegressionSurrogate]:
+    return isinstance(surrogate, RegressionSurrogate) and surrogate.regressor in EXPLAINED
 
 
 def shapley_shares(
-    at_hand: Arranged, surrogate: SystemSurrogate, n_jobs: int, progress: Progress | None
+    data: StudyData, surrogate: RegressionSurrogate, n_jobs: int, progress: Progress | None
 ) -> dict[str, Floats]:
     """Return how much of what moves the ratings is due to each feature.
 
@@ -183,7 +154,7 @@ def shapley_shares(
     system in it is taken without its sign and averaged over systems.
 
     Args:
-        at_hand: The arena.
+        data: The arena.
         surrogate: One that ``explained`` returns.
         n_jobs: Processes to use.
         progress: Called as languages end.
@@ -192,9 +163,9 @@ def shapley_shares(
         Language code to shares, shape (T, F), each row with sum 1; NaN for a feature that the
         surrogate could not use, and where it rates all systems alike.
     """
-    tasks = [delayed(_of_language)(item, surrogate, at_hand.how.seed) for item in at_hand.arenas]
+    tasks = [delayed(_of_language)(item, data.features, surrogate) for item in data.languages]
     found = run_tasks(tasks, n_jobs, _at_stage(progress))
-    return {item.language: shares for item, shares in zip(at_hand.arenas, found, strict=True)}
+    return {item.language: shares for item, shares in zip(data.languages, found, strict=True)}
 
 
 def _at_stage(progress: Progress | None) -> Progress | None:
@@ -203,36 +174,18 @@ def _at_stage(progress: Progress | None) -> Progress | None:
     return lambda _, done, total: progress(STAGE, done, total)
 
 
-def _of_language(arena: LanguageArena, surrogate: SystemSurrogate, seed: int) -> Floats:
-    field = Field(arena.answers, arena.tournaments)
-    view = viewed(field.judged, field.answers, surrogate.view)
-    shares = np.full((len(arena.tournaments.draws), len(arena.answers.features)), np.nan)
+def _of_language(
+    data: LanguageData, features: Sequence[str], surrogate: RegressionSurrogate
+) -> Floats:
+    shares = np.full((len(data.tournaments.draws), len(features)), np.nan)
     for index, row in enumerate(shares):
-        state = learner_state(seed, "shares", arena.language, str(index))
-        for name, share in _of_tournament(view, field.one_tournament(index), surrogate, state):
-            row[arena.answers.features.index(name.removesuffix(RANK_SUFFIX))] = share
+        state = derived_seed(data.settings.seed, "shares", data.language, str(index))
+        ratings = {data.language: one_tournament(data.tournaments, index)}
+        fitted = reseeded(surrogate, state, quick=True).fit(data.rows(), ratings)
+        model = fitted.models_[data.language]
+        rows = fitted.training_rows(fitted.sets_[data.language])
+        # Mean size over the rows trained on, in log-odds.
+        sizes = np.abs(shapley_values(model.estimator, rows.features)).mean(axis=0)
+        total = sizes.sum()
+        row[model.used] = sizes / total if total > 0 else np.nan
     return shares
-
-
-def _of_tournament(
-    view: FeatureTensor, field: Field, surrogate: SystemSurrogate, state: int
-) -> list[tuple[str, float]]:
-    draws, coefficients = field.tournaments.draws, field.tournaments.coefficients
-    regressor = find_learner(surrogate.recipe.learner).tournament(state)
-    judge = train_language_judge(view, draws, coefficients, surrogate.recipe, regressor)
-    sizes = _mean_sizes(judge, view, field)
-    total = sizes.sum()
-    shares = sizes / total if total > 0 else np.full(len(sizes), np.nan)
-    return list(zip(judge.features, map(float, shares), strict=True))
-
-
-def _mean_sizes(judge: LanguageJudge, view: FeatureTensor, field: Field) -> Floats:
-    """Mean size of each feature's Shapley values over the rows trained on, in log-odds, (F,)."""
-    rows = training_rows(
-        view.take(features=judge.features),
-        field.tournaments.draws,
-        field.tournaments.coefficients,
-        judge.recipe.rows,
-    )
-    values = shapley_values(judge.estimator, rows.features)
-    return np.asarray(np.abs(values).mean(axis=0))

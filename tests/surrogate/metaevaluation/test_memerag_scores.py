@@ -148,6 +148,7 @@ def test_equal_judges_do_not_differ_and_plainly_better_ones_do():
     assert set(table["p_value"]) == {1 / 1000}
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_where_nothing_differs():
     found = []
     for seed in range(60):

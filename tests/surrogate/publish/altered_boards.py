@@ -11,7 +11,7 @@ def renamed(board, names):
     tables = {}
     for name in TABLES:
         table = getattr(board, name)
-        columns = [key for key in ("system", "opponent", "neighbour") if key in table]
+        columns = [key for key in ("system", "opponent", "neighbor") if key in table]
         tables[name] = table.assign(**{key: table[key].map(mapping) for key in columns})
     return replace(board, **tables)
 

@@ -8,16 +8,12 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
+from surrogate.learning.cross_fitting import folds_of, leave_systems_out, train_and_rate
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.validation import PROTOCOLS, validate
-from surrogate.validation.protocols import leave_systems_out
-from surrogate.validation.tasks import Trial, train_and_rate
 
 QUICK = "ridge"
-COMPOSED = (
-    *("relative-ridge", "relative-forest", "pooled-ridge", "pooled-forest", "pairwise-logistic"),
-    *("relative-pairwise-logistic", "pooled-pairwise-logistic"),
-)
+OTHERS = ("relative-ridge", "pairwise-logistic")
 
 
 def flipped(judgments, systems):
@@ -56,89 +52,81 @@ def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
     assert abs(done.scores.tau) < 0.5
 
 
-@pytest.mark.parametrize("model", COMPOSED)
-def test_composed_surrogates_rank_unseen_systems(model, simulated, table, settings):
+@pytest.mark.parametrize("name", OTHERS)
+def test_surrogates_of_other_kinds_rank_unseen_systems(name, simulated, table, settings):
     done = validate(
-        *(simulated.arena, "leave-systems-out", model),
+        *(simulated.arena, "leave-systems-out", name),
         **{"feature_table": table, "repeats": 1, "tournaments": settings},
     )
     assert done.scores.tau > 0.5
 
 
-@pytest.mark.parametrize("model", ["random-forest", *COMPOSED])
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("name", ["random-forest", "ridge", *OTHERS])
 def test_judgments_of_held_out_systems_have_no_part_in_their_ratings(
-    model, simulated, table, arenas_of
+    name, pooled, simulated, table, data_of
 ):
     held = sorted(simulated.arena.info.systems)[:3]
     judged = simulated.arena.judgments
     predictions = []
     for judgments in (judged, flipped(judged, held)):
-        arenas = arenas_of(replace(simulated.arena, judgments=judgments), table)
-        fields = [arena.field_without(held) for arena in arenas]
-        trials = [
-            Trial(arena.judged.take(systems=held), field.answers)
-            for arena, field in zip(arenas, fields, strict=True)
-        ]
-        rated = train_and_rate(find_surrogate(model), fields, trials, 5)
-        predictions.append(np.array([item.values for item in rated]))
+        data = data_of(replace(simulated.arena, judgments=judgments), table)
+        rated, _ = train_and_rate(
+            find_surrogate(name, pooled=pooled, seed=5),
+            [item.without(held) for item in data],
+            pd.concat([item.rows(held) for item in data]),
+        )
+        predictions.append(rated["rating"].to_numpy())
     assert np.isfinite(predictions[0]).all()
     assert predictions[0].tobytes() == predictions[1].tobytes()
 
 
-@pytest.mark.parametrize("model", ["random-forest", *COMPOSED])
-def test_a_held_out_system_has_no_part_in_the_ratings_of_others(model, simulated, table, arenas_of):
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("name", ["random-forest", "ridge", *OTHERS])
+def test_a_held_out_system_has_no_part_in_the_ratings_of_others(
+    name, pooled, simulated, table, data_of
+):
     held = sorted(simulated.arena.info.systems)[:3]
     changed = table.copy()
     changed.loc[changed["system"] == held[0], ["close", "nothing"]] = [1e6, -1e6]
     predictions = []
     for features in (table, changed):
-        arenas = arenas_of(simulated.arena, features)
-        fields = [arena.field_without(held) for arena in arenas]
-        trials = [
-            Trial(arena.judged.take(systems=held), field.answers)
-            for arena, field in zip(arenas, fields, strict=True)
-        ]
-        rated = train_and_rate(find_surrogate(model), fields, trials, 5)
-        predictions.append(np.array([item.values[1:] for item in rated]))
+        data = data_of(simulated.arena, features)
+        rated, _ = train_and_rate(
+            find_surrogate(name, pooled=pooled, seed=5),
+            [item.without(held) for item in data],
+            pd.concat([item.rows(held) for item in data]),
+        )
+        predictions.append(rated.loc[rated["system"] != held[0], "rating"].to_numpy())
     assert predictions[0].tobytes() == predictions[1].tobytes()
 
 
-def test_folds_are_rated_without_their_judgments(simulated, table, arenas_of):
-    arenas = arenas_of(simulated.arena, table)
-    outcome = leave_systems_out(arenas, find_surrogate(QUICK), 1, 0)[0]
-    held = [name for name in arenas[0].systems if name not in _first_fold_field(arenas[0])]
+def test_folds_are_rated_without_their_judgments(simulated, table, data_of):
+    data = data_of(simulated.arena, table)
+    outcome = leave_systems_out(data, find_surrogate(QUICK), 1, 0)[0]
+    held = folds_of(data[0].systems, 0, "systems", "0")[0]
     turned = replace(simulated.arena, judgments=flipped(simulated.arena.judgments, held))
-    again = leave_systems_out(arenas_of(turned, table), find_surrogate(QUICK), 1, 0)[0]
-    places = [arenas[0].systems.index(name) for name in held]
+    again = leave_systems_out(data_of(turned, table), find_surrogate(QUICK), 1, 0)[0]
+    places = [data[0].systems.index(name) for name in held]
     moved = again.predicted[0, places] - outcome.predicted[0, places]
     np.testing.assert_allclose(moved, moved[0], atol=1e-12)  # where the arena's origin is, no more
 
 
-def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, arenas_of):
-    """A feature that is the rating foretells it, however strong the held-out systems are."""
-    judged = arenas_of(simulated.arena, table)
+def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
+    """A feature that is the rating predicts it, however strong the held-out systems are."""
     exact = pd.concat(
         [
-            table[table["language"] == arena.language].assign(
-                close=lambda rows, arena=arena: rows["system"].map(
-                    dict(zip(arena.systems, arena.truth, strict=True))
-                )
+            item.X.assign(
+                close=item.X["system"].map(dict(zip(item.systems, item.truth, strict=True)))
             )
-            for arena in judged
+            for item in data_of(simulated.arena, table)
         ]
     )
-    arenas = arenas_of(simulated.arena, exact[list(table.columns.drop("nothing"))])
-    for outcome in leave_systems_out(arenas, find_surrogate("linear"), 2, 0):
+    data = data_of(simulated.arena, exact[list(table.columns.drop("nothing"))])
+    for outcome in leave_systems_out(data, find_surrogate("linear"), 2, 0):
         missed = outcome.predicted - outcome.truth
         assert np.abs(missed).max() < 0.1 * np.ptp(outcome.truth)
         assert np.abs(missed.mean()) < 0.01
-
-
-def _first_fold_field(arena):
-    from surrogate.validation.protocols import _folds
-
-    first = _folds(sorted(arena.systems), 0, "systems", "0")[0]
-    return set(arena.systems) - set(first)
 
 
 @pytest.mark.parametrize("protocol", ["leave-systems-out", "leave-language-out", "mirage"])
@@ -181,7 +169,7 @@ def test_a_surrogate_carries_over_to_another_arena(simulated, table, settings):
     ("protocol", "options", "message"),
     [
         ("oracle", {}, "unknown protocol 'oracle'; use one of mirage, leave-systems-out"),
-        ("mirage", {"model": "oracle"}, "unknown model 'oracle'; use one of random-forest"),
+        ("mirage", {"surrogate": "oracle"}, "unknown surrogate 'oracle'; use one of random-forest"),
         ("mirage", {"repeats": 0}, "repeats must be at least 1"),
         ("mirage", {"holdout": ["x"]}, "cannot hold out x: not judged"),
         ("leave-systems-out", {"holdout": ["x"]}, "only the protocol mirage holds out systems"),
@@ -208,8 +196,8 @@ def test_too_few_systems_or_languages_are_said(simulated, table, settings):
         validate(small, "mirage", QUICK, **common)
 
 
-def test_the_tables_of_protocols_and_models_are_complete():
+def test_the_tables_of_protocols_and_surrogates_are_complete():
     assert set(PROTOCOLS) == {
         *("mirage", "leave-systems-out", "leave-language-out", "leave-questions-out", "transfer")
     }
-    assert set(COMPOSED) | {"random-forest", "selected"} <= set(SURROGATE_NAMES)
+    assert {"random-forest", *OTHERS} <= set(SURROGATE_NAMES)

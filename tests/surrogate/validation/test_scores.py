@@ -6,9 +6,8 @@ from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import r2_score
 
 from arena.statistics.rank_agreement import resampled_taus
-from surrogate.validation.protocols import Outcome
-from surrogate.validation.scores import mean_scores, score
-from surrogate.validation.validate import summarize
+from surrogate.learning.cross_fitting import Outcome
+from surrogate.validation.scores import mean_scores, score, score_outcomes
 
 TRUTH = np.array([1.0, 2.0, 3.0, 4.0])
 
@@ -53,13 +52,13 @@ def test_what_is_not_defined_is_null_with_a_reason_and_left_out_of_the_average()
     systems = ("a", "b", "c", "d")
     nothing = Outcome("sw", systems, np.full((1, 4), np.nan), TRUTH[None], reasons=("why",))
     perfect = Outcome("en", systems, TRUTH[None], TRUTH[None])
-    done = summarize([perfect, nothing], "leave-systems-out", "ridge", 0, "signature")
+    done = score_outcomes([perfect, nothing], 0)
     content = done.as_json()
     assert content["tau"] == pytest.approx(1.0)
     assert content["per_language"]["sw"]["tau"] is None
     assert content["per_language"]["sw"]["tau_low"] is None
     assert content["per_language"]["sw"]["reason"] == "why"
     assert content["per_language"]["en"]["reason"] is None
-    empty = summarize([nothing], "leave-systems-out", "ridge", 0, "signature").as_json()
+    empty = score_outcomes([nothing], 0).as_json()
     assert empty["tau"] is None
     assert empty["reason"] == "no language has a defined score"

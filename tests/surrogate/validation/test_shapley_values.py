@@ -8,16 +8,15 @@ from math import factorial
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression
 
 from arena.data.errors import MissingDependencyError, UsageError
-from surrogate.learning.regressors import ImputedRegressor, SmallForest, find_learner
+from surrogate.learning.regressors import FEW_TREES, TREES, fit_regressor
+from surrogate.learning.training import TrainingRows
 from surrogate.validation import importances
-from surrogate.validation.shapley import EXPLAINED_LEARNERS, shapley_values
+from surrogate.validation.shapley import EXPLAINED, shapley_values
 
 needs_shap = pytest.mark.skipif(find_spec("shap") is None, reason="the package shap is missing")
-EXACT_WITH_GAPS = [name for name in EXPLAINED_LEARNERS if name != "gradient-boosting"]
-FORMS = ("tournament", "final")
+FORMS = (FEW_TREES, TREES)
 
 
 def by_definition(predict, rows):
@@ -56,13 +55,13 @@ def gaps(rows):
 def fitted(learner, form, rows, targets):
     if learner == "xgboost":
         pytest.importorskip("xgboost", reason="the package xgboost is missing")
-    regressor = getattr(find_learner(learner), form)(0)
-    return regressor.fit(rows, targets, sample_weight=np.ones(len(targets)))
+    known = TrainingRows(rows, targets, np.ones(len(targets)), len(targets))
+    return fit_regressor(learner, known, 0, form)
 
 
 @needs_shap
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("learner", EXPLAINED_LEARNERS)
+@pytest.mark.parametrize("learner", EXPLAINED)
 def test_values_are_those_of_the_definition(learner, form, rows, targets):
     regressor = fitted(learner, form, rows, targets)
     expected = by_definition(regressor.predict, rows)
@@ -70,16 +69,16 @@ def test_values_are_those_of_the_definition(learner, form, rows, targets):
 
 
 @needs_shap
-@pytest.mark.parametrize("learner", EXACT_WITH_GAPS)
+@pytest.mark.parametrize("learner", EXPLAINED)
 def test_missing_values_go_where_the_surrogate_sends_them(learner, gaps, targets):
-    regressor = fitted(learner, "tournament", gaps, targets)
+    regressor = fitted(learner, FEW_TREES, gaps, targets)
     expected = by_definition(regressor.predict, gaps)
     np.testing.assert_allclose(shapley_values(regressor, gaps), expected, rtol=0, atol=1e-5)
 
 
 @needs_shap
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("learner", EXPLAINED_LEARNERS)
+@pytest.mark.parametrize("learner", EXPLAINED)
 def test_values_add_up_to_the_prediction(learner, form, gaps, targets):
     regressor = fitted(learner, form, gaps, targets)
     predicted = regressor.predict(gaps)
@@ -103,20 +102,20 @@ def test_values_that_single_precision_just_tells_apart_are_told_apart(learner, f
 def test_the_background_is_every_row_however_many():
     random = np.random.default_rng(2)
     many = random.normal(size=(300, 2))
-    regressor = ImputedRegressor(LinearRegression()).fit(many, many @ [3.0, -1.0])
+    regressor = fitted("linear", TREES, many, many @ [3.0, -1.0])
     expected = (many - many.mean(axis=0)) * [3.0, -1.0]
     np.testing.assert_allclose(shapley_values(regressor, many), expected, rtol=0, atol=1e-6)
-    forest = SmallForest(n_estimators=3).fit(many, many[:, 0])
+    forest = fitted("random-forest", 3, many, many[:, 0])
     total = shapley_values(forest, many).sum(axis=1) + forest.predict(many).mean()
     np.testing.assert_allclose(total, forest.predict(many), rtol=0, atol=1e-5)
 
 
 @needs_shap
-@pytest.mark.parametrize("learner", ["gradient-boosting", "ridge"])
+@pytest.mark.parametrize("learner", ["linear", "ridge"])
 def test_rounding_errors_of_a_constant_feature_are_not_scaled_up(learner, rows, targets):
     errors = 1e-13 * np.random.default_rng(3).normal(size=len(rows))
     given = np.column_stack([rows[:, :2], 0.3 + errors])
-    regressor = fitted(learner, "final", given, targets)
+    regressor = fitted(learner, TREES, given, targets)
     values = shapley_values(regressor, given)
     np.testing.assert_array_equal(values[:, 2], np.zeros(len(rows)))
     expected = by_definition(regressor.predict, given)
@@ -125,7 +124,7 @@ def test_rounding_errors_of_a_constant_feature_are_not_scaled_up(learner, rows, 
 
 @needs_shap
 def test_a_forest_that_tells_nothing_apart_has_values_of_zero(rows):
-    forest = SmallForest(n_estimators=3).fit(rows, np.ones(len(rows)))
+    forest = fitted("random-forest", 3, rows, np.ones(len(rows)))
     np.testing.assert_array_equal(shapley_values(forest, rows), np.zeros(rows.shape))
 
 
@@ -171,7 +170,7 @@ def test_a_feature_without_values_has_no_share(simulated, common, table):
 
 
 @needs_shap
-@pytest.mark.parametrize("model", ["svr", "pooled-ridge", "pairwise-logistic", "selected"])
+@pytest.mark.parametrize("model", ["svr", "pairwise-logistic", "rank-pairwise"])
 def test_models_whose_values_are_not_to_be_had_are_refused(model, simulated, common):
     with pytest.raises(UsageError, match=f"which {model} is not; use one of random-forest"):
         importances(simulated.arena, model, kinds=["shap"], **common)

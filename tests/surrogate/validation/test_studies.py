@@ -3,15 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from arena.data.errors import UsageError
-from arena.statistics.rank_agreement import kendall_tau, kendall_taus
 from surrogate.validation import ablate, importances, learning_curves, validate
 from surrogate.validation.ablations import FAMILIES, feature_families, feature_subsets
-from surrogate.validation.learning_curves import AXES, part_of_field
+from surrogate.validation.importances import permuted_answers
+from surrogate.validation.learning_curves import AXES, part_left
 
 QUICK = "ridge"
 GROUPS = {"good": ["close"], "bad": ["nothing"]}
@@ -81,20 +78,6 @@ def test_groups_that_cannot_be_compared_are_refused():
         feature_subsets(["a"], {"x": ["a"]})
 
 
-@given(
-    arrays(np.float64, (3, 6), elements=st.sampled_from([0.0, 1.0, 2.0, np.nan])),
-    arrays(np.float64, (2, 6), elements=st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])),
-)
-def test_taus_of_all_pairs_are_those_of_scipy(predicted, truth):
-    found = kendall_taus(predicted, truth)
-    for row, one in enumerate(predicted):
-        for column, other in enumerate(truth):
-            both = np.isfinite(one) & np.isfinite(other)
-            constant = both.sum() < 2 or np.ptp(one[both]) == 0 or np.ptp(other[both]) == 0
-            expected = np.nan if constant else kendall_tau(one, other)
-            np.testing.assert_allclose(found[row, column], expected, equal_nan=True)
-
-
 def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
     done = importances(
         *(simulated.arena, "random-forest"),
@@ -122,16 +105,32 @@ def test_a_feature_without_values_has_no_importance(simulated, table, settings):
     assert rows.loc[("en", "nothing")].notna().all()
 
 
-def test_one_model_for_all_languages_has_no_shares_and_the_jobs_change_nothing(
-    simulated, table, settings
-):
+def test_the_jobs_change_nothing(simulated, table, settings):
     common = {"feature_table": table, "repeats": 1, "permutations": 1, "tournaments": settings}
     done = importances(simulated.arena, "relative-ridge", **common)
     again = importances(simulated.arena, "relative-ridge", **common, n_jobs=2)
     pd.testing.assert_frame_equal(done.table, again.table)
-    pooled = importances(simulated.arena, "pooled-ridge", **common)
-    assert pooled.table["permutation"].max() > 0.3
-    assert pooled.table["share"].isna().all()
+
+
+def test_a_permuted_feature_is_anothers_answer_by_answer(simulated, table, data_of):
+    data = data_of(simulated.arena, table)[0]
+    held = list(data.systems[:2])
+    rows = permuted_answers(data, held, 0, ["close", "nothing"], 2, 0)
+    plain = rows[rows["system"].isin(held)]
+    pd.testing.assert_frame_equal(
+        plain.sort_values(["system", "query_id"])[["close", "nothing"]].reset_index(drop=True),
+        data.rows(held)
+        .sort_values(["system", "query_id"])[["close", "nothing"]]
+        .reset_index(drop=True),
+    )
+    assert rows["system"].nunique() == 2 * (1 + 2 * 2)
+    turned = rows[rows["system"] == f"{held[0]}\x1f1"].set_index("query_id")
+    own = plain[plain["system"] == held[0]].set_index("query_id")
+    pd.testing.assert_series_equal(turned["nothing"], own["nothing"])
+    donors = data.rows().groupby("system")["close"].apply(lambda part: set(part.dropna()))
+    given = [name for name, values in donors.items() if set(turned["close"].dropna()) <= values]
+    assert len(given) == 1
+    assert given != [held[0]]
 
 
 def test_curves_end_at_what_validate_finds(simulated, table, settings):
@@ -147,17 +146,16 @@ def test_curves_end_at_what_validate_finds(simulated, table, settings):
 
 
 @pytest.mark.parametrize("axis", AXES)
-def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, arenas_of):
-    arena = arenas_of(simulated.arena, table)[0]
-    held = list(arena.systems[:3])
+def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, data_of):
+    data = data_of(simulated.arena, table)[0]
+    held = list(data.systems[:3])
     sizes = []
     for share in (0.4, 0.7, 1.0):
-        field = part_of_field(arena, held, 0, axis, share, 0)
-        assert not set(held) & set(field.answers.systems)
-        counts = field.tournaments.battles.counts
-        sizes.append(counts.sum())
+        part = part_left(data, held, 0, axis, share, 0)
+        assert not set(held) & {*part.systems, *part.X["system"]}
+        sizes.append(len(part.judgments))
     assert sizes[0] < sizes[1] < sizes[2]
-    assert sizes[2] == arena.field_without(held).tournaments.battles.counts.sum()
+    assert sizes[2] == len(data.without(held).judgments)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,7 @@ def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, aren
         ({"axes": ["moon"]}, "unknown axis"),
         ({"shares": [0.0]}, "shares must be above 0"),
         ({"repeats": 0}, "repeats must be at least 1"),
-        ({"model": "oracle"}, "unknown model 'oracle'"),
+        ({"surrogate": "oracle"}, "unknown surrogate 'oracle'"),
     ],
 )
 def test_curves_that_cannot_be_drawn_are_refused(options, message, simulated, table):

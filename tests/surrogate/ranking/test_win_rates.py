@@ -14,11 +14,10 @@ from arena.data.rows import write_rows
 from arena.simulation import simulate
 from features import extract, parse_features
 from surrogate import Board, build_board
-from surrogate.learning.tensor import feature_tensor
-from surrogate.ranking.advice import advise, question_ratings
+from surrogate.ranking.advice import advise, answer_ratings
 from surrogate.ranking.prediction_powered import (
     _against_board,
-    _duels,
+    _matchups,
     _per_question,
     estimate_win_rates,
     prediction_powered_mean,
@@ -78,7 +77,7 @@ def own(table):
 
 @pytest.fixture(scope="module")
 def judged(whole):
-    """All duels of the new system on ten questions drawn at random."""
+    """All matchups of the new system on ten questions drawn at random."""
     questions = sorted(whole.queries["query_id"])
     drawn = np.random.default_rng(5).choice(questions, 10, replace=False)
     rows = whole.judgments[of(whole.judgments, NEW)]
@@ -120,18 +119,19 @@ def test_too_few_judged_questions_have_no_estimate_and_say_why(published, own, j
     assert "3 outcomes and 21 further predictions are too few" in row["reason"]
     with pytest.raises(UsageError, match="no judgment is of a new system"):
         estimate_win_rates(published, own, judged.assign(language="fi"))
-    with pytest.raises(UsageError, match="build it anew"):
-        estimate_win_rates(replace(published, features=None), own, judged)
 
 
-def test_single_answers_are_rated_as_the_judge_rates_them(published, own):
-    judge = published.surrogate.languages["en"]
+def test_a_rating_is_the_mean_of_those_of_single_answers(published, own):
     questions = sorted(own["query_id"])
-    tensor = feature_tensor(own, "en", judge.features, [NEW], questions)
-    ratings = question_ratings(judge, tensor)
-    alone = judge.predict(tensor.take(questions=questions[4:5]))
-    assert ratings[0, 4] == pytest.approx(alone[0])
-    assert ratings.mean() == pytest.approx(judge.predict(tensor)[0])
+    ratings = answer_ratings(published.surrogate, own, "en", [NEW], questions)
+    assert ratings.shape == (1, len(questions))
+    alone = published.surrogate.predict(own[own["query_id"] == questions[4]])["rating"]
+    assert ratings[questions[4]].iloc[0] == pytest.approx(alone.iloc[0])
+    [whole] = published.surrogate.predict(own)["rating"]
+    assert ratings.to_numpy().mean() == pytest.approx(whole)
+    assert (
+        answer_ratings(published.surrogate, own, "en", ["nobody"], questions).isna().all(axis=None)
+    )
 
 
 def test_intervals_hold_the_win_rate_and_are_narrower_than_without_the_surrogate(published):
@@ -157,20 +157,20 @@ def _population(published, seed):
     board = replace(published, features=table[table["system"] != NEW])
     own = _against_board(board, arena.judgments, "en", NEW)
     outcomes, predictions, _ = _per_question(
-        _duels(board, table[table["system"] == NEW], own, "en", NEW)
+        _matchups(board, table[table["system"] == NEW], own, "en", NEW)
     )
     return outcomes, predictions
 
 
-def test_advice_names_the_neighbours_and_the_open_questions(published, own, judged):
+def test_advice_names_the_neighbors_and_the_open_questions(published, own, judged):
     advice = advise(published, own, judged=judged, questions=5)
     ratings = published.ratings.set_index("system")["rating"]
     above, below = (
-        advice.neighbours[advice.neighbours["side"] == side].iloc[0] for side in ("above", "below")
+        advice.neighbors[advice.neighbors["side"] == side].iloc[0] for side in ("above", "below")
     )
-    assert ratings[above["neighbour"]] > ratings[below["neighbour"]]
+    assert ratings[above["neighbor"]] > ratings[below["neighbor"]]
     assert above["win_rate"] < 0.5 <= below["win_rate"]
-    assert above["rank"] == 1 + (ratings >= ratings[above["neighbour"]]).sum()
+    assert above["rank"] == 1 + (ratings >= ratings[above["neighbor"]]).sum()
     assert above["judgments"] > 0
     assert not set(advice.questions["query_id"]) & set(judged["query_id"])
     named = advice.questions.set_index("order")["uncertainty"]
@@ -187,22 +187,20 @@ def test_advice_that_cannot_be_given_is_refused(published, own):
         advise(published, own.assign(language="fi"))
     with pytest.raises(UsageError, match="questions must be at least 1"):
         advise(published, own, questions=0)
-    with pytest.raises(UsageError, match="build it anew"):
-        advise(replace(published, features=None), own)
 
 
 def test_the_command_prints_tables_or_strict_json(folder, whole, judged, run, capsys):
     answers = whole.answers[whole.answers["system"] == NEW]
     write_rows(answers.reset_index(drop=True), folder / "new.jsonl")
     write_rows(judged, folder / "judged.jsonl")
-    command = ("advise", folder / "new.jsonl", "--judge", folder / "board", "--questions", 3)
+    command = ("advise", folder / "new.jsonl", "--board", folder / "board", "--questions", 3)
     assert run(*command, "--judgments", folder / "judged.jsonl", "--json") == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert {row["side"] for row in printed["neighbours"]} == {"above", "below"}
+    assert {row["side"] for row in printed["neighbors"]} == {"above", "below"}
     assert printed["estimates"][0]["questions"] == 10
     assert run(*command) == 0
     shown = capsys.readouterr().out
-    assert "Judgments that tell a system from its neighbours at 95% (power 80%)" in shown
+    assert "Judgments that tell a system from its neighbors at 95% (power 80%)" in shown
     assert "Win rate against" not in shown
     assert run(*command, "--judgments", folder / "judged.jsonl") == 0
     assert "Win rate against" in capsys.readouterr().out

@@ -48,7 +48,7 @@ def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path
         "board.csv",
         "overall.csv",
         "importances.csv",
-        "judge.skops",
+        "surrogate.zip",
         "manifest.json",
         "summary.json",
         "site",
@@ -76,15 +76,15 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     before = contents_of(board_folder)
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
     out = tmp_path / "extended.csv"
-    assert run("rank", answers, "--judge", board_folder, "--json", "--out", out) == 0
+    assert run("rank", answers, "--board", board_folder, "--json", "--out", out) == 0
     printed = json.loads(capsys.readouterr().out)
     assert {row["system"] for row in printed["new"]} == {"newcomer"}
     for row in printed["new"]:
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
         assert row["low"] < row["rating"] < row["high"]
-        assert len(row["neighbours"]) == 3
-        assert row["drivers"][0].keys() == {"feature", "contribution"}
-        assert row["outside_field"] is None
+        assert len(row["neighbors"]) == 3
+        assert row["attributions"][0].keys() == {"feature", "contribution"}
+        assert row["outside_training"] is None
     assert printed["notes"] == []
     assert "newcomer" in set(pd.read_csv(out)["system"])
     assert contents_of(board_folder) == before
@@ -92,7 +92,7 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
 
 def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tmp_path, capsys):
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl.gz")
-    assert run("rank", answers, "--judge", board_folder, "--arena", arena_folder) == 0
+    assert run("rank", answers, "--board", board_folder, "--arena", arena_folder) == 0
     printed = capsys.readouterr().out
     assert "Board with the new systems" in printed
     assert "newcomer" in printed
@@ -105,7 +105,7 @@ def test_board_says_how_good_its_judge_is(run, small_arena, tmp_path, capsys):
     further.mkdir()
     for place, dataset in ((folder, "memerag"), (further, "grouse")):
         entry = {"judge": "llm:simulated-teacher", "dataset": dataset, "n": 10, "languages": ["en"]}
-        numbers = {"balanced_accuracy": 0.7, "standard_error": 0.01}
+        numbers = {"metric": "balanced_accuracy", "value": 0.7, "standard_error": 0.01}
         content = {"metaevaluations": [entry | numbers]}
         (place / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
     options = ["--tournaments", 2, "--jobs", 1, "--examples", 1, "--metaevaluation", further]
@@ -129,7 +129,7 @@ def test_rank_says_when_the_arena_has_moved(run, arena_folder, tmp_path, capsys)
     run("board", moved, "--out", tmp_path / "board", "--tournaments", 2, "--jobs", 1)
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
     shutil.rmtree(moved)
-    assert run("rank", answers, "--judge", tmp_path / "board") == 2
+    assert run("rank", answers, "--board", tmp_path / "board") == 2
     assert "name its folder" in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ from surrogate.cli.app import main
 SCORES = {
     *("tau", "tau_low", "tau_high", "spearman", "pairwise_accuracy", "r2", "n_systems", "reason"),
 }
-QUICK = ("--model", "ridge", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
+QUICK = ("--surrogate", "ridge", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_prints_the_same_strict_json_each_time(validate, capsys):
     assert validate(*QUICK, "--json") == 0
     first = capsys.readouterr().out
     printed = json.loads(first, parse_constant=pytest.fail)
-    assert set(printed) == {"protocol", "model", "per_language", "signature", *SCORES}
+    assert set(printed) == {"protocol", "surrogate", "per_language", "signature", *SCORES}
     assert set(printed["per_language"]) == {"en", "sw"}
     for scores in printed["per_language"].values():
         assert set(scores) == SCORES
@@ -58,11 +58,11 @@ def test_holds_out_the_systems_that_are_named(validate, small_arena, capsys):
     assert f"|holdout:{held}|" in json.loads(capsys.readouterr().out)["signature"]
 
 
-def test_compares_learners_as_in_table_3(validate, capsys):
+def test_compares_surrogates_as_in_table_3(validate, capsys):
     options = ("--protocol", "table3", "--repeats", 3, "--tournaments", 2, "--jobs", 1)
-    assert validate(*options, "--model", "random-forest,linear", "--json") == 0
+    assert validate(*options, "--surrogate", "random-forest,linear", "--json") == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    rows = {(row["language"], row["model"]): row for row in printed["table"]}
+    rows = {(row["language"], row["surrogate"]): row for row in printed["table"]}
     assert set(rows) == {
         (code, name) for code in ("en", "sw") for name in ("random-forest", "linear")
     }
@@ -72,16 +72,16 @@ def test_compares_learners_as_in_table_3(validate, capsys):
     forest = rows["en", "random-forest"]
     assert forest["train_r2"] > max(forest["holdout_r2"], 0.5)
     assert "protocol:table3" in printed["signature"]
-    assert validate(*options, "--model", "linear") == 0
-    assert "R² of learners" in capsys.readouterr().out
+    assert validate(*options, "--surrogate", "linear") == 0
+    assert "R² of surrogates" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--protocol", "oracle"], "unknown protocol 'oracle'; use one of mirage"),
-        (["--model", "oracle"], "unknown model 'oracle'; use one of random-forest"),
-        (["--protocol", "table3", "--model", "oracle"], "unknown learner 'oracle'"),
+        (["--surrogate", "oracle"], "unknown surrogate 'oracle'; use one of random-forest"),
+        (["--protocol", "table3", "--surrogate", "oracle"], "unknown surrogate 'oracle'"),
         (["--judge", "nobody"], "no judge 'nobody' here"),
         (["--protocol", "transfer"], "a test arena is what the protocol transfer needs"),
         (["--holdout", "x"], "only the protocol mirage holds out systems by name"),

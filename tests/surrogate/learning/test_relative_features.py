@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from arena.data.errors import UsageError
 from surrogate.learning.tensor import (
     FeatureTensor,
     mean_scale,
@@ -40,13 +39,11 @@ def test_what_is_hard_about_a_question_cancels():
     np.testing.assert_array_equal(question_ranks(shifted, shifted), question_ranks(FIELD, FIELD))
 
 
-def test_views_hold_raw_features_ranks_or_both():
+def test_features_are_shown_raw_or_as_ranks():
     assert viewed(FIELD, FIELD, "raw") is FIELD
-    both = viewed(FIELD, FIELD, "both")
-    assert both.features == ("f", "f:rank")
-    np.testing.assert_array_equal(both.values[:, :, :1], FIELD.values)
-    with pytest.raises(UsageError, match="unknown view 'all'; use one of raw, rank, both"):
-        viewed(FIELD, FIELD, "all")
+    ranks = viewed(FIELD, FIELD, "rank")
+    assert ranks.features == ("f:rank",)
+    np.testing.assert_array_equal(ranks.values, question_ranks(FIELD, FIELD))
 
 
 def test_features_are_standardized_by_the_means_of_the_fields_systems():

@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from arena.rating.tournaments import bootstrap_tournaments
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate.board.holdout import rate_unseen
 from surrogate.board.intervals import (
     NO_SURROGATE,
     UnseenRatings,
@@ -18,12 +16,9 @@ from surrogate.board.intervals import (
     rating_intervals,
 )
 from surrogate.board.summary import NO_RATINGS
-from surrogate.learning.regressors import find_learner
-from surrogate.learning.surrogates import Recipe, train_language_judge
-from surrogate.learning.tensor import feature_tensor
-from surrogate.learning.training import Field
-
-RIDGE = Recipe("ridge")
+from surrogate.learning.cross_fitting import leave_systems_out
+from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.names import find_surrogate
 
 
 def ratings(language, residuals, spread=1.0):
@@ -80,35 +75,24 @@ def test_systems_without_an_arena_rating_leave_no_residual():
     np.testing.assert_array_equal(item.residuals, [0.5])
 
 
-def held_out_residuals(arena, names, language):
+def held_out_residuals(data):
     """For every system: the other systems' unseen residuals, and its own, when left out."""
-    table = extract(arena, parse_features(names))
-    judgments = arena.judgments[arena.judgments["language"] == language]
-    tournaments = bootstrap_tournaments(judgments, 10, seed=1)
-    questions = tournaments.battles.questions
-    tensor = feature_tensor(table, language, names.split(","), tournaments.systems, questions)
-    field = Field(tensor, tournaments)
-    for index, system in enumerate(tournaments.systems):
-        others = field.without([system])
-        judge = train_language_judge(
-            others.answers,
-            others.tournaments.draws,
-            others.tournaments.coefficients,
-            RIDGE,
-            find_learner("ridge").final(0),
-        )
-        rated = judge.predict(tensor.take(systems=[system]))[0]
-        unseen = rate_unseen(others.answers, others.tournaments, RIDGE)
-        residuals = UnseenRatings(language, others.targets, unseen).residuals
-        yield residuals, abs(rated - field.targets[index])
+    for index, system in enumerate(data.systems):
+        others = data.without([system])
+        fitted = find_surrogate("ridge").fit(others.X, {data.language: others.tournaments})
+        [rated] = fitted.predict(data.rows([system]))["rating"] + data.origin_of(others)
+        [outcome] = leave_systems_out([others], find_surrogate("ridge"), 1, 1)
+        residuals = UnseenRatings(data.language, others.truth, outcome.predicted[0]).residuals
+        yield residuals, abs(rated - data.truth[index])
 
 
 @pytest.fixture(scope="module")
 def held_out():
     languages = ("en", "es", "hi", "ja", "sw")
     arena = simulate(languages=languages, questions=6, seed=4).arena
-    names = "answer_length,content_coverage,citation_recall@10"
-    return [pair for language in languages for pair in held_out_residuals(arena, names, language)]
+    X = extract(arena, parse_features("answer_length,content_coverage,citation_recall@10"))
+    settings = TournamentSettings(tournaments=10, seed=1)
+    return [pair for data in language_data(arena, X, settings) for pair in held_out_residuals(data)]
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])

@@ -51,3 +51,18 @@ def test_take_keeps_the_order_asked_for():
 def test_the_order_of_rows_does_not_matter(order):
     shuffled = tensor(ROWS.iloc[list(order)])
     np.testing.assert_array_equal(shuffled.values, tensor().values)
+
+
+def test_a_row_that_stands_twice_counts_twice():
+    twice = pd.concat([ROWS, ROWS[(ROWS["system"] == "x") & (ROWS["query_id"] == "q2")]])
+    held = feature_tensor(twice, "en", ["f", "g"], ["x", "y"])
+    assert held.questions == ("q1", "q2", "q2")
+    np.testing.assert_allclose(held.means()[0], [[7 / 3, 5.0], [7.0, 2.0]])
+    np.testing.assert_array_equal(held.answered, [[True, True, True], [True, False, False]])
+
+
+def test_questions_that_are_added_have_no_answers():
+    held = tensor().padded(["q2", "q3", "q3"])
+    assert held.questions == ("q1", "q2", "q3")
+    assert not held.answered[:, 2].any()
+    np.testing.assert_array_equal(held.means(), tensor().means())

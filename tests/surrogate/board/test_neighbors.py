@@ -1,10 +1,10 @@
-"""Neighbours in a surrogate's feature space, and systems outside the field it was trained on."""
+"""Neighbors in a surrogate's feature space, and systems outside the field it was trained on."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate.board.neighbours import SystemSpace, neighbours_table
+from surrogate.board.neighbors import SystemSpace, neighbors_table
 
 FEATURES = ("f0", "f1", "constant")
 
@@ -31,24 +31,24 @@ def test_distances_take_the_features_that_both_have():
     assert np.isnan(space.distances(np.array([np.nan, np.nan]))).all()
 
 
-def test_neighbours_are_the_nearest_others_and_ties_go_by_name():
-    table = neighbours_table(space_of([[0], [1], [2], [3], [10]]), "en").set_index("system")
-    assert list(table.loc["s1", "neighbour"]) == ["s0", "s2", "s3"]
-    assert list(table.loc["s4", "neighbour"]) == ["s3", "s2", "s1"]
+def test_neighbors_are_the_nearest_others_and_ties_go_by_name():
+    table = neighbors_table(space_of([[0], [1], [2], [3], [10]]), "en").set_index("system")
+    assert list(table.loc["s1", "neighbor"]) == ["s0", "s2", "s3"]
+    assert list(table.loc["s4", "neighbor"]) == ["s3", "s2", "s1"]
     assert (table["language"] == "en").all()
     assert table.groupby("system")["distance"].is_monotonic_increasing.all()
 
 
-def test_systems_that_were_not_trained_on_can_be_neighbours_but_give_no_scale():
+def test_systems_that_were_not_trained_on_can_be_neighbors_but_give_no_scale():
     space = space_of([[0], [1], [2], [50]], [True, True, True, False])
-    near = space.neighbours(np.array([50.0]))
-    assert near[0] == {"neighbour": "s3", "distance": 0.0}
+    near = space.neighbors(np.array([50.0]))
+    assert near[0] == {"neighbor": "s3", "distance": 0.0}
     assert space.outside(np.array([50.0])) == ("f0",)
 
 
-def test_few_systems_have_few_neighbours():
-    assert space_of([[1.0]]).neighbours(np.array([1.0])) == []
-    assert len(space_of([[1.0], [2.0]]).neighbours(np.array([1.5]))) == 2
+def test_few_systems_have_few_neighbors():
+    assert space_of([[1.0]]).neighbors(np.array([1.0])) == []
+    assert len(space_of([[1.0], [2.0]]).neighbors(np.array([1.5]))) == 2
 
 
 def test_the_features_that_stick_out_are_named_most_foreign_first():

@@ -94,21 +94,21 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
         assert row.rank_low <= row.rank <= row.rank_high
 
 
-def test_a_copys_nearest_neighbour_is_the_system_it_copies(published, small_arena):
+def test_a_copys_nearest_neighbor_is_the_system_it_copies(published, small_arena):
     for system in small_arena.info.systems[:3]:
         placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
-        for neighbours in placed.explanations["neighbours"]:
-            assert len(neighbours) == 3
-            assert neighbours[0] == {"neighbour": system, "distance": 0.0}
+        for neighbors in placed.explanations["neighbors"]:
+            assert len(neighbors) == 3
+            assert neighbors[0] == {"neighbor": system, "distance": 0.0}
 
 
-def test_drivers_add_up_to_what_a_rating_is_above_the_base(published, small_arena):
+def test_attributions_add_up_to_what_a_rating_is_above_the_base(published, small_arena):
     systems = [
         copy_of(small_arena, small_arena.info.systems[index], f"copy {index}") for index in (0, -1)
     ]
     placed = rank_systems(published, pd.concat(systems, ignore_index=True), small_arena)
-    drivers, new = placed.explanations["drivers"], placed.new
-    totals = [sum(item["contribution"] for item in entries) for entries in drivers]
+    attributions, new = placed.explanations["attributions"], placed.new
+    totals = [sum(item["contribution"] for item in entries) for entries in attributions]
     bases = (new["rating"] - totals).groupby(new["language"])
     assert (bases.max() - bases.min()).max() < 1e-4  # contributions are rounded to six digits
 
@@ -117,9 +117,7 @@ def test_drivers_add_up_to_what_a_rating_is_above_the_base(published, small_aren
 def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena, text):
     system = small_arena.info.systems[0]
     trained = next(
-        name
-        for name in small_arena.info.systems
-        if name in published.surrogate.languages["en"].systems
+        name for name in small_arena.info.systems if name in published.surrogate.systems_["en"]
     )
     answers = pd.concat(
         [
@@ -130,9 +128,9 @@ def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena
     )
     placed = rank_systems(published, answers, small_arena)
     new, explained = (table.set_index("system") for table in (placed.new, placed.explanations))
-    assert explained.loc["garbage", "outside_field"].map(len).min() > 0
+    assert explained.loc["garbage", "outside_training"].map(len).min() > 0
     assert new.loc["garbage", "note"].str.startswith(OUTSIDE).all()
-    assert explained.loc["copy", "outside_field"].isna().all()
+    assert explained.loc["copy", "outside_training"].isna().all()
     assert (new.loc["copy", "note"] == "").all()
 
 

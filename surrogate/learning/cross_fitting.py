@@ -1,0 +1,301 @@
+"""Rating systems by surrogates that did not see them: the one k-fold over systems.
+
+Boards, validations, importances, ablations and learning curves rest on it, so that they mean the
+same by an unseen system: it is held out of the answers, of the judgments and of the scaling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator, seed_sequence
+from arena.rating.bradley_terry import ConvergenceError
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+
+Floats = npt.NDArray[np.float64]
+Progress = Callable[[str, int, int], None]
+"""Called with the stage, the steps done and the steps in all."""
+
+FOLDS = 5
+FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
+STAGE = "surrogates"
+NOTHING_LEFT = "no judgments are left to learn from"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Predicted and arena ratings of the systems of one language, several times over.
+
+    Attributes:
+        language: Language code.
+        systems: The S systems.
+        predicted: Predicted ratings of each repeat, shape (R, S); NaN where there is none.
+        truth: The arena's ratings to compare with, shape (R, S).
+        r2: R² where a protocol defines its own; None for that of ``predicted``.
+        reasons: Why predictions are missing, without duplicates.
+    """
+
+    language: str
+    systems: tuple[str, ...]
+    predicted: Floats
+    truth: Floats
+    r2: float | None = None
+    reasons: tuple[str, ...] = ()
+
+
+class Training(Protocol):
+    """Chooses what may be learned from in one language, without the held-out systems."""
+
+    def __call__(self, data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+        """Return it; raises ``UsageError`` if no judgment is left."""
+
+
+class Rated(Protocol):
+    """Gives what is to be rated of the held-out systems in one language."""
+
+    def __call__(self, data: LanguageData, held: Sequence[str], repeat: int) -> pd.DataFrame:
+        """Return rows of features."""
+
+
+@dataclass(frozen=True)
+class HeldOutRatings:
+    """KnownRatings of systems by surrogates that did not see them.
+
+    Attributes:
+        table: Columns ``repeat, language, system, rating``, on the arena's scale.
+        reasons: Language to why ratings are missing, without duplicates.
+    """
+
+    table: pd.DataFrame
+    reasons: Mapping[str, tuple[str, ...]]
+
+    def matrix(self, language: str, systems: Sequence[str], repeats: int) -> Floats:
+        """Arrange the ratings of a language, shape (R, S); NaN where there is none."""
+        own = self.table[self.table["language"] == language]
+        wide = own.pivot_table("rating", "repeat", "system", dropna=False)
+        arranged = wide.reindex(index=range(repeats), columns=list(systems))
+        return np.asarray(arranged, dtype=np.float64)
+
+
+def everything_left(
+    data: LanguageData,
+    held: Sequence[str],
+    repeat: int,  # noqa: ARG001
+) -> LanguageData:
+    """Learn from everything that is left without the held-out systems."""
+    return data.without(held)
+
+
+def judged_answers(
+    data: LanguageData,
+    held: Sequence[str],
+    repeat: int,  # noqa: ARG001
+) -> pd.DataFrame:
+    """Rate the held-out systems by their answers to the judged questions."""
+    return data.rows(held)
+
+
+def leave_systems_out(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    repeats: int,
+    seed: int,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+    training: Training = everything_left,
+) -> list[Outcome]:
+    """Rate every system by a surrogate that has seen neither its answers nor its judgments.
+
+    Args:
+        languages: Languages.
+        surrogate: What to train.
+        repeats: How often to split the systems.
+        seed: The user's seed.
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+        training: What may be learned from, where it is less than all that is left; must not look
+            at the held-out systems.
+
+    Raises:
+        UsageError: With fewer than five systems.
+    """
+    rated = held_out_ratings(
+        languages, surrogate, repeats, seed, n_jobs, progress, training=training
+    )
+    return [
+        Outcome(
+            data.language,
+            data.systems,
+            rated.matrix(data.language, data.systems, repeats),
+            np.tile(data.truth, (repeats, 1)),
+            reasons=rated.reasons.get(data.language, ()),
+        )
+        for data in languages
+    ]
+
+
+def held_out_ratings(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    repeats: int,
+    seed: int,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+    *,
+    training: Training = everything_left,
+    rated: Rated = judged_answers,
+) -> HeldOutRatings:
+    """Rate what is held out, fold by fold.
+
+    Systems are split into five seeded folds, the same in every language; each fold is rated by a
+    surrogate trained on the others, their tournaments drawn again without it. What it rates is
+    moved to the arena's scale as a whole, by where the others lie on it.
+
+    Args:
+        languages: Languages.
+        surrogate: What to train.
+        repeats: How often to split the systems.
+        seed: The user's seed.
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+        training: What may be learned from.
+        rated: What is rated of the held-out systems.
+
+    Raises:
+        UsageError: With fewer than five systems.
+    """
+    folds = system_folds(languages, repeats, seed)
+    groups = [list(languages)] if surrogate.pooled else [[data] for data in languages]
+    tasks = [
+        delayed(_rate_fold)(
+            group,
+            reseeded(surrogate, derived_seed(seed, str(repeat), str(number)), n_jobs=1),
+            fold,
+            repeat,
+            training,
+            rated,
+        )
+        for repeat, number, fold in folds
+        for group in groups
+    ]
+    tables, reasons = [], dict[str, dict[str, None]]()
+    for table, failures in run_tasks(tasks, n_jobs, progress):
+        tables.append(table)
+        for language, reason in failures.items():
+            reasons.setdefault(language, {})[reason] = None
+    whole = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+    return HeldOutRatings(whole, {language: tuple(items) for language, items in reasons.items()})
+
+
+def system_folds(
+    languages: Sequence[LanguageData], repeats: int, seed: int
+) -> list[tuple[int, int, list[str]]]:
+    """Split the systems into folds to hold out, the same in every language.
+
+    Returns:
+        Repeat, number of the fold and its systems, sorted.
+
+    Raises:
+        UsageError: With fewer than five systems.
+    """
+    systems = sorted({system for data in languages for system in data.systems})
+    if len(systems) < FEWEST_SYSTEMS_TO_FOLD:
+        raise UsageError(
+            f"{len(systems)} judged systems are too few to leave some out: "
+            f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
+        )
+    return [
+        (repeat, number, fold)
+        for repeat in range(repeats)
+        for number, fold in enumerate(folds_of(systems, seed, "systems", str(repeat)))
+    ]
+
+
+def folds_of(items: Sequence[str], seed: int, *keys: str) -> list[list[str]]:
+    """Split items into five folds at most, each sorted."""
+    order = generator(seed, "validation folds", *keys).permutation(len(items))
+    parts = np.array_split(order, min(FOLDS, len(items)))
+    return [sorted(items[index] for index in part) for part in parts]
+
+
+def _rate_fold(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    fold: Sequence[str],
+    repeat: int,
+    training: Training,
+    rated: Rated,
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    parts, rows, origins = [], [], dict[str, float]()
+    failures: dict[str, str] = {}
+    for data in languages:
+        held = [system for system in data.systems if system in fold]
+        try:
+            part = training(data, held, repeat) if held else data
+        except (UsageError, ConvergenceError) as error:
+            failures[data.language] = str(error)
+            continue
+        parts.append(part)
+        if held:
+            rows.append(rated(data, held, repeat))
+            origins[data.language] = data.origin_of(part)
+    if not rows:
+        return pd.DataFrame(columns=["repeat", "language", "system", "rating"]), failures
+    table, reasons = train_and_rate(surrogate, parts, pd.concat(rows))
+    moved = table["rating"] + table["language"].map(origins)
+    table = table.assign(repeat=repeat, rating=moved)
+    return table[["repeat", "language", "system", "rating"]], failures | reasons
+
+
+def train_and_rate(
+    surrogate: Surrogate, parts: Sequence[LanguageData], X: pd.DataFrame
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Train a surrogate on some languages and rate the systems of a table.
+
+    Returns:
+        What ``Surrogate.predict`` gives, without ratings where nothing could be learned; and
+        language to why.
+    """
+    languages = sorted(X["language"].unique())
+    try:
+        if not parts:
+            raise UsageError(NOTHING_LEFT)
+        ratings = {part.language: part.tournaments for part in parts}
+        fitted = surrogate.fit(pd.concat([part.X for part in parts]), ratings)
+    except (UsageError, ConvergenceError) as error:
+        keys = X[["language", "system"]].drop_duplicates()
+        return keys.assign(rating=np.nan), dict.fromkeys(languages, str(error))
+    failures = {name: fitted.failures_[name] for name in languages if name in fitted.failures_}
+    return fitted.predict(X), failures
+
+
+def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> list[Any]:
+    """Run delayed calls in processes; results come in the order of the calls.
+
+    Args:
+        tasks: What ``joblib.delayed`` gives.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
+    """
+    with threadpool_limits(1), parallel_config("loky", inner_max_num_threads=1):
+        results = []
+        for result in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+            results.append(result)
+            if progress is not None:
+                progress(STAGE, len(results), len(tasks))
+    return results
+
+
+def derived_seed(seed: int, *keys: str) -> int:
+    """Return the seed of a surrogate for one purpose."""
+    return int(seed_sequence(seed, "validation", *keys).generate_state(1)[0])

@@ -1,0 +1,171 @@
+"""One language of an arena: what surrogates are trained on, and what they are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.rating.battles import TieRule
+from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.tournaments import (
+    DEFAULT_QUESTIONS,
+    DEFAULT_TOURNAMENTS,
+    Tournaments,
+    bootstrap_tournaments,
+)
+from features.engine.cache import MISSING_SUFFIX
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TournamentSettings:
+    """How tournaments are drawn; see ``arena.rating.tournaments.bootstrap_tournaments``."""
+
+    tournaments: int = DEFAULT_TOURNAMENTS
+    questions: int = DEFAULT_QUESTIONS
+    ties: TieRule = "half"
+    ridge: float = DEFAULT_RIDGE
+    seed: int = 0
+
+    def bootstrap(self, judgments: pd.DataFrame) -> Tournaments:
+        """Draw and rate the tournaments of one language's judgments."""
+        return bootstrap_tournaments(
+            judgments, self.tournaments, self.questions, self.ties, self.ridge, self.seed
+        )
+
+    def __str__(self) -> str:
+        """Return the settings as part of a signature."""
+        return (
+            f"tournaments:{self.tournaments}|questions:{self.questions}|ties:{self.ties}"
+            f"|ridge:{self.ridge:g}|seed:{self.seed}"
+        )
+
+
+@dataclass(frozen=True)
+class LanguageData:
+    """Judgments and features of one language.
+
+    Attributes:
+        language: Language code.
+        judgments: Judgments of one judge.
+        X: Features of every system's answers to every question.
+        questions: Every question of the language, judged or not.
+        tournaments: Tournaments of the judgments.
+        settings: How they are drawn.
+    """
+
+    language: str
+    judgments: pd.DataFrame
+    X: pd.DataFrame
+    questions: tuple[str, ...]
+    tournaments: Tournaments
+    settings: TournamentSettings
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The judged systems, sorted."""
+        return self.tournaments.systems
+
+    @property
+    def truth(self) -> Floats:
+        """The arena's rating of each judged system (log-odds), shape (S,); NaN without."""
+        return self.tournaments.mean_coefficients
+
+    def rows(
+        self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Features of some systems' answers, by default the judged ones, to some questions.
+
+        By default those to the judged questions.
+        """
+        names = self.systems if systems is None else systems
+        asked = self.tournaments.battles.questions if questions is None else questions
+        return self.X[self.X["system"].isin(set(names)) & self.X["query_id"].isin(set(asked))]
+
+    def drawn(self, index: int) -> pd.DataFrame:
+        """Features of the judged systems' answers in one tournament, as often as drawn."""
+        battles, draws = self.tournaments.battles, self.tournaments.draws[index]
+        times = dict(zip(battles.questions, draws.tolist(), strict=True))
+        rows = self.rows()
+        return rows.take(np.repeat(np.arange(len(rows)), rows["query_id"].map(times)))
+
+    def without(self, systems: Sequence[str]) -> LanguageData:
+        """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
+
+        Raises:
+            UsageError: If no judgment is left.
+        """
+        names, rows = set(systems), self.judgments
+        left = rows[~rows["system_a"].isin(names) & ~rows["system_b"].isin(names)]
+        return self.hiding(systems).judged_by(left)
+
+    def hiding(self, systems: Sequence[str]) -> LanguageData:
+        """Leave out the answers of systems, which still take part in the tournaments.
+
+        As in Algorithm 1 of MIRAGE-Bench: they are not trained on.
+        """
+        return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
+
+    def judged_by(self, judgments: pd.DataFrame) -> LanguageData:
+        """Rate the systems again, by some of the judgments.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        if judgments.empty:
+            raise UsageError(f"{self.language}: no judgments are left to learn from")
+        tournaments = self.settings.bootstrap(judgments)
+        return replace(self, judgments=judgments, tournaments=tournaments)
+
+    def judged_on(self, questions: Sequence[str]) -> LanguageData:
+        """Rate the systems again, by the judgments on some questions."""
+        return self.judged_by(self.judgments[self.judgments["query_id"].isin(set(questions))])
+
+    def origin_of(self, part: LanguageData) -> float:
+        """Return what to add to ratings on a part's scale to have them on this one's.
+
+        Coefficients are differences. Among the other systems alone they lie about those systems'
+        mean, which is the lower the stronger the held-out systems are: left there, the held-out
+        systems of different folds could not be compared, and strong folds would be rated up.
+        """
+        own = dict(zip(self.systems, self.truth.tolist(), strict=True))
+        moved = np.array([own[name] for name in part.systems]) - part.truth
+        return float(moved[np.isfinite(moved)].mean()) if np.isfinite(moved).any() else 0.0
+
+
+def language_data(
+    judged: Arena, X: pd.DataFrame, settings: TournamentSettings
+) -> list[LanguageData]:
+    """Arrange an arena's judged languages.
+
+    Args:
+        judged: Arena with the judgments of one judge.
+        X: Feature table.
+        settings: How tournaments are drawn.
+
+    Returns:
+        One a language with judgments, sorted by language.
+    """
+    questions = {
+        str(language): tuple(sorted(rows["query_id"]))
+        for language, rows in judged.queries.groupby("language")
+    }
+    told = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
+    features = {str(language): rows for language, rows in told.groupby("language")}
+    arranged = []
+    for code, rows in judged.judgments.groupby("language"):
+        language = str(code)
+        judgments = rows.sort_values(["query_id", "system_a", "system_b", "winner"])
+        tournaments = settings.bootstrap(judgments)
+        own = features.get(language, X.iloc[:0])
+        arranged.append(
+            LanguageData(language, judgments, own, questions[language], tournaments, settings)
+        )
+    return arranged

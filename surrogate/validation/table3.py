@@ -1,0 +1,111 @@
+"""Comparing surrogates as table 3 of MIRAGE-Bench does: R² on training and on held-out systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from joblib import delayed
+
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from features.declare.feature import Feature
+from features.measures.registry import DEFAULT_FEATURES
+from surrogate.board.holdout import fit_tournament
+from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
+from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
+from surrogate.validation.protocols import drawn_holdout
+from surrogate.validation.scores import finite_mean
+from surrogate.validation.study import Study, checked_repeats, study_data
+
+HELD_OUT = 4
+REPEATS = 50
+
+
+def compare_surrogates(
+    arena: Arena,
+    surrogates: Sequence[str] = TABLE_3_SURROGATES,
+    features: Sequence[Feature] = DEFAULT_FEATURES,
+    *,
+    judge: str | None = None,
+    feature_table: pd.DataFrame | None = None,
+    repeats: int = REPEATS,
+    tournaments: TournamentSettings | None = None,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Study:
+    """Compare surrogates on random held-out systems (MIRAGE-Bench, table 3).
+
+    Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
+    others' features in that tournament, and scores both.
+
+    Args:
+        arena: The arena.
+        surrogates: Some of ``surrogate.learning.names.SURROGATE_NAMES``.
+        features: Features to extract from every answer.
+        judge: Whose judgments to learn from.
+        feature_table: Features already at hand.
+        repeats: Draws of held-out systems.
+        tournaments: How tournaments are drawn, and the seed of everything random.
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+
+    Returns:
+        Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``; means
+        and median over repeats, which number those with a defined holdout R².
+
+    Raises:
+        UsageError: For an unknown surrogate, or a language with fewer than seven systems.
+        MissingDependencyError: If xgboost is asked for and not installed.
+    """
+    checked_repeats(repeats)
+    for name in surrogates:
+        find_surrogate(name)
+    data = study_data(
+        arena,
+        features,
+        judge=judge,
+        feature_table=feature_table,
+        tournaments=tournaments,
+        n_jobs=n_jobs,
+    )
+    places = [(item, name) for item in data.languages for name in surrogates]
+    tasks = [
+        delayed(_r2)(item, name, repeat, data.settings.seed)
+        for item, name in places
+        for repeat in range(repeats)
+    ]
+    done = run_tasks(tasks, n_jobs, progress)
+    rows = [
+        _row(item.language, name, done[number * repeats : (number + 1) * repeats])
+        for number, (item, name) in enumerate(places)
+    ]
+    settings = data.signature("table3", ",".join(surrogates), repeats, f"held:{HELD_OUT}")
+    return Study(pd.DataFrame(rows), settings)
+
+
+def _r2(data: LanguageData, name: str, repeat: int, seed: int) -> tuple[float, float]:
+    """Train a surrogate on one tournament; R² on the training and the held-out systems."""
+    held = drawn_holdout(data.systems, HELD_OUT, seed, data.language, str(repeat))
+    state = derived_seed(seed, "table 3", data.language, str(repeat))
+    index = repeat % data.settings.tournaments
+    try:
+        [fit] = fit_tournament([data], find_surrogate(name), held, index, state, quick=False)
+    except UsageError:
+        return float("nan"), float("nan")
+    return fit.train_r2, fit.holdout_r2
+
+
+def _row(language: str, name: str, done: Sequence[tuple[float, float]]) -> dict[str, object]:
+    train, held = np.array(done).T
+    defined = held[np.isfinite(held)]
+    return {
+        "language": language,
+        "surrogate": name,
+        "train_r2": finite_mean(train.tolist()),
+        "holdout_r2": finite_mean(held.tolist()),
+        "holdout_r2_median": float(np.median(defined)) if defined.size else float("nan"),
+        "repeats": defined.size,
+    }
