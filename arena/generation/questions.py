@@ -91,7 +91,9 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
 
 def _is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
     contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
-    draws = [question_draw(*content, seed) for content in contents]
+    draws = [
+        question_draw(language, query_id, query, seed) for language, query_id, query in contents
+    ]
     order = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", "query_id"])
     drawn = order.groupby("language", sort=False).head(questions).index
     return np.asarray(queries.index.isin(drawn))
