@@ -27,7 +27,7 @@ from arena.generation.summary import (
     SKIPPED_COLUMNS,
     Generated,
     LlmSystem,
-    summarize,
+    summarize_generation,
 )
 from arena.judging.pairs import QuestionKey
 from arena.llm.ask import Asked, Llm, Progress, ask_table
@@ -102,7 +102,9 @@ def generate_answers(
         _failures(asked, told, system),
         _skipped(left, told, system),
     )
-    summary = summarize(system, queries, left, chosen, tables, asked.usage, told, answers)
+    summary = summarize_generation(
+        system, queries, left, chosen, tables, asked.usage, told, answers
+    )
     return Generated(*tables, summary)
 
 

@@ -106,7 +106,7 @@ class LlmSystem:
 _THOUGHTS = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 
 
-def summarize(
+def summarize_generation(
     system: LlmSystem,
     queries: pd.DataFrame,
     left: pd.DataFrame,

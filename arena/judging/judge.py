@@ -19,7 +19,7 @@ from arena.judging.summary import (
     JUDGMENT_COLUMNS,
     PROBABILITY_COLUMNS,
     Judged,
-    summarize,
+    summarize_judging,
 )
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, Reply, UnparsableError
@@ -174,7 +174,7 @@ def judge_arena(
             verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
     judgments = _judgments(verdicts)
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    summary = summarize(judge, pairs, left, judgments, failed, there, asked.usage, prices)
+    summary = summarize_judging(judge, pairs, left, judgments, failed, there, asked.usage, prices)
     return Judged(judgments, failed, summary)
 
 

@@ -97,7 +97,7 @@ class JudgingSummary:
         return fields | counts | {"flips": asdict(self.flips) | {"rate": self.flips.rate}}
 
 
-def summarize(
+def summarize_judging(
     judge: LlmJudge,
     pairs: ChosenPairs,
     left: ChosenPairs,

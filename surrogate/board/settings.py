@@ -19,7 +19,7 @@ _IN_PARENTHESES = re.compile(r"[^(),\\\s](?:[^(),\\]*[^(),\\\s])?(?:\([^()\\]*\)
 
 
 def list_text(items: Sequence[str]) -> str:
-    """Join items by commas, so that ``listed`` gives them again."""
+    """Join items by commas, so that ``as_items`` gives them again."""
     if not items:
         return NONE
     if list(items) == [NONE]:
@@ -30,7 +30,7 @@ def list_text(items: Sequence[str]) -> str:
     )
 
 
-def listed(value: object) -> object:
+def as_items(value: object) -> object:
     """Take text as a list: commas between items, ``none`` for an empty one.
 
     A comma in parentheses belongs to its item, as in ``judge(a,b)``, and so does one after a
@@ -62,7 +62,7 @@ def _items(text: str) -> Iterator[str]:
         yield "".join(marks[:kept])
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_items)]
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 

@@ -148,7 +148,7 @@ TABLES = ("csv", "json", "markdown", "latex", "parquet")
 CARDS = ("dataset-card", "model-card")
 
 
-def export(
+def export_command(
     board: Annotated[Path, typer.Argument(help="Folder of the board.")],
     format: Annotated[
         str,

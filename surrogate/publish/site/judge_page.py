@@ -9,19 +9,19 @@ from surrogate.board.board import Board
 from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
-    Scale,
+    Axis,
     Span,
     count_of,
     language_name,
     listing,
     percent,
-    span,
+    placed_interval,
     whole,
 )
 
 MACRO = "Mean over languages"
 
-_TAU = Scale(-1.0, 1.0)
+_TAU = Axis(-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,9 @@ def _tau_row(code: str, item: LanguageSummary) -> TauRow:
         tau=item.tau,
         low=item.tau_low,
         high=item.tau_high,
-        span=span(_TAU, item.tau, item.tau_low, item.tau_high),
+        span=placed_interval(_TAU, item.tau, item.tau_low, item.tau_high),
         unseen=item.tau_unseen,
-        unseen_span=span(_TAU, item.tau_unseen, None, None),
+        unseen_span=placed_interval(_TAU, item.tau_unseen, None, None),
         r2=item.holdout_r2.median,
         systems=item.systems_judged,
         questions=item.questions_judged,
@@ -127,9 +127,9 @@ def _mean_row(macro: MacroSummary) -> TauRow:
         tau=macro.tau,
         low=macro.tau_low,
         high=macro.tau_high,
-        span=span(_TAU, macro.tau, macro.tau_low, macro.tau_high),
+        span=placed_interval(_TAU, macro.tau, macro.tau_low, macro.tau_high),
         unseen=macro.tau_unseen,
-        unseen_span=span(_TAU, macro.tau_unseen, None, None),
+        unseen_span=placed_interval(_TAU, macro.tau_unseen, None, None),
         r2=macro.holdout_r2_median,
         systems=None,
         questions=None,

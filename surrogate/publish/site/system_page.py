@@ -10,8 +10,16 @@ import pandas as pd
 
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.tables import Example, Verdict
-from surrogate.publish.formats import Scale, Span, count_of, finite, language_name, scale_over, span
+from surrogate.board.tables import Example, ShownVerdict
+from surrogate.publish.formats import (
+    Axis,
+    Span,
+    count_of,
+    finite,
+    language_name,
+    placed_interval,
+    scale_over,
+)
 from surrogate.publish.view import mean_importances, ratings_with_tiers, unranked_reason
 
 
@@ -41,7 +49,7 @@ class FieldFeature:
     name: str
     importance: float | None
     median: float | None
-    scale: Scale
+    scale: Axis
     box: Box
 
 
@@ -215,7 +223,7 @@ class ShownExample:
     question: str
     text: str
     cut: int
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ShownVerdict, ...]
     outcomes: Mapping[str, int]
 
 
@@ -302,15 +310,17 @@ class SystemPages:
             language=language,
             name=language_name(language),
             ranked=int(self._ranked[language]),
-            synthetic=span(self._scale, row["rating"], row["low"], row["high"]),
-            arena=span(self._scale, row["arena_rating"], row["arena_low"], row["arena_high"]),
+            synthetic=placed_interval(self._scale, row["rating"], row["low"], row["high"]),
+            arena=placed_interval(
+                self._scale, row["arena_rating"], row["arena_low"], row["arena_high"]
+            ),
             split=row["split"],
             note=note,
             **numbers,
         )
 
 
-def _rating_scale(board: pd.DataFrame) -> Scale:
+def _rating_scale(board: pd.DataFrame) -> Axis:
     columns = ["rating", "low", "high", "arena_rating", "arena_low", "arena_high"]
     return scale_over(board[columns].to_numpy(float).ravel())
 
