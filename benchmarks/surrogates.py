@@ -1,4 +1,4 @@
-"""How well surrogates rank unseen systems: learners by feature sets on one arena, same folds.
+"""How well surrogates rank unseen systems: surrogates by feature sets on one arena, same folds.
 
     python benchmarks/surrogates.py ARENA [--models M1,M2] [--feature-sets crude,default]
         [--repeats 5] [--tournaments 50] [--jobs -1] [--feature-cache FOLDER] [--json FILE]

@@ -381,7 +381,7 @@ def _write(
     text.set_in_layout(False)
 
 
-REBUILD = "build the board anew with  surrogate-arena board ARENA --out DIR"
+REBUILD = "build the board again with  surrogate-arena board ARENA --out DIR"
 
 
 def rows_of(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
