@@ -1,6 +1,6 @@
-"""How well surrogates rank unseen systems: surrogates by feature sets on one arena, same folds.
+"""How well surrogates of all kinds rank unseen systems, by feature sets on one arena, same folds.
 
-    python benchmarks/surrogates.py ARENA [--models M1,M2] [--feature-sets crude,default]
+    python benchmarks/surrogates.py ARENA [--surrogates S1,S2] [--feature-sets crude,default]
         [--repeats 5] [--tournaments 50] [--jobs -1] [--feature-cache FOLDER] [--json FILE]
 
 Prints Kendall tau of unseen systems (leave-systems-out, five folds a repeat; macro over languages)

@@ -9,11 +9,8 @@ from .generate import dry_run_generate as dry_run_generate
 from .generate import generate_answers as generate_answers
 from .prompt import PROTOCOLS as PROTOCOLS
 from .prompt import AnswerPrompt as AnswerPrompt
-from .prompt import ByteTrimmer as ByteTrimmer
-from .prompt import Trimmer as Trimmer
 from .prompt import answer_prompt as answer_prompt
 from .prompt import protocol_of as protocol_of
-from .prompt import read_tokenizer as read_tokenizer
 from .questions import TimeDependence as TimeDependence
 from .questions import TimeFilter as TimeFilter
 from .questions import choose_questions as choose_questions

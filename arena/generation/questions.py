@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.languages import MIRACL_LANGUAGES
+from arena.data.languages import named_language
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.pairs import QuestionKey, ShownPassage
@@ -99,11 +99,6 @@ def _is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
     order = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", "query_id"])
     drawn = order.groupby("language", sort=False).head(questions).index
     return np.asarray(queries.index.isin(drawn))
-
-
-def named_language(code: str) -> str:
-    """Return a language's English name; for one that is not in MIRACL, its code, as such."""
-    return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"
 
 
 if TYPE_CHECKING:

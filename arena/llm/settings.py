@@ -74,6 +74,28 @@ class ModelSettings:
                 "tell repetitions apart by the prompt's purpose"
             )
 
+    @classmethod
+    def stated(
+        cls, model: str, temperature: float, max_tokens: int, body: Mapping[str, object]
+    ) -> ModelSettings:
+        """Return the settings that a user states.
+
+        Args:
+            model: The model's name.
+            temperature: Sampling temperature; below 0, none is sent.
+            max_tokens: Most tokens of a reply; not sent where the body limits them.
+            body: Further fields of the request.
+
+        Raises:
+            UsageError: If a setting cannot be used.
+        """
+        return cls(
+            model,
+            temperature=None if temperature < 0 else temperature,
+            max_tokens=None if "max_completion_tokens" in body else max_tokens,
+            extra_body=body,
+        )
+
     def fields(self) -> dict[str, object]:
         """Return the fields of the request, without messages; what is None is left out."""
         fields: dict[str, object] = {"model": self.model}

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from arena.data.errors import DataError, UsageError
 from arena.data.schema import validation_problems
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
+from arena.text.trimming import BYTES_A_TOKEN
 
 MILLION = 1_000_000
 
@@ -156,7 +157,6 @@ class Budget:
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-BYTES_A_TOKEN = 4
 TOKENS_A_MESSAGE = 4
 
 _PROMPTS_AT_A_TIME = 500

@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from arena.data.errors import UsageError
-from arena.generation.prompt import ByteTrimmer
-from arena.generation.questions import named_language
+from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
 from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
+from arena.text.trimming import ByteTrimmer
 from features.declare.feature import Item, Scores
 from features.models.scorer import ModelOptions
 

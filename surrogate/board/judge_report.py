@@ -18,13 +18,13 @@ from arena.diagnostics.verdicts import verdicts
 from arena.judging.folder import FAILURES_FILE
 from arena.rating.battles import judged_systems
 from arena.statistics.significance import wilson_interval
-from surrogate.board.summary import Number
-from surrogate.metaevaluation.results import (
+from surrogate.board.metaevaluations import (
     FILE_NAME,
     MetaEvaluation,
     is_same_judge,
     read_metaevaluations,
 )
+from surrogate.board.summary import Number
 
 
 class _Part(BaseModel):

@@ -20,7 +20,7 @@ from surrogate.cli.options import (
     JsonOption,
     SeedOption,
     TimeoutOption,
-    model_settings,
+    request_fields,
     split_names,
 )
 
@@ -129,9 +129,9 @@ def generate(
         choose_questions,
         generate_answers,
         read_arena_to_answer,
-        read_tokenizer,
     )
     from arena.llm import Budget, Endpoint, open_store
+    from arena.text.trimming import read_tokenizer
 
     settings = _settings(model, prompt, temperature, max_tokens, body)
     endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
@@ -167,11 +167,12 @@ def _settings(
 ) -> ModelSettings:
     """Return the settings asked for; what is not is the paper's."""
     from arena.generation import protocol_of
+    from arena.llm import ModelSettings
 
     protocol = protocol_of(prompt)
     warmth = protocol.temperature if temperature is None else temperature
     longest = protocol.max_tokens if max_tokens is None else max_tokens
-    return model_settings(model, warmth, longest, body)
+    return ModelSettings.stated(model, warmth, longest, request_fields(body))
 
 
 def _filter_settings(settings: ModelSettings, model: str | None) -> ModelSettings:

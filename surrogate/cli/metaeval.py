@@ -50,8 +50,8 @@ def _evaluate(
 
 def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
     """Note the results in an arena's folder, if one is given, and print them."""
+    from surrogate.board.metaevaluations import add_metaevaluations
     from surrogate.cli.printing import print_json, print_table
-    from surrogate.metaevaluation.results import add_metaevaluations
 
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)

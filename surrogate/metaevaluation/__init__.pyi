@@ -16,8 +16,6 @@ from .memerag.reading import read_memerag as read_memerag
 from .memerag.scores import fine_grained_accuracy as fine_grained_accuracy
 from .memerag.scores import score_judges as score_judges
 from .options import JudgeOptions as JudgeOptions
-from .results import MetaEvaluation as MetaEvaluation
-from .results import add_metaevaluations as add_metaevaluations
 from .runner import Evaluation as Evaluation
 from .runner import evaluate_judges as evaluate_judges
 from .wikieval.accuracy import score_preferences as score_preferences

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from arena.llm.usage import Usage
-from surrogate.metaevaluation.results import MetaEvaluation
+from surrogate.board.metaevaluations import MetaEvaluation
 
 NO_VALUE = "–"
 

@@ -10,25 +10,20 @@ from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
-from arena.judging.prompt import VerdictForm
-from arena.llm.settings import OPENAI_URL
+from arena.judging.settings import CONFIDENTIAL, JudgingSettings
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
-from surrogate.board.settings import BoardSettings, Count, Names, Positive
+from surrogate.board.settings import BoardSettings, Names, Positive
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 
-CONFIDENTIAL = "confidential"
-"""Type of the error for a value that may hold a secret, which is never shown."""
 HIDDEN = "(not shown)"
 
 _BOARD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _KEY_LIKE = re.compile(
     r"api_?key|(^|_)key$|token|secret|passw|credential|authorization|bearer", re.IGNORECASE
 )
@@ -46,81 +41,12 @@ def _board_name(name: str) -> str:
     return name
 
 
-def _name_of_variable(value: str) -> str:
-    if not _VARIABLE_NAME.fullmatch(value) or value.startswith("sk_"):
-        raise PydanticCustomError(
-            CONFIDENTIAL,
-            "is no name of an environment variable; name the variable that holds the key, "
-            "such as OPENAI_API_KEY, never the key itself",
-        )
-    return value
-
-
-def _without_password(value: str) -> str:
-    address = urlsplit(value)
-    if "@" in address.netloc or address.password is not None or "password=" in address.query:
-        raise PydanticCustomError(
-            CONFIDENTIAL,
-            "holds credentials; leave them out and give them by the environment (the key's "
-            "variable for a server)",
-        )
-    return value
-
-
 BoardName = Annotated[str, AfterValidator(_board_name)]
-Pairs = Annotated[Positive | None, BeforeValidator(lambda value: None if value == "all" else value)]
-Variable = Annotated[str, AfterValidator(_name_of_variable)]
-Address = Annotated[str, AfterValidator(_without_password)]
 ExportFormat = Literal["csv", "json", "parquet", "latex", "markdown"]
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class JudgingOptions(_Table):
-    """How an LLM judges pairs before the board is built; see ``arena.judging``.
-
-    Attributes:
-        model: Model that judges.
-        name: Its name as a judge; the model's if empty.
-        base_url: OpenAI-compatible server, up to ``/v1``.
-        api_key_env: Environment variable that holds the key.
-        questions: Questions drawn of each language.
-        pairs: Pairs of systems on each question; None (``"all"`` in the file) for all.
-        both_orders: Ask every pair in both orders.
-        languages: Languages to judge; all if empty.
-        verdict: ``text`` or ``logprobs``.
-        store: File that keeps every reply; ``judging.sqlite`` in the output folder if None.
-        max_calls: Most pairs to ask in one run; what is left over is asked in the next.
-        temperature: Below 0, none is sent.
-        max_tokens: Most tokens of a reply.
-        seed: Seed of the draws.
-        concurrency: Most calls at the same time.
-        timeout_s: Seconds until a call counts as lost.
-    """
-
-    model: str = ""
-    name: str = ""
-    base_url: Address = OPENAI_URL
-    api_key_env: Variable = "OPENAI_API_KEY"
-    questions: Positive = 100
-    pairs: Pairs = None
-    both_orders: bool = False
-    languages: Names = ()
-    verdict: VerdictForm = "text"
-    store: Address | None = None
-    max_calls: Count | None = None
-    temperature: float = 0.0
-    max_tokens: Positive = 1024
-    seed: Count = 0
-    concurrency: Positive = 8
-    timeout_s: Annotated[float, Field(gt=0)] = 60.0
-
-    @property
-    def judge(self) -> str:
-        """Name in the ``judge`` column."""
-        return self.name or self.model
 
 
 class ValidationOptions(_Table):
@@ -182,7 +108,7 @@ class BoardOptions(BoardSettings):
     device: str = "auto"
     batch_size: Positive = 32
     download: bool = False
-    judging: JudgingOptions | None = None
+    judging: JudgingSettings | None = None
     after: AfterOptions = AfterOptions()
 
 
@@ -219,7 +145,7 @@ class Configuration(_Table):
 
 
 _TABLES: tuple[type[BaseModel], ...] = (
-    *(Configuration, MatrixOptions, JudgingOptions, AfterOptions, ValidationOptions),
+    *(Configuration, MatrixOptions, JudgingSettings, AfterOptions, ValidationOptions),
 )
 _AXES = ("arenas", "judges", "feature_sets", "surrogates")
 _FEATURE_SOURCES = ("features", "feature_file", "feature_table")

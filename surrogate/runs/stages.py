@@ -16,7 +16,9 @@ from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
 from arena.judging.folder import FAILURES_FILE
+from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
+from arena.llm.settings import canonical_json
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.engine.source_digest import code_digest
@@ -24,13 +26,13 @@ from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
 from surrogate.board.tables import FEATURES_FILE, SURROGATE_FILE, read_feature_table
-from surrogate.metaevaluation.results import FILE_NAME as METAEVALUATION_FILE
 from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import FORMATS, save
 from surrogate.publish.site.site import write_site
-from surrogate.runs.config import ConfiguredBoard, JudgingOptions, ValidationOptions
+from surrogate.runs.config import ConfiguredBoard, ValidationOptions
 from surrogate.runs.steps import (
     Digests,
     Step,
@@ -90,13 +92,14 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
         yield replace(step, options={"formats": sorted(set(after.exports))})
 
 
-def _judging_step(board: ConfiguredBoard, options: JudgingOptions) -> Step:
+def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
     return Step(
         board.name,
         JUDGING,
         lambda place: _judge(board, options, place),
         files=lambda: folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/"),
-        options=options.model_dump(mode="json", include=_VERDICT_OPTIONS),
+        options=options.model_dump(mode="json", include=_VERDICT_OPTIONS)
+        | {"body": canonical_json(options.body)},
         versions=versions_of("openai", "jinja2"),
     )
 
@@ -158,31 +161,12 @@ def _published(
     )
 
 
-def _judge(board: ConfiguredBoard, options: JudgingOptions, place: Workplace) -> str:
-    from arena.judging import LlmJudge, choose_pairs, judge_arena
-    from arena.llm import Budget, Endpoint, ModelSettings, open_store
+def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
+    from arena.judging import judge_arena
+    from arena.llm import Budget, open_store
 
     arena = read_arena(board.arena)
-    pairs = choose_pairs(
-        arena,
-        options.questions,
-        "all" if options.pairs is None else options.pairs,
-        options.both_orders,
-        options.languages,
-        options.seed,
-    )
-    temperature = None if options.temperature < 0 else options.temperature
-    judge = LlmJudge(
-        ModelSettings(options.model, temperature=temperature, max_tokens=options.max_tokens),
-        Endpoint(
-            options.base_url,
-            options.api_key_env,
-            concurrency=options.concurrency,
-            timeout_s=options.timeout_s,
-        ),
-        options.verdict,
-        name=options.name,
-    )
+    pairs, judge = options.choose_pairs(arena), options.llm_judge()
     path = place.out / STORE_FILE if options.store is None else board.base / options.store
     with open_store(str(path)) as store:
         budget = Budget(options.max_calls)

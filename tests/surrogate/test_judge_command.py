@@ -146,7 +146,7 @@ def test_options_reach_the_model(judge, serve, tmp_path):
     server = serve(lambda *_: completion("[[B]]"))
     status, _ = judge(
         server, "--pairs", 1, "--languages", "sw", "--template", template, "--temperature", -1,
-        "--body", '{"max_completion_tokens": 77}', "--judge-name", "mine",
+        "--body", '{"max_completion_tokens": 77}', "--name", "mine",
     )  # fmt: skip
     assert status == 0
     body = server.bodies[0]
@@ -159,8 +159,8 @@ def test_options_reach_the_model(judge, serve, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--pairs", "some"], "--pairs is 'some'; give all, or a number"),
-        (["--verdict", "stars"], "--verdict is 'stars'; use one of text, logprobs"),
+        (["--pairs", "some"], "--pairs is 'some': give all, or a number"),
+        (["--verdict", "stars"], "--verdict is 'stars': input should be 'text' or 'logprobs'"),
         (["--aggregate", "mean"], "--aggregate is 'mean'; use one of majority, dawid-skene"),
         (["--languages", "xx"], "no language 'xx' here; there is en, sw"),
         (["--body", "{"], "--body is no JSON"),
@@ -169,7 +169,7 @@ def test_options_reach_the_model(judge, serve, tmp_path):
         (["--prices", "absent.json"], "there is no file of prices"),
         (["--template", "absent.jinja"], "there is no template at"),
         (["--store", "redis://x"], "a store is a file on a local disk"),
-        (["--timeout", 0], "Invalid value for '--timeout'"),
+        (["--timeout", 0], "--timeout is 0.0: input should be greater than 0"),
     ],
 )
 def test_what_cannot_be_met_is_said(judge, serve, options, message):

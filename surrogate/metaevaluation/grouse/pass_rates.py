@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, METRICS
-from surrogate.metaevaluation.results import MetaEvaluation
 from surrogate.metaevaluation.runner import BY_JUDGE, judges_of
 
 TOTAL = "total"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from arena.llm.usage import Budget, Usage
+from arena.llm import Budget, Usage
+from arena.llm.ask import Progress
 from features.declare.sample import Missing
 from features.measures.ragas import QUESTIONS
 from features.models import Item, ModelOptions, Scores, load_scorer
@@ -70,16 +71,15 @@ class EmbedderJudge:
             UsageError: See ``features.models.load_scorer``.
             MissingDependencyError: If a package that the model needs is not installed.
         """
-        texts = list(dict.fromkeys(text for pair in pairs for text in _embedded(pair)))
+        compared = [_compared(pair, text) for pair in pairs for text in (pair.first, pair.second)]
+        texts = list(dict.fromkeys(text for sides in compared for side in sides for text in side))
         prefix = prefix_for(self.model)
         before = "" if prefix == "none" else f"{prefix}: "
         scorer = load_scorer("embedder", self.model, self.options)
         vectors = scorer.score([(before + text,) for text in texts])
         known = dict(zip(texts, vectors, strict=True))
-        return [
-            higher(_cosine(pair, pair.first, known), _cosine(pair, pair.second, known))
-            for pair in pairs
-        ]
+        scores = [_cosine(*sides, known) for sides in compared]
+        return [higher(*two) for two in zip(scores[::2], scores[1::2], strict=True)]
 
 
 @dataclass(frozen=True)
@@ -134,32 +134,20 @@ def _sentences(text: str) -> list[str]:
     return split_sentences(text, LANGUAGE)
 
 
-def _embedded(pair: Pair) -> Iterable[str]:
-    """Yield all that must be embedded to judge a pair."""
-    texts = (pair.first, pair.second)
+def _compared(pair: Pair, text: str) -> tuple[list[str], list[str]]:
+    """Return what is compared of a text of a pair, and what it should be near to."""
+    if pair.criterion == ANSWER_RELEVANCE:
+        return [text], [pair.question]
     if pair.criterion == FAITHFULNESS:
-        yield from _sentences(pair.context or "")
-        yield from (sentence for text in texts for sentence in _sentences(text))
-        return
-    yield pair.question
-    if pair.criterion == ANSWER_RELEVANCE:
-        yield from texts
-    else:
-        yield from (sentence for text in texts for sentence in _sentences(text))
+        return _sentences(text), _sentences(pair.context or "")
+    return _sentences(text), [pair.question]
 
 
-def _cosine(pair: Pair, text: str, known: Mapping[str, Scores]) -> Verdict:
-    if pair.criterion == ANSWER_RELEVANCE:
-        return Verdict(float(known[text] @ known[pair.question]))
-    targets = _sentences(pair.context or "") if pair.criterion == FAITHFULNESS else [pair.question]
-    sentences = _sentences(text)
-    if not sentences or not targets:
+def _cosine(texts: list[str], targets: list[str], known: Mapping[str, Scores]) -> Verdict:
+    if not texts or not targets:
         return Verdict(None, _NO_SENTENCES)
-    cosines = (
-        np.stack([known[sentence] for sentence in sentences])
-        @ np.stack([known[sentence] for sentence in targets]).T
-    )
-    return Verdict(float(cosines.max(axis=1).mean(dtype=np.float64)))
+    vectors, others = (np.stack([known[text] for text in side]) for side in (texts, targets))
+    return Verdict(float((vectors @ others.T).max(axis=1).mean(dtype=np.float64)))
 
 
 def _reranked(pair: Pair, text: str) -> list[Item]:
@@ -175,9 +163,6 @@ def _mean(known: Mapping[Item, float], items: Sequence[Item]) -> Verdict:
     if not items:
         return Verdict(None, _NO_SENTENCES)
     return Verdict(float(np.mean([known[item] for item in items])))
-
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language import NO_ANSWER
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.board.tables import read_feature_table
 from surrogate.board.truth import compare_with_truth
-from surrogate.metaevaluation.results import MetaEvaluation
 
 
 def without(arena, language, system):

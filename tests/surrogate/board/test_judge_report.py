@@ -22,8 +22,8 @@ from surrogate.board.judge_report import (
     read_judging_records,
     report_judge,
 )
+from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 from surrogate.board.summarize import language_diagnoses
-from surrogate.metaevaluation.results import MetaEvaluation, add_metaevaluations
 
 sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 

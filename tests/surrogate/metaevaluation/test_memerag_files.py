@@ -8,15 +8,15 @@ from memerag_samples import answered, labeled, lines_of, verdict_table
 
 from arena import DataError, UsageError
 from arena.statistics.agreement import agreement_report
-from surrogate.metaevaluation.memerag.rating_files import read_ratings
-from surrogate.metaevaluation.memerag.run_file import read_run, write_run
-from surrogate.metaevaluation.memerag.scores import memerag_metaevaluations, score_judges
-from surrogate.metaevaluation.results import (
+from surrogate.board.metaevaluations import (
     MetaEvaluation,
     add_metaevaluations,
     is_same_judge,
     read_metaevaluations,
 )
+from surrogate.metaevaluation.memerag.rating_files import read_ratings
+from surrogate.metaevaluation.memerag.run_file import read_run, write_run
+from surrogate.metaevaluation.memerag.scores import memerag_metaevaluations, score_judges
 from surrogate.metaevaluation.runner import judges_of
 
 YES, NO = "Supported", "Not Supported"

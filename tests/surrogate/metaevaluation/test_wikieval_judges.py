@@ -9,8 +9,8 @@ from wikieval_samples import QUESTIONS, write_wikieval
 
 from arena import UsageError
 from arena.llm import UnparsableError
+from surrogate.board.metaevaluations import add_metaevaluations, read_metaevaluations
 from surrogate.metaevaluation.judges import FunctionJudge, LexicalJudge, PromptJudge, Verdict
-from surrogate.metaevaluation.results import add_metaevaluations, read_metaevaluations
 from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.metaevaluation.wikieval.accuracy import (
     PUBLISHED,

@@ -1,4 +1,4 @@
-"""What is known of judges' quality, beside the judgments: ``metaevaluation.json`` of an arena."""
+"""How good judges are, as an arena notes it beside its judgments: ``metaevaluation.json``."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import MissingDependencyError, UsageError
-from arena.generation import ByteTrimmer, read_tokenizer
+from arena.text.trimming import ByteTrimmer, read_tokenizer
 
 
 @pytest.mark.parametrize(
