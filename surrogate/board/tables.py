@@ -183,7 +183,7 @@ def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
 
 
-class ShownVerdict(BaseModel):
+class ExampleVerdict(BaseModel):
     """A verdict on an answer, as seen from its system."""
 
     model_config = ConfigDict(frozen=True)
@@ -203,7 +203,7 @@ class Example(BaseModel):
     query: str
     system: str
     answer: str
-    verdicts: tuple[ShownVerdict, ...] = ()
+    verdicts: tuple[ExampleVerdict, ...] = ()
 
 
 def read_examples(folder: Path) -> pd.DataFrame:

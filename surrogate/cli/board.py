@@ -114,12 +114,15 @@ def demo(
     from arena.data.folder import read_arena
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
+    from surrogate.board.judge_report import read_judging_records
     from surrogate.board.truth import compare_with_truth
     from surrogate.cli import printing
 
+    arena = read_arena(sample_folder())
     with printing.progress_bar() as progress:
         built = build_board(
-            read_arena(sample_folder()),
+            arena,
+            records=read_judging_records(sample_folder(), arena.judges[0]),
             tournaments=tournaments,
             seed=seed,
             n_jobs=jobs,

@@ -71,7 +71,7 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def cell_range(low: object, high: object, between: str) -> str:
+def shown_bounds(low: object, high: object, between: str) -> str:
     """Show two bounds; a dash where there are none."""
     return cell(None) if is_missing(low) else f"{cell(low)}{between}{cell(high)}"
 
@@ -122,7 +122,7 @@ def print_language(board: pd.DataFrame, language: str) -> None:
     columns = ["rank", "system", "rating", "interval", "coverage", "arena_rank", "arena_rating"]
     rows = board[board["language"] == language]
     bounds = zip(rows["low"], rows["high"], strict=True)
-    rows = rows.assign(interval=[cell_range(low, high, ", ") for low, high in bounds])
+    rows = rows.assign(interval=[shown_bounds(low, high, ", ") for low, high in bounds])
     print_columns(f"Synthetic leaderboard, {language}", rows, [*columns, "split", "note"])
 
 

@@ -32,12 +32,12 @@ def checked_license(license_name: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return text as code in a line, with more backticks around it than in it."""
+    """Return text as code in a line, with a fence that the text does not hold."""
     plain = re.sub(r"\s", " ", text)
     longest = max((len(run) for run in re.findall("`+", plain)), default=0)
-    ticks = "`" * (longest + 1)
+    fence = "`" * (longest + 1)
     padding = " " if plain.startswith("`") or plain.endswith("`") else ""
-    return f"{ticks}{padding}{plain}{padding}{ticks}"
+    return f"{fence}{padding}{plain}{padding}{fence}"
 
 
 def bullets(items: Iterable[str]) -> str:
@@ -56,7 +56,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def agreement_rows(board: Board) -> str:
+def tau_table(board: Board) -> str:
     """Return Kendall tau a language, and its mean."""
     rows = [
         [
@@ -195,7 +195,7 @@ def _text(board: Board, files: Sequence[str], answers: int) -> str:
         _how_made(summary),
         "How far the synthetic ranking agrees with that from the judgments (Kendall tau; *unseen* "
         "is with every system rated by a surrogate that was trained without it):",
-        agreement_rows(board),
+        tau_table(board),
         "## Signature",
         signature_list(board),
         "## Limits",
@@ -303,7 +303,7 @@ def _text_model_card(board: Board, digest: str) -> str:
         "Kendall tau between the ranking by this model and that from the judgments. *tau* has most "
         "systems in training; *tau unseen* rates every system by a model that was trained without "
         "it, and is the figure to trust for new systems.",
-        agreement_rows(board),
+        tau_table(board),
         "## Limitations",
         bullets(limits(board)),
         "## How to load it",

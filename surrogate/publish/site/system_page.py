@@ -10,15 +10,15 @@ import pandas as pd
 
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.tables import Example, ShownVerdict
+from surrogate.board.tables import Example, ExampleVerdict
 from surrogate.publish.formats import (
-    Axis,
+    LinearScale,
     Span,
     count_of,
     finite,
     language_name,
-    placed_interval,
     scale_over,
+    span,
 )
 from surrogate.publish.view import mean_importances, ratings_with_tiers, unranked_reason
 
@@ -49,7 +49,7 @@ class FieldFeature:
     name: str
     importance: float | None
     median: float | None
-    scale: Axis
+    scale: LinearScale
     box: Box
 
 
@@ -223,7 +223,7 @@ class ShownExample:
     question: str
     text: str
     cut: int
-    verdicts: tuple[ShownVerdict, ...]
+    verdicts: tuple[ExampleVerdict, ...]
     outcomes: Mapping[str, int]
 
 
@@ -310,17 +310,15 @@ class SystemPages:
             language=language,
             name=language_name(language),
             ranked=int(self._ranked[language]),
-            synthetic=placed_interval(self._scale, row["rating"], row["low"], row["high"]),
-            arena=placed_interval(
-                self._scale, row["arena_rating"], row["arena_low"], row["arena_high"]
-            ),
+            synthetic=span(self._scale, row["rating"], row["low"], row["high"]),
+            arena=span(self._scale, row["arena_rating"], row["arena_low"], row["arena_high"]),
             split=row["split"],
             note=note,
             **numbers,
         )
 
 
-def _rating_scale(board: pd.DataFrame) -> Axis:
+def _rating_scale(board: pd.DataFrame) -> LinearScale:
     columns = ["rating", "low", "high", "arena_rating", "arena_low", "arena_high"]
     return scale_over(board[columns].to_numpy(float).ravel())
 

@@ -108,7 +108,7 @@ def test_deleted_and_altered_outputs_are_noticed(made, damage, reason):
     assert reason in board.reasons
 
 
-def test_a_deleted_board_is_made_anew_as_it_was(made, make, states):
+def test_a_deleted_board_is_made_again_as_it_was(made, make, states):
     folder = made.out / "a" / "board"
     content = (folder / "board.csv").read_bytes()
     shutil.rmtree(folder)
@@ -168,7 +168,7 @@ def test_a_board_that_fails_keeps_what_was_made_before(made, make, place):
     assert not check(boards, boards.out).is_current
 
 
-def test_force_makes_one_board_anew(made, configure, make, states):
+def test_force_makes_one_board_again(made, configure, make, states):
     boards = configure(BOARD + "[boards.b]\narena = 'arena'\nfeature_table = 'scores.csv'\n")
     assert states(make(boards, force=["b"])) == {
         "a/features": "current",

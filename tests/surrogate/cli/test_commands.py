@@ -105,7 +105,7 @@ def test_board_says_how_good_its_judge_is(run, small_arena, tmp_path, capsys):
     further.mkdir()
     for place, dataset in ((folder, "memerag"), (further, "grouse")):
         entry = {"judge": "llm:simulated-teacher", "dataset": dataset, "n": 10, "languages": ["en"]}
-        numbers = {"balanced_accuracy": 0.7, "standard_error": 0.01}
+        numbers = {"metric": "balanced_accuracy", "value": 0.7, "standard_error": 0.01}
         content = {"metaevaluations": [entry | numbers]}
         (place / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
     options = ["--tournaments", 2, "--jobs", 1, "--examples", 1, "--metaevaluation", further]
