@@ -1,21 +1,34 @@
-"""Ground floor: records and formats, battles, Bradley-Terry, tournaments."""
+"""What was asked, answered and judged, and the ratings it gives.
 
-from arena.data.errors import ArenaError, DataError, MissingDependencyError, Problem, UsageError
-from arena.data.folder import Arena, read_answers, read_arena, write_arena
-from arena.data.schema import ArenaInfo, Passage
-from arena.data.version import __version__
+Reading and writing:
+    read_arena, write_arena   an arena folder: questions, answers, judgments
+    read_answers              answers of further systems to an arena's questions
+    read_judgments            judgments of any file: ours, or LMArena's battles
+    Arena, ArenaInfo, Passage what is read
+    sample_arena              the simulated arena that comes with the package
 
-__all__ = [
-    "Arena",
-    "ArenaError",
-    "ArenaInfo",
-    "DataError",
-    "MissingDependencyError",
-    "Passage",
-    "Problem",
-    "UsageError",
-    "__version__",
-    "read_answers",
-    "read_arena",
-    "write_arena",
-]
+Rating:
+    rate                      Bradley-Terry ratings of a table of judgments, intervals and tiers
+    bootstrap_tournaments     ratings on questions drawn again and again (Algorithm 1)
+    Ratings, Tournaments      what they return
+
+Judging:
+    judge_arena, judge_folder pairwise verdicts by an LLM, kept and paid for once
+    LlmJudge, ModelSettings, Endpoint, Llm, open_store
+    ask_table                 any question to an LLM about the rows of a table
+
+Diagnosing:
+    diagnose                  what limits a board, in sentences
+    study_sampling            how many judgments a ranking needs
+
+Errors:
+    ArenaError                of which all others are: DataError (input, every problem with file,
+                              line, field and hint), UsageError, MissingDependencyError
+
+Names are loaded on first use. Further stages: ``arena.adapters``, ``generation``, ``planning``,
+``simulation``, ``statistics``.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

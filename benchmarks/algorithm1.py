@@ -60,7 +60,7 @@ class Loop:
 
     Attributes:
         r2: Holdout R², shape (T,).
-        coefficients: Bradley-Terry coefficients, centerd on 0, shape (T, S).
+        coefficients: Bradley-Terry coefficients, centered on 0, shape (T, S).
         fitting: Seconds in choix.
     """
 

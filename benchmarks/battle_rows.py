@@ -3,123 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import peers
 from peer_rows import ROUNDS, SAMPLED, Row, Settings, compared, extrapolated, gap, report
-from workloads import Floats, repeated, simulated_codes
+from workloads import Floats, repeated, simulated_battles
 
-from arena.rating.battle_codes import BattleCodes
-from arena.rating.bradley_terry import RatingModel, fit_bradley_terry
+from arena.rating.battles import Battles, WinCounts
+from arena.rating.bradley_terry import fit_bradley_terry, solve
+from arena.rating.intervals import RatingModel, bootstrap, sandwich
 from arena.rating.likelihoods import Counts
-from arena.rating.outcomes import Outcomes, count_outcomes
-from arena.rating.uncertainty import bootstrap, sandwich
 
-MODEL = RatingModel(ties="half", ridge=0.0)
 LARGEST_FROM_BATTLES = 2_000_000
 SANDWICH_AGREEMENT = 1e-4
 MILLION = 1_000_000
 
 
-def crowd(settings: Settings, title: str, battles: int, systems: int) -> None:
+def crowd(settings: Settings, title: str, size: int, systems: int) -> None:
     """Fit and bootstrap many single battles."""
-    codes = simulated_codes(battles, systems, seed=0)
-    outcomes = count_outcomes(codes)
-    title = f"{title}: {battles // MILLION} million battles, {systems} systems"
-    report(f"{title}; one fit on counts", single_fits(settings, outcomes))
-    report(f"{title}; one fit from battles, counting included", from_battles(settings, codes))
-    report(f"{title}; {ROUNDS} bootstrap replicates", bootstraps(settings, outcomes))
+    battles = simulated_battles(size, systems, seed=0)
+    counts = battles.count()
+    title = f"{title}: {size // MILLION} million battles, {systems} systems"
+    report(f"{title}; one fit on counts", single_fits(settings, counts))
+    report(f"{title}; one fit from battles, counting included", from_battles(settings, battles))
+    report(f"{title}; {ROUNDS} bootstrap replicates", bootstraps(settings, counts))
     if "arena-rank" in settings.libraries:
-        report(f"{title}; fit and sandwich intervals", sandwiches(settings, outcomes))
+        report(f"{title}; fit and sandwich intervals", sandwiches(settings, counts))
 
 
-def single_fits(settings: Settings, outcomes: Outcomes) -> Iterable[Row]:
-    systems = len(outcomes.systems)
-    won, met = peers.points(outcomes.totals)
-    cells = (outcomes.first, outcomes.second, systems)
+def single_fits(settings: Settings, counts: WinCounts) -> Iterable[Row]:
+    won, met = peers.points(counts.totals)
+    cells = peers.Cells(counts.pairs.first, counts.pairs.second, counts.pairs.n_systems)
     fit, ours = repeated(
-        lambda: fit_bradley_terry(won, met, *cells, ridge=0.0), 2 * settings.repeats
+        lambda: fit_bradley_terry(won, met, cells.first, cells.second, cells.systems, ridge=0.0),
+        2 * settings.repeats,
     )
     yield Row("ours, fit_bradley_terry", ours)
-    for peer in settings.fitters(systems):
-        prepared = peer.prepare(peers.Cells(*cells), won[0], met[0])
+    for peer in settings.fitters(cells.systems):
+        prepared = peer.prepare(cells, won[0], met[0])
         found, seconds = repeated(partial(peer.fit, prepared), settings.repeats)
         yield Row(peer.name, seconds, gap(found, fit.coefficients), peer.agreement)
 
 
-def fit_codes(codes: BattleCodes) -> Floats:
-    outcomes = count_outcomes(codes)
-    return MODEL.fit(outcomes, outcomes.totals).coefficients
+def fit_battles(battles: Battles) -> Floats:
+    return RatingModel(battles.count()).fit().coefficients
 
 
-def from_battles(settings: Settings, codes: BattleCodes) -> Iterable[Row]:
-    fitted, ours = repeated(partial(fit_codes, codes), settings.repeats)
+def from_battles(settings: Settings, battles: Battles) -> Iterable[Row]:
+    fitted, ours = repeated(partial(fit_battles, battles), settings.repeats)
     yield Row("ours, from integer codes", ours)
     if "evalica" in settings.libraries:
-        battles = peers.evalica_battles(codes)
+        rows = peers.evalica_battles(battles)
         for peer in peers.evalica_peers():
-            found, seconds = repeated(partial(peer.fit, battles), 1)
+            found, seconds = repeated(partial(peer.fit, rows), 1)
             yield Row(f"{peer.name}, from lists", seconds, gap(found, fitted), peer.agreement)
-        del battles
+        del rows
     if "arena-rank" in settings.libraries:
-        yield arena_rank_from_battles(codes)
+        yield arena_rank_from_battles(battles)
 
 
-def arena_rank_from_battles(codes: BattleCodes) -> Row:
-    size = min(len(codes.winner), LARGEST_FROM_BATTLES)
-    part = BattleCodes(
-        codes.systems, codes.side_a[:size], codes.side_b[:size], codes.winner[:size], None, size
+def arena_rank_from_battles(battles: Battles) -> Row:
+    size = min(len(battles), LARGEST_FROM_BATTLES)
+    part = replace(
+        battles,
+        side_a=battles.side_a[:size],
+        side_b=battles.side_b[:size],
+        winner=battles.winner[:size],
+        n_questions=size,
     )
     found, seconds = repeated(peers.arena_rank_battles(part), 1)
-    times = len(codes.winner) / size
+    times = len(battles) / size
     note = f"{size // MILLION} million battles measured, extrapolated linearly"
     return Row(
         "arena-rank, from a table",
         seconds * times,
-        gap(found, fit_codes(part)),
+        gap(found, fit_battles(part)),
         peers.arena_rank_peer().agreement,
         note if times > 1 else "",
     )
 
 
-def bootstraps(settings: Settings, outcomes: Outcomes) -> Iterable[Row]:
-    _, ours = repeated(partial(bootstrapped, outcomes, ROUNDS), settings.repeats)
+def bootstraps(settings: Settings, counts: WinCounts) -> Iterable[Row]:
+    _, ours = repeated(partial(bootstrapped, counts, ROUNDS), settings.repeats)
     yield Row("ours, fit, draws and batched fits", ours)
-    _, draws = repeated(partial(drawn, outcomes, ROUNDS), 1)
+    _, draws = repeated(partial(drawn, counts, ROUNDS), 1)
     yield Row("  of that, draws", draws)
-    counts = first_replicates(outcomes, SAMPLED)
-    expected = MODEL.fit(outcomes, counts).coefficients
-    systems = len(outcomes.systems)
-    cells = peers.Cells(outcomes.first, outcomes.second, systems)
-    for peer in settings.fitters(systems):
-        seconds, difference = compared(peer, cells, peers.points(counts), expected)
+    sampled = first_replicates(counts, SAMPLED)
+    expected = solve(RatingModel(counts).problem(sampled)).coefficients
+    cells = peers.Cells(counts.pairs.first, counts.pairs.second, counts.pairs.n_systems)
+    for peer in settings.fitters(cells.systems):
+        seconds, difference = compared(peer, cells, peers.points(sampled), expected)
         yield extrapolated(peer, seconds, difference, SAMPLED)
 
 
-def bootstrapped(outcomes: Outcomes, rounds: int) -> Floats:
-    fit = MODEL.fit(outcomes, outcomes.totals)
-    random = np.random.default_rng(1)
-    return bootstrap(outcomes, MODEL, fit.parameters[0], rounds, random).replicates
+def bootstrapped(counts: WinCounts, rounds: int) -> Floats:
+    model = RatingModel(counts)
+    parameters = model.fit().parameters[0]
+    return bootstrap(model, parameters, rounds, np.random.default_rng(1)).replicates
 
 
-def drawn(outcomes: Outcomes, rounds: int) -> int:
-    return sum(len(counts.wins) for counts in outcomes.resampled(rounds, np.random.default_rng(1)))
+def drawn(counts: WinCounts, rounds: int) -> int:
+    blocks = counts.resampled(rounds, np.random.default_rng(1))
+    return sum(block.wins.shape[1] for block in blocks)
 
 
-def first_replicates(outcomes: Outcomes, size: int) -> Counts:
-    return next(outcomes.resampled(size, np.random.default_rng(1))).take(np.arange(size))
+def first_replicates(counts: WinCounts, size: int) -> Counts:
+    return next(counts.resampled(size, np.random.default_rng(1))).take(slice(size))
 
 
-def sandwiches(settings: Settings, outcomes: Outcomes) -> Iterable[Row]:
-    found, ours = repeated(partial(sandwich_widths, outcomes), settings.repeats)
+def sandwiches(settings: Settings, counts: WinCounts) -> Iterable[Row]:
+    found, ours = repeated(partial(sandwich_widths, counts), settings.repeats)
     yield Row("ours", ours)
-    theirs, seconds = repeated(peers.arena_rank_sandwich(outcomes), min(settings.repeats, 3))
+    theirs, seconds = repeated(peers.arena_rank_sandwich(counts), min(settings.repeats, 3))
     difference = float(np.abs(theirs / found - 1.0).max())
     yield Row("arena-rank", seconds, difference, SANDWICH_AGREEMENT, "relative, of half widths")
 
 
-def sandwich_widths(outcomes: Outcomes) -> Floats:
-    fit = MODEL.fit(outcomes, outcomes.totals)
-    found = sandwich(outcomes, MODEL, fit.parameters[0], np.random.default_rng(0))
+def sandwich_widths(counts: WinCounts) -> Floats:
+    model = RatingModel(counts)
+    found = sandwich(model, model.fit().parameters[0], np.random.default_rng(0))
     return np.asarray((found.high - found.low) / 2)

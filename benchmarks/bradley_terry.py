@@ -1,7 +1,7 @@
 """Bradley-Terry fits and bootstraps against choix, evalica and arena-rank, on one thread.
 
 Every peer gets aggregated counts in its own form, prepared beforehand; only its fits are timed.
-Ours is timed with everything, the draws of the bootstrap included. Coefficients are centerd and
+Ours is timed with everything, the draws of the bootstrap included. Coefficients are centered and
 compared on the same counts, to each peer's own tolerance. See benchmarks/README.md.
 
 Run:  python benchmarks/bradley_terry.py [--sizes small,medium,large,scaling] [--repeats 5]
@@ -21,13 +21,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from battle_rows import MILLION, bootstrapped, crowd, fit_codes
+from battle_rows import MILLION, bootstrapped, crowd, fit_battles
 from peer_rows import ROUNDS, Settings
 from question_rows import small
 from threadpoolctl import threadpool_limits
-from workloads import Floats, repeated, simulated_codes, write_battles
-
-from arena.rating.outcomes import count_outcomes
+from workloads import Floats, repeated, simulated_battles, write_battles
 
 PEERS = ("choix", "evalica", "arena-rank")
 TARGET = "target: under 15 s and 2 GiB"
@@ -46,7 +44,7 @@ def end_to_end(battles: int, systems: int, repeats: int) -> None:
     """From a Parquet file to a bootstrap, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "battles.parquet"
-        write_battles(simulated_codes(battles, systems, seed=0), path)
+        write_battles(simulated_battles(battles, systems, seed=0), path)
         megabytes = path.stat().st_size / 1e6
         found, wall = repeated(partial(run_end_to_end, path), repeats)
     stages = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in found["seconds"].items())
@@ -68,16 +66,16 @@ def run_end_to_end(path: Path) -> dict[str, Any]:
 def scaling(settings: Settings) -> None:
     """Time by the number of battles and of replicates."""
     systems = 200
-    codes = [simulated_codes(n * MILLION, systems, seed=0) for n in (1, 2, 4, 8)]
+    battles = [simulated_battles(n * MILLION, systems, seed=0) for n in (1, 2, 4, 8)]
     print_scaling(
         "million battles counted and fitted",
-        {len(c.winner) // MILLION: partial(fit_codes, c) for c in codes},
+        {len(item) // MILLION: partial(fit_battles, item) for item in battles},
         settings.repeats,
     )
-    outcomes = count_outcomes(codes[1])
+    counts = battles[1].count()
     print_scaling(
         "replicates of 2 million battles",
-        {rounds: partial(bootstrapped, outcomes, rounds) for rounds in (50, 100, 200, 400)},
+        {rounds: partial(bootstrapped, counts, rounds) for rounds in (50, 100, 200, 400)},
         settings.repeats,
     )
 

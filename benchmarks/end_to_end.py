@@ -18,10 +18,8 @@ from pathlib import Path  # noqa: E402
 import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from arena.rating.battle_codes import read_battle_codes  # noqa: E402
-from arena.rating.bradley_terry import RatingModel  # noqa: E402
-from arena.rating.outcomes import count_outcomes  # noqa: E402
-from arena.rating.uncertainty import bootstrap  # noqa: E402
+from arena.rating.battle_files import read_battle_columns  # noqa: E402
+from arena.rating.intervals import RatingModel, bootstrap  # noqa: E402
 
 STATUS = Path("/proc/self/status")
 
@@ -49,15 +47,13 @@ def main() -> None:
         seconds[stage] = time.perf_counter() - START - sum(seconds.values())
 
     with threadpool_limits(1):
-        codes = read_battle_codes(arguments.path)
+        battles = read_battle_columns(arguments.path)
         mark("read")
-        outcomes = count_outcomes(codes)
+        model = RatingModel(battles.count())
         mark("count")
-        model = RatingModel(ridge=0.0)
-        fit = model.fit(outcomes, outcomes.totals)
+        fit = model.fit()
         mark("fit")
-        random = np.random.default_rng(0)
-        bootstrap(outcomes, model, fit.parameters[0], arguments.rounds, random)
+        bootstrap(model, fit.parameters[0], arguments.rounds, np.random.default_rng(0))
         mark("bootstrap")
     print(json.dumps({"seconds": seconds, "peak_bytes": peak_bytes()}))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import peers
-from workloads import Floats, centerd
+from workloads import Floats, centered
 
 ROUNDS = 200
 SAMPLED = 5
@@ -82,7 +82,7 @@ def compared(
     start = time.perf_counter()
     fitted = [peer.fit(prepared) for prepared in inputs]
     seconds = (time.perf_counter() - start) / len(inputs)
-    return seconds, float(np.abs(centerd(np.array(fitted)) - centerd(expected)).max())
+    return seconds, float(np.abs(centered(np.array(fitted)) - centered(expected)).max())
 
 
 def linearly(measured: int) -> str:
@@ -96,4 +96,4 @@ def extrapolated(peer: peers.Peer, seconds: float, difference: float, measured: 
 
 
 def gap(found: npt.ArrayLike, expected: npt.ArrayLike) -> float:
-    return float(np.abs(centerd(found) - centerd(expected)).max())
+    return float(np.abs(centered(found) - centered(expected)).max())

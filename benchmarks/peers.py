@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.rating.battle_codes import BattleCodes
+from arena.rating.battles import Battles, WinCounts
 from arena.rating.likelihoods import Counts
-from arena.rating.outcomes import Outcomes
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[Any]
@@ -126,11 +125,11 @@ def _evalica_lists(rows: dict[str, Any]) -> list[list[int]]:
     return [rows["xs"], rows["ys"], rows["winners"]]
 
 
-def evalica_battles(codes: BattleCodes) -> dict[str, Any]:
+def evalica_battles(battles: Battles) -> dict[str, Any]:
     """Turn single battles into evalica's input."""
-    winners = np.array([FIRST_WON, SECOND_WON, TIE])[codes.winner].tolist()
-    side_a, side_b = codes.side_a.tolist(), codes.side_b.tolist()
-    return _evalica_input(side_a, side_b, winners, [1.0] * len(winners), len(codes.systems))
+    winners = np.array([FIRST_WON, SECOND_WON, TIE])[battles.winner].tolist()
+    side_a, side_b = battles.side_a.tolist(), battles.side_b.tolist()
+    return _evalica_input(side_a, side_b, winners, [1.0] * len(winners), len(battles.systems))
 
 
 def evalica_bootstrap(rows: dict[str, Any], rounds: int) -> Floats:
@@ -191,11 +190,11 @@ def _arena_rank_dataset(cells: Cells, outcomes: Floats, counts: Floats) -> Any: 
     )
 
 
-def arena_rank_sandwich(outcomes: Outcomes) -> Callable[[], Floats]:
+def arena_rank_sandwich(counted: WinCounts) -> Callable[[], Floats]:
     """Return a function that fits and returns arena-rank's half widths of 95% intervals."""
-    totals = outcomes.totals
-    cells = Cells(outcomes.first, outcomes.second, len(outcomes.systems))
-    counts = np.concatenate([totals.wins[0], totals.ties[0], totals.losses[0]])
+    totals, pairs = counted.totals, counted.pairs
+    cells = Cells(pairs.first, pairs.second, pairs.n_systems)
+    counts = np.concatenate([totals.wins, totals.ties, totals.losses])[:, 0]
     points = np.repeat([1.0, 0.5, 0.0], len(cells.first))
     dataset = _arena_rank_dataset(cells, points, counts)
 
@@ -206,15 +205,15 @@ def arena_rank_sandwich(outcomes: Outcomes) -> Callable[[], Floats]:
     return widths
 
 
-def arena_rank_battles(codes: BattleCodes) -> Callable[[], Floats]:
+def arena_rank_battles(battles: Battles) -> Callable[[], Floats]:
     """Return a function that counts single battles and fits them by arena-rank."""
     dataset = load("arena_rank.utils.data_utils").PairDataset
     names = pd.Categorical.from_codes
     table = pd.DataFrame(
         {
-            "model_a": names(codes.side_a, list(codes.systems)),
-            "model_b": names(codes.side_b, list(codes.systems)),
-            "winner": names(codes.winner, ["model_a", "model_b", "tie"]),
+            "model_a": names(battles.side_a, list(battles.systems)),
+            "model_b": names(battles.side_b, list(battles.systems)),
+            "winner": names(battles.winner, ["model_a", "model_b", "tie"]),
         }
     ).astype(str)
     peer = arena_rank_peer()
@@ -223,5 +222,4 @@ def arena_rank_battles(codes: BattleCodes) -> Callable[[], Floats]:
 
 def points(counts: Counts) -> tuple[Floats, Floats]:
     """Return points of the first system (a tie is half) and battles, each of shape (R, M)."""
-    won = counts.wins + 0.5 * counts.ties
-    return won, counts.wins + counts.losses + counts.ties
+    return counts.points.T, counts.battles.T

@@ -9,7 +9,7 @@ import peers
 from peer_rows import ROUNDS, SAMPLED, Row, Settings, compared, extrapolated, linearly, report
 from workloads import Floats, Questions, repeated, simulated_questions
 
-from arena.rating.battle_codes import BattleCodes
+from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 
 SYSTEMS, QUESTIONS = 19, 100
@@ -48,7 +48,7 @@ def evalica_on_battles(held: Questions) -> Row:
     side_a, side_b = (np.tile(side, QUESTIONS) for side in (held.first, held.second))
     names = tuple(map(str, range(SYSTEMS)))
     winner = np.where(won, 0, 1)
-    codes = BattleCodes(names, side_a, side_b, winner, None, len(winner))
-    battles = peers.evalica_battles(codes)
-    _, seconds = repeated(lambda: peers.evalica_bootstrap(battles, SAMPLED), 1)
+    battles = Battles(names, side_a, side_b, winner, None, len(winner))
+    rows = peers.evalica_battles(battles)
+    _, seconds = repeated(lambda: peers.evalica_bootstrap(rows, SAMPLED), 1)
     return Row("evalica.bootstrap over battles", seconds * ROUNDS / SAMPLED, note=linearly(SAMPLED))

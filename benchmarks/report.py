@@ -19,13 +19,24 @@ import pandas as pd
 sys.path.pop(0)  # features.py beside this file has the name of the package
 
 from arena.data.languages import MIRACL_LANGUAGES
+from surrogate import Board
+from surrogate.board.judge_report import (
+    FailureCounts,
+    FlipRate,
+    JudgeReport,
+    Position,
+    UsageCounts,
+)
+from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
+from surrogate.board.tables import IMPORTANCES, NEIGHBORS, Example
 from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
 TARGETS = {(19, 18): 10, (300, 20): 60}
 QUESTIONS = 50
 FEATURES = 14
+NEIGHBOR = list(NEIGHBORS.columns)[2]
 SORT = """() => {
   const button = document.querySelectorAll("#overall-table thead button")[2];
   const start = performance.now();
@@ -35,8 +46,8 @@ SORT = """() => {
 }"""
 
 
-def synthetic_board(folder: Path, systems: int, languages: int) -> None:
-    """Write a board folder of random ratings, with every pair judged in every language."""
+def synthetic_board(systems: int, languages: int) -> Board:
+    """Return a board of random ratings, with every pair judged in every language."""
     random = np.random.default_rng(0)
     names = [f"system-{place}" for place in range(systems)]
     codes = [*MIRACL_LANGUAGES, "it", "pt"][:languages]
@@ -47,18 +58,24 @@ def synthetic_board(folder: Path, systems: int, languages: int) -> None:
     board["rank"], board["arena_rank"] = ranked["rating"], ranked["arena_rating"]
     for name, source in (("", "rating"), ("arena_", "arena_rating")):
         board[f"{name}low"], board[f"{name}high"] = board[source] - 0.5, board[source] + 0.5
-    board = board.assign(coverage=1.0, answers=QUESTIONS, split="train", note="")
-    board.to_csv(folder / "board.csv", index=False)
-    _overall(board).to_csv(folder / "overall.csv", index=False)
-    tiers = board[["language", "system", "rank"]].assign(tier=1, rank_low=1, rank_high=systems)
-    tiers.to_csv(folder / "tiers.csv", index=False)
+    ratings = board.assign(coverage=1.0, answers=QUESTIONS, split="train", note="")
+    keys = ["language", "system"]
     pairs = _cells(codes, names).merge(_cells(codes, names, "opponent"), on="language")
-    pairs = pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1)
-    pairs.to_csv(folder / "win_matrix.csv", index=False)
-    near = _cells(codes, names).assign(neighbour=names[0], distance=1.0)
-    near.to_csv(folder / "neighbours.csv", index=False)
-    _features(codes, names, random).to_parquet(folder / "features.parquet", index=False)
-    _write_summary(folder, codes, systems)
+    importances = _cells(codes, [f"feature_{place}" for place in range(FEATURES)], "feature")
+    return Board(
+        ratings=ratings,
+        overall=_overall(ratings),
+        arena=ratings[[*keys, "rank", "rating", "low", "high", "note"]],
+        importances=importances.reindex(columns=list(IMPORTANCES.columns)).fillna(1 / FEATURES),
+        tiers=ratings[keys].assign(tier=1, rank_low=1, rank_high=systems, note=""),
+        win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
+        neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
+        examples=pd.DataFrame(columns=list(Example.model_fields)),
+        features=_features(codes, names, random),
+        judge_report=_judge_report(codes, systems),
+        summary=_summary(codes, systems),
+        surrogate_or_file=Path("none"),
+    )
 
 
 def _cells(codes: list[str], names: list[str], column: str = "system") -> pd.DataFrame:
@@ -82,24 +99,37 @@ def _features(codes: list[str], names: list[str], random: np.random.Generator) -
     return pd.concat([table, pd.DataFrame(values, columns=columns)], axis=1)
 
 
-def _write_summary(folder: Path, codes: list[str], systems: int) -> None:
+def _summary(codes: list[str], systems: int) -> BoardSummary:
     counts = {"systems": systems, "systems_judged": systems, "questions": QUESTIONS}
     language = {**counts, "questions_judged": QUESTIONS, "judgments": 1, "skipped": {}, "tau": 0.9}
     macro = dict.fromkeys(
         ["tau", "tau_low", "tau_high", "tau_unseen", "holdout_r2_mean", "holdout_r2_median"], 0.9
     )
-    summary = BoardSummary.model_validate(
+    return BoardSummary.model_validate(
         {
             "arena": "synthetic",
             "fingerprint": "0",
-            "judge": "none",
-            "features": [],
-            "signature": "judge:none|seed:0",
+            "settings": BoardRecord(judge="none"),
             "macro": {"languages": len(codes), **macro},
             "languages": dict.fromkeys(codes, language),
         }
     )
-    (folder / "summary.json").write_text(summary.model_dump_json(), encoding="utf-8")
+
+
+def _judge_report(codes: list[str], systems: int) -> JudgeReport:
+    return JudgeReport(
+        judge="none",
+        judgments=1,
+        systems=systems,
+        languages=tuple(codes),
+        flip_rate=FlipRate(items=0, flipped=0),
+        position=Position(first_wins=0, decided=0),
+        length_preference=(),
+        agreement=(),
+        failures=FailureCounts(),
+        usage=UsageCounts(),
+        metaevaluations=(),
+    )
 
 
 def sort_milliseconds(index: Path) -> float | None:
@@ -122,12 +152,10 @@ def sort_milliseconds(index: Path) -> float | None:
 
 def main() -> None:
     for systems, languages in SIZES:
-        with tempfile.TemporaryDirectory() as workshop:
-            folder = Path(workshop) / "board"
-            folder.mkdir()
-            synthetic_board(folder, systems, languages)
+        with tempfile.TemporaryDirectory() as folder:
+            board = synthetic_board(systems, languages)
             start = time.perf_counter()
-            index = write_site(folder, Path(workshop) / "site")
+            index = write_site(board, Path(folder) / "site")
             seconds = time.perf_counter() - start
             largest = max(index.parent.rglob("*.html"), key=lambda path: path.stat().st_size)
             sort = sort_milliseconds(index)

@@ -3,7 +3,7 @@
 For levels of Kendall tau with the ranking of the whole arena: how many judgments a random sample
 of all items (a pair of systems on a question) needs, how many adaptive pairing needs, and the
 ratio. A random sample is fitted as it is (the sampling of MIRAGE-Bench), and once more completed:
-what it lacks is foretold by the model that adaptive pairing uses, so that the second ratio is the
+what it lacks is predicted by the model that adaptive pairing uses, so that the second ratio is the
 choice's own gain. Curves are means over seeds; the interval of a ratio resamples seeds, each with
 all of its curves. A seed draws the samples and, where the arena is synthetic or simulated, the
 arena too.
@@ -51,16 +51,14 @@ def synthetic(systems: int, questions: int, spread: float, question_noise: float
         answers = strength + question_noise * random.normal(size=(questions, systems))
         first, second = np.triu_indices(systems, k=1)
         better = answers[:, first] - answers[:, second]
-        wins = (better + random.logistic(size=better.shape) > 0).astype(np.float64)
+        lost = better + random.logistic(size=better.shape) <= 0
         return Battles(
             systems=tuple(f"s{index:02}" for index in range(systems)),
-            questions=tuple(f"q{index:03}" for index in range(questions)),
-            first=first,
-            second=second,
-            points=wins,
-            counts=np.ones_like(wins),
-            ties="half",
-            dropped_ties=0,
+            side_a=np.tile(first, questions),
+            side_b=np.tile(second, questions),
+            winner=lost.ravel().astype(np.intp),
+            question=np.repeat(np.arange(questions), len(first)),
+            n_questions=questions,
         )
 
     return build
@@ -94,7 +92,7 @@ class Curves:
     Attributes:
         items: Number of items of the whole arena.
         random: Tau of random samples, shape (seeds, shares).
-        completed: Tau of random samples, the other items foretold, shape (seeds, shares).
+        completed: Tau of random samples, the other items predicted, shape (seeds, shares).
         adaptive: Tau of adaptive pairing, shape (seeds, shares).
     """
 

@@ -1,6 +1,6 @@
-"""How well surrogates rank unseen systems: learners by feature sets on one arena, same folds.
+"""How well surrogates of all kinds rank unseen systems, by feature sets on one arena, same folds.
 
-    python benchmarks/surrogates.py ARENA [--models M1,M2] [--feature-sets crude,default]
+    python benchmarks/surrogates.py ARENA [--surrogates S1,S2] [--feature-sets crude,default]
         [--repeats 5] [--tournaments 50] [--jobs -1] [--feature-cache FOLDER] [--json FILE]
 
 Prints Kendall tau of unseen systems (leave-systems-out, five folds a repeat; macro over languages)
@@ -29,7 +29,8 @@ from crude_features import CRUDE_FEATURES  # noqa: E402
 from arena import Arena, read_arena  # noqa: E402
 from arena.data.seeds import generator  # noqa: E402
 from arena.rating.battles import Battles  # noqa: E402
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
+from arena.rating.bradley_terry import DEFAULT_RIDGE  # noqa: E402
+from arena.rating.tournaments import fit_coefficients  # noqa: E402
 from arena.statistics.bootstrap import percentile_interval  # noqa: E402
 from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import Feature, extract, parse_features  # noqa: E402
@@ -164,11 +165,7 @@ def half_taus(battles: Battles, seed: int) -> Floats:
     first = np.array([random.permutation(size) < size // 2 for _ in range(HALVES)], dtype=float)
     halves = []
     for weights in (first, 1 - first):
-        points, counts = battles.weighted(weights)
-        fit = fit_bradley_terry(
-            points, counts, battles.first, battles.second, len(battles.systems), DEFAULT_RIDGE
-        )
-        halves.append(fit.coefficients)
+        halves.append(fit_coefficients(battles, weights, DEFAULT_RIDGE))
     return np.array([kendall_tau(one, other) for one, other in zip(*halves, strict=True)])
 
 

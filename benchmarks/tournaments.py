@@ -23,8 +23,7 @@ import pandas as pd
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from arena.rating.bradley_terry import fit_bradley_terry
-from arena.rating.tournaments import Tournaments, bootstrap_tournaments
+from arena.rating.tournaments import Tournaments, bootstrap_tournaments, fit_coefficients
 
 SYSTEMS = 19
 QUESTIONS = 100
@@ -96,9 +95,7 @@ def main() -> None:
 
 def solve(held: Tournaments) -> None:
     """Aggregate and fit alone, from per-question win counts already at hand."""
-    points, counts = held.battles.weighted(held.draws)
-    battles = held.battles
-    fit_bradley_terry(points, counts, battles.first, battles.second, SYSTEMS, ridge=0.0)
+    fit_coefficients(held.battles, held.draws, ridge=0.0)
 
 
 def report(theirs: float, ours: float, solve_only: float, difference: float) -> None:

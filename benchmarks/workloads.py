@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from scipy.special import expit
 
 from arena.data.schema import WINNERS
-from arena.rating.battle_codes import BattleCodes
+from arena.rating.battles import Battles
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -55,7 +55,7 @@ def simulated_questions(systems: int, questions: int, tournaments: int, seed: in
     return Questions(first, second, wins, random.multinomial(questions, even, size=tournaments))
 
 
-def simulated_codes(battles: int, systems: int, seed: int) -> BattleCodes:
+def simulated_battles(battles: int, systems: int, seed: int) -> Battles:
     """Simulate battles between systems of unequal popularity, one in ten a tie."""
     random = np.random.default_rng(seed)
     strength = random.normal(scale=SPREAD, size=systems)
@@ -65,16 +65,16 @@ def simulated_codes(battles: int, systems: int, seed: int) -> BattleCodes:
     lost = random.random(battles) >= expit(strength[side_a] - strength[side_b])
     winner = np.where(random.random(battles) < TIES, 2, lost.astype(np.int64))
     names = tuple(f"system-{index:04}" for index in range(systems))
-    return BattleCodes(names, side_a.astype(np.int64), side_b, winner, None, battles)
+    return Battles(names, side_a.astype(np.int64), side_b, winner, None, battles)
 
 
-def write_battles(codes: BattleCodes, path: Path) -> None:
+def write_battles(battles: Battles, path: Path) -> None:
     """Write battles as a Parquet file of names, as an arena would publish them."""
-    names, winners = pa.array(codes.systems), pa.array(WINNERS)
+    names, winners = pa.array(battles.systems), pa.array(WINNERS)
     columns = {
-        "system_a": pa.DictionaryArray.from_arrays(codes.side_a.astype(np.int32), names),
-        "system_b": pa.DictionaryArray.from_arrays(codes.side_b.astype(np.int32), names),
-        "winner": pa.DictionaryArray.from_arrays(codes.winner.astype(np.int32), winners),
+        "system_a": pa.DictionaryArray.from_arrays(battles.side_a.astype(np.int32), names),
+        "system_b": pa.DictionaryArray.from_arrays(battles.side_b.astype(np.int32), names),
+        "winner": pa.DictionaryArray.from_arrays(battles.winner.astype(np.int32), winners),
     }
     plain = {name: column.cast(pa.string()) for name, column in columns.items()}
     pq.write_table(pa.table(plain), path)
@@ -90,6 +90,6 @@ def repeated(function: Callable[[], Result], times: int) -> tuple[Result, float]
     return result, statistics.median(seconds)
 
 
-def centerd(coefficients: npt.ArrayLike) -> Floats:
+def centered(coefficients: npt.ArrayLike) -> Floats:
     values = np.atleast_2d(np.asarray(coefficients, dtype=np.float64))
     return np.asarray(values - values.mean(axis=1, keepdims=True))

@@ -47,10 +47,10 @@ def main() -> None:
     against_board = whole.judgments["system_a"].isin(NEWER) ^ whole.judgments["system_b"].isin(
         NEWER
     )
-    duels = whole.judgments[against_board].reset_index(drop=True)
-    few = duels[duels["query_id"].isin(drawn[: options.judged])]
+    matchups = whole.judgments[against_board].reset_index(drop=True)
+    few = matchups[matchups["query_id"].isin(drawn[: options.judged])]
     combined = estimate_win_rates(board, placed.features, few).set_index("system")
-    truth = points_won(duels)
+    truth = points_won(matchups)
     table = pd.DataFrame(
         {
             "predicted": combined["predicted"],
@@ -61,7 +61,7 @@ def main() -> None:
             "all judged": truth.reindex(combined.index),
         }
     )
-    title = f"Win rate against the board: {len(few)} of {len(duels)} judgments and the surrogate"
+    title = f"Win rate against the board: {len(few)} of {len(matchups)} judgments and the surrogate"
     show(title, table.sort_values("all judged", ascending=False).reset_index())
 
 
@@ -86,11 +86,11 @@ def without(arena: Arena, systems: tuple[str, ...]) -> Arena:
     )
 
 
-def points_won(duels: pd.DataFrame) -> pd.Series:
-    """Return the share of points of each newer system over all its duels."""
-    points = duels["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
-    is_a = duels["system_a"].isin(NEWER)
-    system = duels["system_a"].where(is_a, duels["system_b"])
+def points_won(matchups: pd.DataFrame) -> pd.Series:
+    """Return the share of points of each newer system over all its matchups."""
+    points = matchups["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
+    is_a = matchups["system_a"].isin(NEWER)
+    system = matchups["system_a"].where(is_a, matchups["system_b"])
     return points.where(is_a, 1 - points).groupby(system).mean()
 
 

@@ -25,7 +25,6 @@ from arena.diagnostics import diagnose_judgments
 from arena.judging import LlmJudge, judge_arena, merged_orders, pairs_judged_in
 from arena.judging.pairs import pair_keys, unordered
 from arena.llm import Endpoint, ModelSettings, open_store
-from arena.rating.battle_codes import code_judgments
 from arena.rating.ratings import rate
 
 
@@ -46,8 +45,8 @@ def main() -> None:
     minutes = (time.perf_counter() - started) / 60
 
     summary, flips = judged.summary, judged.summary.flips
-    print(f"\n{summary.sent} calls in {minutes:.1f} min, {summary.tokens_in} tokens in")
-    print(f"verdicts {summary.verdicts}, failures {summary.failures}, flags {summary.flags}")
+    print(f"\n{summary.usage}, in {minutes:.1f} min")
+    print(f"verdicts {summary.verdicts}, flags {summary.flags}")
     print(f"both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate or 0:.1%})")
     ours = merged_orders(judged.judgments)
     for table in (judged.judgments, ours):
@@ -82,7 +81,7 @@ def sampled(arena: Arena, size: int) -> pd.DataFrame:
 
 def ratings_of(judgments: pd.DataFrame) -> pd.Series:
     """Rate the systems; index: system."""
-    return rate(code_judgments(judgments), rounds=100).table.set_index("system")["rating"]
+    return rate(judgments, rounds=100).table.set_index("system")["rating"]
 
 
 def assembled(package: str, folder: Path) -> Path:

@@ -1,28 +1,26 @@
-"""Middle floor: what is measured on one answer, and the measuring of all of them."""
+"""Measure what can be seen of an answer: languages, citations, overlap, grounding, support.
 
-from features.declare.feature import Feature, Parameter
-from features.declare.sample import Missing, Question, Sample
-from features.engine.extraction import extract, feature_columns, missing_counts
-from features.measures.registry import (
-    DEFAULT_FEATURES,
-    FEATURES,
-    GROUPS,
-    describe_features,
-    parse_features,
-)
+Measuring:
+    extract             a table of features, one row an answer of an arena
+    parse_features      features from text such as ``citation_recall@5,bleu,grounding``
+    feature_columns     the columns of such a table that hold features
+    missing_counts      how many answers lack which feature, and why
+    ModelOptions        device, batch size, endpoint and store of features that read a model
+    worker_pool         processes, threads, or a Dask or Ray cluster
 
-__all__ = [
-    "DEFAULT_FEATURES",
-    "FEATURES",
-    "GROUPS",
-    "Feature",
-    "Missing",
-    "Parameter",
-    "Question",
-    "Sample",
-    "describe_features",
-    "extract",
-    "feature_columns",
-    "missing_counts",
-    "parse_features",
-]
+What there is:
+    describe_features   a table of all features: meaning, needs, source, availability
+    FEATURES            features by name
+    GROUPS              groups of features by name; DEFAULT_FEATURES is one
+
+Declaring your own:
+    Feature             a name, a function of one Sample, and why it may have no value
+    Sample, Question    an answer, parsed; what it answers, with passages and reference answer
+    Value, Missing      a number, or why there is none: EMPTY_ANSWER, NO_PASSAGES, ...
+    cutoff, choice      parameters: ``@10``, ``part=answer``; Parameter is what they make
+    Reading, model      what a model is to score, and which one; Item, Scores, require_model
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

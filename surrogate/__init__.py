@@ -1,50 +1,20 @@
-"""Top floor: surrogate judges, validation, ranking new systems, the command line.
+"""What is learned, shown and kept: boards, new systems, validation, judges held against people.
 
-Names are loaded on first use, so that the command line starts quickly.
+Boards:
+    build_board               the main job: from an arena to a validated synthetic leaderboard
+    Board                     a board: ``save``, ``load``, ``rank``, its tables
+    BoardSettings             everything that can be chosen
+
+New systems:
+    rank_systems              places them on a board by their answers alone
+
+Validation:
+    validate                  how well surrogates rank what they have not seen
+
+Names are loaded on first use. Further stages: ``surrogate.metaevaluation``, ``publish``, ``diff``,
+``runs``.
 """
 
-from __future__ import annotations
+import lazy_loader as lazy
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from surrogate.board.board import Board
-    from surrogate.board.build import build_board
-    from surrogate.board.settings import BoardSettings
-    from surrogate.learning.names import find_surrogate
-    from surrogate.learning.saving import load_surrogate, save_surrogate
-    from surrogate.learning.surrogate import Surrogate
-    from surrogate.ranking.rank import RankedSystems, place_systems, rank_systems
-
-_HOMES = {
-    "Board": "board.board",
-    "BoardSettings": "board.settings",
-    "RankedSystems": "ranking.rank",
-    "Surrogate": "learning.surrogate",
-    "build_board": "board.build",
-    "find_surrogate": "learning.names",
-    "load_surrogate": "learning.saving",
-    "place_systems": "ranking.rank",
-    "rank_systems": "ranking.rank",
-    "save_surrogate": "learning.saving",
-}
-
-__all__ = [
-    "Board",
-    "BoardSettings",
-    "RankedSystems",
-    "Surrogate",
-    "build_board",
-    "find_surrogate",
-    "load_surrogate",
-    "place_systems",
-    "rank_systems",
-    "save_surrogate",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -100,7 +100,7 @@ def test_the_documentation_builds(tmp_path):
 
 @pytest.mark.parametrize(
     ("guide", "needed"),
-    [("ratings.md", "AdaptivePairing"), ("judge_quality.md", "run_grouse")],
+    [("ratings.md", "AdaptivePairing"), ("judge_quality.md", "Grouse")],
 )
 def test_python_of_the_guides_runs(guide, needed, capsys):
     (code,) = [

@@ -1,13 +1,5 @@
 """Other published schemas, read into our tables: MIRAGE-Bench, LMArena."""
 
-from arena.adapters.lmarena import ForeignBattles, read_battles
-from arena.adapters.mirage import MirageBench, MirageFiles, load_mirage, read_mirage
+import lazy_loader as lazy
 
-__all__ = [
-    "ForeignBattles",
-    "MirageBench",
-    "MirageFiles",
-    "load_mirage",
-    "read_battles",
-    "read_mirage",
-]
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

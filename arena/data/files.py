@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TextIO, cast
+from uuid import uuid4
 
 import pyarrow as pa
 import zstandard
@@ -17,9 +19,9 @@ from filelock import FileLock
 
 from arena.data.errors import UsageError
 
-LOCK_FILE = ".lock"
 WRITING = ".writing-"
 """How the name of a temporary folder begins, in which something is written."""
+LOCK_FILE = ".lock"
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
 
@@ -56,19 +58,22 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder to write to")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=WRITING) as temporary:
-        new, old = Path(temporary) / "new", Path(temporary) / "old"
-        new.mkdir()
+    new = folder.with_name(f"{WRITING}{folder.name}-{uuid4().hex[:8]}")
+    old = new.with_name(f"{new.name}-old")
+    new.mkdir()
+    try:
         yield new
-        if not folder.exists():
-            new.rename(folder)
-            return
-        folder.rename(old)
+        if folder.exists():
+            folder.rename(old)
         try:
             new.rename(folder)
         except OSError:
-            old.rename(folder)
+            if old.exists():
+                old.rename(folder)
             raise
+    finally:
+        for left_over in (new, old):
+            shutil.rmtree(left_over, ignore_errors=True)
 
 
 def file_digest(path: Path) -> str:

@@ -92,7 +92,7 @@ def read_arena(folder: Path | str) -> Arena:
     info = read_info(folder)
     queries = _read_queries(_table_file(folder, "queries"))
     answers = _read_answers(_table_file(folder, "answers"))
-    judgments_file = _find_table_file(folder, "judgments")
+    judgments_file = find_table_file(folder, "judgments")
     judgments = read_rows(judgments_file) if judgments_file else None
     return checked_arena(info, queries, answers, judgments)
 
@@ -170,7 +170,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
     if not problems:
         problems = [
             *duplicates(answers, ANSWER_KEY, "answer"),
-            *unknown_questions(answers, rows_of(queries, "queries"), "answer"),
+            *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
         ]
     if problems:
         raise DataError(problems)
@@ -222,7 +222,7 @@ def read_info(folder: Path) -> ArenaInfo:
         ) from error
 
 
-def rows_of(table: pd.DataFrame, source: str) -> Rows:
+def as_rows(table: pd.DataFrame, source: str) -> Rows:
     """Wrap a table already in memory so that it can be checked like a file."""
     return Rows(
         table.reset_index(drop=True), pd.Series(range(1, len(table) + 1), dtype=int), source
@@ -231,7 +231,7 @@ def rows_of(table: pd.DataFrame, source: str) -> Rows:
 
 def empty_rows(schema: pa.DataFrameSchema) -> Rows:
     """Rows of a table that has none."""
-    return rows_of(pd.DataFrame(columns=list(schema.columns), dtype=object), str(schema.name))
+    return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), str(schema.name))
 
 
 def _with_columns(rows: Rows, schema: pa.DataFrameSchema) -> Rows:
@@ -271,7 +271,12 @@ def _refuse_other_formats(folder: Path, suffix: str) -> None:
         )
 
 
-def _find_table_file(folder: Path, name: str) -> Path | None:
+def find_table_file(folder: Path, name: str) -> Path | None:
+    """Return the file of a table of an arena folder, or None.
+
+    Raises:
+        UsageError: If there are several.
+    """
     found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").is_file()]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
@@ -280,7 +285,7 @@ def _find_table_file(folder: Path, name: str) -> Path | None:
 
 
 def _table_file(folder: Path, name: str) -> Path:
-    path = _find_table_file(folder, name)
+    path = find_table_file(folder, name)
     if path is None:
         raise UsageError(f"{folder} has no {name} file; expected {name}.jsonl or the like")
     return path

@@ -134,3 +134,8 @@ def language_code(name: str) -> str | None:
     if re.fullmatch(LANGUAGE_CODE, name):
         return name
     return _CODES.get(name.strip().casefold())
+
+
+def named_language(code: str) -> str:
+    """Return a language's English name; for one that is not in MIRACL, its code, as such."""
+    return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"

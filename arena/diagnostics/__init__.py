@@ -1,6 +1,5 @@
 """Diagnostics of an arena: what limits a board is said before the board is shown."""
 
-from arena.diagnostics.diagnosis import Diagnosis, diagnose, diagnose_judgments
-from arena.diagnostics.finding import Finding, Severity
+import lazy_loader as lazy
 
-__all__ = ["Diagnosis", "Finding", "Severity", "diagnose", "diagnose_judgments"]
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -21,7 +21,7 @@ from arena.statistics.significance import (
 from arena.text.answers import parse_answer
 
 Floats = npt.NDArray[np.float64]
-Leaning = Literal["up", "down", "none", "unknown"]
+Preference = Literal["up", "down", "none", "unknown"]
 
 NOTABLE = 0.05
 """A share this far from one half is worth a warning, however sure a smaller one is."""
@@ -36,7 +36,7 @@ def with_share(
     return table.assign(**added)
 
 
-def leaning(low: float, high: float) -> Leaning:
+def side_preference(low: float, high: float) -> Preference:
     """Say to which side of one half an interval lies; ``unknown`` without an interval."""
     if np.isnan(low) or np.isnan(high):
         return "unknown"
@@ -45,9 +45,9 @@ def leaning(low: float, high: float) -> Leaning:
     return "down" if high < 0.5 else "none"
 
 
-def leaning_severity(observed: float, low: float, high: float) -> Severity:
+def preference_severity(observed: float, low: float, high: float) -> Severity:
     """Grade a share: a warning where it surely and notably differs from one half."""
-    is_sure = leaning(low, high) in ("up", "down")
+    is_sure = side_preference(low, high) in ("up", "down")
     return "warning" if is_sure and abs(observed - 0.5) >= NOTABLE else "info"
 
 
@@ -59,7 +59,7 @@ def shown_share(observed: float, low: float, high: float) -> str:
 NOTABLE_FLIPS = 0.1
 
 
-def contradictions_table(table: pd.DataFrame) -> pd.DataFrame:
+def order_consistency_table(table: pd.DataFrame) -> pd.DataFrame:
     """Compare the two orders of every item that one rater judged in both.
 
     An item is a question and an unordered pair of systems. Several judgments of an item in the
@@ -106,9 +106,9 @@ def _both_orders(orders: pd.DataFrame) -> pd.DataFrame:
     return forward.merge(backward, on=ITEM, suffixes=("_forward", "_backward"))
 
 
-def contradiction_findings(contradictions: pd.DataFrame) -> Iterator[Finding]:
+def order_consistency_findings(order_consistency: pd.DataFrame) -> Iterator[Finding]:
     """Say how often each judge contradicts itself."""
-    for row in contradictions.itertuples():
+    for row in order_consistency.itertuples():
         subject = subject_of(row.language, row.judge)
         if row.items:
             severity: Severity = "warning" if row.flip_rate >= NOTABLE_FLIPS else "info"
@@ -133,7 +133,7 @@ def _lean(flipped: int, to_a: int) -> str:
     if not flipped:
         return ""
     low, high = wilson_interval([to_a], [flipped])
-    lean = leaning(float(low[0]), float(high[0]))
+    lean = side_preference(float(low[0]), float(high[0]))
     side = {"up": "side A", "down": "side B"}.get(lean, "no side beyond chance")
     return f"; flips favor {side} ({to_a:,} go to A, {flipped - to_a:,} to B)"
 
@@ -142,7 +142,7 @@ MOSTLY = 0.5
 SURELY = 3.0
 """Standard deviations beyond what random sides would give."""
 
-VERDICTS: MappingProxyType[Leaning, str] = MappingProxyType(
+VERDICTS: MappingProxyType[Preference, str] = MappingProxyType(
     {
         "up": "side A is favored",
         "down": "side B is favored",
@@ -172,7 +172,7 @@ def position_table(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     side = won_by_a(table)
     counts = sums(table, groups, {"decided": side != 0, "won_by_a": side == 1})
     shares = with_share(counts, "won_by_a", "decided")
-    verdict = [VERDICTS[leaning(row.low, row.high)] for row in shares.itertuples()]
+    verdict = [VERDICTS[side_preference(row.low, row.high)] for row in shares.itertuples()]
     fixed = _fixed_sides(pairs)
     return shares.assign(verdict=verdict).merge(fixed, on=GROUP)
 
@@ -202,7 +202,7 @@ def position_findings(position: pd.DataFrame) -> Iterator[Finding]:
         if not row.decided:
             yield Finding("warning", "position", subject, "every judgment is a tie")
             continue
-        severity = leaning_severity(row.share, row.low, row.high)
+        severity = preference_severity(row.share, row.low, row.high)
         sentence = (
             f"side A wins {row.won_by_a:,} of {counted(row.decided, 'decided battle')} "
             f"({shown_share(row.share, row.low, row.high)}): {row.verdict}"
@@ -218,7 +218,7 @@ def position_findings(position: pd.DataFrame) -> Iterator[Finding]:
 
 UNCLEAR = "what length does is unclear, for share and slope do not surely lean the same way"
 
-VERDICTS_LENGTH_PREFERENCE: MappingProxyType[Leaning, str] = MappingProxyType(
+VERDICTS_LENGTH_PREFERENCE: MappingProxyType[Preference, str] = MappingProxyType(
     {
         "up": "longer answers win more, whether for their length or because better systems "
         "write more",
@@ -316,12 +316,12 @@ def _verdict(
     observed: float, low: float, high: float, slope: float, error: float
 ) -> tuple[Severity, str]:
     """Grade a share; where the slope has an error, both must surely lean the same way."""
-    lean = leaning(low, high)
+    lean = side_preference(low, high)
     bound = NORMAL_QUANTILE * error
     of_slope = int(slope > bound) - int(slope < -bound)
     if not np.isnan(error) and of_slope != {"up": 1, "down": -1}.get(lean, 0):
         return "info", UNCLEAR
-    return leaning_severity(observed, low, high), VERDICTS_LENGTH_PREFERENCE[lean]
+    return preference_severity(observed, low, high), VERDICTS_LENGTH_PREFERENCE[lean]
 
 
 def _slope(slope: float, error: float) -> str:

@@ -12,10 +12,10 @@ import pandas as pd
 from arena.adapters.judgments import checked_judgments
 from arena.data.folder import Arena
 from arena.diagnostics.bias import (
-    contradiction_findings,
-    contradictions_table,
     length_findings,
     length_table,
+    order_consistency_findings,
+    order_consistency_table,
     position_findings,
     position_table,
 )
@@ -28,7 +28,7 @@ from arena.diagnostics.coverage import (
     overview_table,
     unjudged_languages,
 )
-from arena.diagnostics.finding import Finding, Severity, by_severity, chosen_judgments
+from arena.diagnostics.finding import Finding, Severity, by_severity
 from arena.diagnostics.judge_agreement import (
     agreement_findings,
     agreement_table,
@@ -41,10 +41,11 @@ from arena.diagnostics.systems import (
     systems_table,
 )
 from arena.diagnostics.verdicts import verdicts
+from arena.rating.battle_files import ALL, selected_judgments
 
 TABLES = (
     *("overview", "connections", "coverage", "systems", "pairs", "position"),
-    *("contradictions", "agreement", "lengths", "absent"),
+    *("order_consistency", "agreement", "lengths", "absent"),
 )
 
 
@@ -60,7 +61,7 @@ class Diagnosis:
         systems: Record, groups and note of every system; see ``systems_table``.
         pairs: Battles of every pair that met; see ``pairs_table``.
         position: How often side A wins; see ``position_table``.
-        contradictions: Verdicts that flip with the order; see ``contradictions_table``.
+        order_consistency: Verdicts that flip with the order; see ``order_consistency_table``.
         agreement: Kappa of every two judges; see ``agreement_table``.
         lengths: How often the longer answer wins; see ``length_table``. None without answers.
         absent: Answers and judgments that do not meet; see ``answers_table``. None without
@@ -75,7 +76,7 @@ class Diagnosis:
     systems: pd.DataFrame
     pairs: pd.DataFrame
     position: pd.DataFrame
-    contradictions: pd.DataFrame
+    order_consistency: pd.DataFrame
     agreement: pd.DataFrame
     lengths: pd.DataFrame | None
     absent: pd.DataFrame | None
@@ -117,7 +118,7 @@ def diagnose(
         judge: The only judge to look at.
         language: The only language to look at.
         pool: Take all judges as one, as for crowd workers; agreement is still between them, and
-            no worker is held against another's verdict when contradictions are counted.
+            no worker is held against another's verdict when flips are counted.
 
     Raises:
         UsageError: If there is no judgment, or none of that judge or in that language.
@@ -166,12 +167,13 @@ def diagnose_judgments(
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: With every unknown winner, missing value and system against itself.
     """
-    chosen = chosen_judgments(checked_judgments(judgments), judge, language)
+    chosen = selected_judgments(checked_judgments(judgments), language or ALL, judge or ALL)
     table = verdicts(chosen, pool)
-    records, pairs = systems_table(table, systems), pairs_table(table)
+    pairs = pairs_table(table)
+    records = systems_table(table, pairs, systems)
     overview = overview_table(table, records, queries)
     connections, coverage = connections_table(records), coverage_table(pairs, records)
-    position, contradictions = position_table(table, pairs), contradictions_table(table)
+    position, order_consistency = position_table(table, pairs), order_consistency_table(table)
     agreement = agreement_table(table, seed)
     lengths = None if answers is None else length_table(table, answers)
     absent = None if answers is None else answers_table(table, answers)
@@ -182,7 +184,7 @@ def diagnose_judgments(
         coverage_findings(coverage),
         _unless_none(absent, answer_findings),
         position_findings(position),
-        contradiction_findings(contradictions),
+        order_consistency_findings(order_consistency),
         agreement_findings(agreement, judges_left_out(table)),
         _unless_none(lengths, length_findings),
     )
@@ -194,7 +196,7 @@ def diagnose_judgments(
         systems=records,
         pairs=pairs,
         position=position,
-        contradictions=contradictions,
+        order_consistency=order_consistency,
         agreement=agreement,
         lengths=lengths,
         absent=absent,

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from arena.diagnostics.finding import Finding, listed, subject_of
 from arena.diagnostics.verdicts import GROUP, PAIR, groups_of
+from arena.rating.pairs import connected_groups
 
 Integers = npt.NDArray[np.intp]
 
@@ -23,7 +22,9 @@ _NODE = [*GROUP, "system"]
 _COUNTS = ["judgments", "wins", "losses", "ties", "on_side_a"]
 
 
-def systems_table(table: pd.DataFrame, declared: Sequence[str] = ()) -> pd.DataFrame:
+def systems_table(
+    table: pd.DataFrame, pairs: pd.DataFrame, declared: Sequence[str] = ()
+) -> pd.DataFrame:
     """Count what every system did, and number the groups of systems that judgments connect.
 
     ``group`` numbers the weakly connected components of the win graph: systems that any chain
@@ -34,71 +35,63 @@ def systems_table(table: pd.DataFrame, declared: Sequence[str] = ()) -> pd.DataF
 
     Args:
         table: As ``verdicts`` returns it.
+        pairs: As ``pairs_table`` returns it.
         declared: Systems that should have been judged.
 
     Returns:
         Columns ``language, judge, system, judgments, wins, losses, ties, on_side_a, questions,
         group, strong_group, note``, sorted; no group for a system that was never judged.
     """
-    records = _records(table)
-    first, second = _positions(records, table, "first"), _positions(records, table, "second")
-    outcome = table["outcome"].to_numpy()
-    won, lost = outcome >= 0, outcome <= 0
+    records = _records(table, pairs)
+    first, second = _positions(records, pairs, "first"), _positions(records, pairs, "second")
+    won = (pairs["wins"] + pairs["ties"] > 0).to_numpy()
+    lost = (pairs["losses"] + pairs["ties"] > 0).to_numpy()
+    winners = np.concatenate([first[won], second[lost]])
+    losers = np.concatenate([second[won], first[lost]])
     size = len(records)
-    weak = _components(first, second, size, "weak")
-    strong = _components(
-        np.concatenate([first[won], second[lost]]),
-        np.concatenate([second[won], first[lost]]),
-        size,
-        "strong",
-    )
     judged = records.assign(
-        group=_numbered(records, weak), strong_group=_numbered(records, strong), note=""
+        group=_numbered(records, connected_groups(first, second, size)),
+        strong_group=_numbered(records, connected_groups(winners, losers, size, one_way=True)),
+        note="",
     )
     judged.loc[judged["wins"] == judged["judgments"], "note"] = WINS_ALL
     judged.loc[judged["losses"] == judged["judgments"], "note"] = LOSES_ALL
     return _with_unjudged(judged, declared)
 
 
-def _records(table: pd.DataFrame) -> pd.DataFrame:
-    rows = pd.concat([_side(table, "first", 1), _side(table, "second", -1)], ignore_index=True)
-    counts = rows.groupby(_NODE)[_COUNTS].sum()
-    questions = rows[[*_NODE, "query_id"]].drop_duplicates().groupby(_NODE).size()
-    return counts.astype(int).assign(questions=questions).reset_index()
-
-
-def _side(table: pd.DataFrame, side: str, sign: int) -> pd.DataFrame:
-    outcome = table["outcome"] * sign
-    return table[[*GROUP, "query_id"]].assign(
-        system=table[side],
-        judgments=1,
-        wins=outcome == 1,
-        losses=outcome == -1,
-        ties=outcome == 0,
-        on_side_a=table["first_on_a"] == (sign == 1),
+def _records(table: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Add up each system's pairs, and count its questions."""
+    as_first = pairs[GROUP].assign(
+        system=pairs["first"],
+        judgments=pairs["battles"],
+        wins=pairs["wins"],
+        losses=pairs["losses"],
+        ties=pairs["ties"],
+        on_side_a=pairs["first_on_a"],
     )
+    as_second = as_first.assign(
+        system=pairs["second"],
+        wins=pairs["losses"],
+        losses=pairs["wins"],
+        on_side_a=pairs["battles"] - pairs["first_on_a"],
+    )
+    counts = pd.concat([as_first, as_second]).groupby(_NODE)[_COUNTS].sum()
+    sides = [
+        table[[*GROUP, "query_id"]].assign(system=table[side]).drop_duplicates() for side in PAIR
+    ]
+    questions = pd.concat(sides).drop_duplicates().groupby(_NODE).size()
+    return counts.assign(questions=questions).reset_index()
 
 
-def _positions(records: pd.DataFrame, table: pd.DataFrame, side: str) -> Integers:
+def _positions(records: pd.DataFrame, pairs: pd.DataFrame, side: str) -> Integers:
     nodes = pd.MultiIndex.from_frame(records[_NODE])
-    wanted = pd.MultiIndex.from_frame(table[[*GROUP, side]], names=_NODE)
+    wanted = pd.MultiIndex.from_frame(pairs[[*GROUP, side]], names=_NODE)
     return np.asarray(nodes.get_indexer(wanted), dtype=np.intp)
 
 
-def _components(sources: Integers, targets: Integers, size: int, connection: str) -> Integers:
-    graph = coo_array((np.ones(len(sources)), (sources, targets)), shape=(size, size))
-    _, labels = connected_components(graph.tocsr(), directed=True, connection=connection)
-    return np.asarray(labels, dtype=np.intp)
-
-
-def _numbered(records: pd.DataFrame, labels: Integers) -> Integers:
-    """Number components within each language and judge from 1, the largest first."""
-    members = records[_NODE].assign(label=labels).groupby("label")
-    components = members.first().assign(size=members.size())
-    order = [*GROUP, "size", "system"]
-    ordered = components.sort_values(order, ascending=[True, True, False, True])
-    numbers = ordered.groupby(GROUP).cumcount() + 1
-    return np.asarray(numbers.sort_index().to_numpy()[labels], dtype=np.intp)
+def _numbered(records: pd.DataFrame, groups: Integers) -> pd.Series:
+    """Number groups, which come the largest first, within each language and judge from 1."""
+    return records[GROUP].assign(group=groups).groupby(GROUP)["group"].rank("dense").astype(int)
 
 
 def _with_unjudged(judged: pd.DataFrame, declared: Sequence[str]) -> pd.DataFrame:

@@ -1,49 +1,5 @@
 """Answers of RAG systems to the questions of an arena: prompts, generation, context."""
 
-from arena.generation.context import SelectedContext, select_context
-from arena.generation.files import (
-    append_answers,
-    check_own_file,
-    note_missing,
-    read_arena_to_answer,
-    write_answers,
-)
-from arena.generation.generate import GenerationDryRun, dry_run_generate, generate_answers
-from arena.generation.prompt import (
-    PROTOCOLS,
-    AnswerPrompt,
-    ByteTrimmer,
-    Trimmer,
-    answer_prompt,
-    protocol_of,
-    read_tokenizer,
-)
-from arena.generation.questions import TimeDependence, TimeFilter, choose_questions, time_dependence
-from arena.generation.summary import Generated, GenerationSummary, LlmSystem
+import lazy_loader as lazy
 
-__all__ = [
-    "PROTOCOLS",
-    "AnswerPrompt",
-    "ByteTrimmer",
-    "Generated",
-    "GenerationDryRun",
-    "GenerationSummary",
-    "LlmSystem",
-    "SelectedContext",
-    "TimeDependence",
-    "TimeFilter",
-    "Trimmer",
-    "answer_prompt",
-    "append_answers",
-    "check_own_file",
-    "choose_questions",
-    "dry_run_generate",
-    "generate_answers",
-    "note_missing",
-    "protocol_of",
-    "read_arena_to_answer",
-    "read_tokenizer",
-    "select_context",
-    "time_dependence",
-    "write_answers",
-]
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from arena.generation.questions import (
     TIME_DEPENDENT,
+    TIME_PROMPT,
     UNDETERMINED,
     GivenQuestion,
     TimeDependence,
@@ -26,7 +27,7 @@ from arena.generation.summary import (
     SKIPPED_COLUMNS,
     Generated,
     LlmSystem,
-    summarize,
+    summarize_generation,
 )
 from arena.judging.pairs import QuestionKey
 from arena.llm.ask import Asked, Llm, Progress, ask_table
@@ -101,7 +102,9 @@ def generate_answers(
         _failures(asked, told, system),
         _skipped(left, told, system),
     )
-    summary = summarize(system, queries, left, chosen, tables, asked.usage, told, answers)
+    summary = summarize_generation(
+        system, queries, left, chosen, tables, asked.usage, told, answers
+    )
     return Generated(*tables, summary)
 
 
@@ -186,5 +189,10 @@ def _skipped(queries: pd.DataFrame, told: TimeDependence | None, system: LlmSyst
     """List the questions left out, with the filter's reasons."""
     if told is None:
         return pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
-    joined = told.labels.assign(system=system.system, query=queries["query"], reason=TIME_DEPENDENT)
-    return joined.loc[joined["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)
+    table = told.labels.assign(
+        system=system.system,
+        reason=TIME_DEPENDENT,
+        prompt=TIME_PROMPT,
+        query=queries["query"],
+    )
+    return table.loc[table["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.languages import MIRACL_LANGUAGES
+from arena.data.languages import named_language
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import generator
-from arena.judging.pairs import QuestionKey, ShownPassage
+from arena.judging.pairs import QuestionKey, ShownPassage, question_draw
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
@@ -92,18 +91,12 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
 
 def _is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
     contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
-    # The keys of the draw in arena.judging.pairs, so that what is generated can be judged.
     draws = [
-        float(generator(seed, "judging", "question", *content).random()) for content in contents
+        question_draw(language, query_id, query, seed) for language, query_id, query in contents
     ]
     order = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", "query_id"])
     drawn = order.groupby("language", sort=False).head(questions).index
     return np.asarray(queries.index.isin(drawn))
-
-
-def named_language(code: str) -> str:
-    """Return a language's English name; for one that is not in MIRACL, its code, as such."""
-    return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"
 
 
 if TYPE_CHECKING:
@@ -115,7 +108,7 @@ UNDETERMINED = "time_dependence_"
 
 STAGE = "time-dependence"
 
-_TEMPLATE = "time-dependent.v1"
+TIME_PROMPT = "time-dependent.v1"
 _VARIABLES = ("question", "language")
 _LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
 _RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
@@ -142,7 +135,8 @@ class TimeDependence:
 
     Attributes:
         labels: Columns ``query_id, language, label`` (``yes``, ``no``, or missing where there is
-            a reason), ``rationale, reason, detail, key``; a row a question, in their order.
+            a ``reason``), ``reason, detail`` (the rationale, or more on the reason) and ``key``;
+            a row a question, in their order.
         usage: What was asked.
     """
 
@@ -158,7 +152,7 @@ class TimeDependence:
 class TimeLabel:
     """What is read from a reply of the filter: ``yes`` or ``no``, and why."""
 
-    label: str | None
+    label: str
     rationale: str
 
 
@@ -186,18 +180,19 @@ def time_dependence(
     llm = Llm(time_filter.settings, time_filter.endpoint, store, budget or Budget())
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
     asked = ask_table(rows, time_prompt, read_label, llm, stage=STAGE, progress=progress)
-    labels = [reply.value or TimeLabel(None, "") for reply in asked.replies]
-    table = asked.table().drop(columns=["value", "from_store"])
-    table.insert(0, "query_id", list(queries["query_id"]))
-    table.insert(1, "language", list(queries["language"]))
-    table.insert(2, "label", pd.Series([each.label for each in labels], dtype=object))
-    table.insert(3, "rationale", pd.Series([each.rationale for each in labels], dtype=object))
-    return TimeDependence(table, asked.usage)
+    labels = [
+        (None, reply.reason, reply.detail, reply.key)
+        if reply.value is None
+        else (reply.value.label, None, reply.value.rationale, reply.key)
+        for reply in asked.replies
+    ]
+    told = pd.DataFrame(labels, columns=["label", "reason", "detail", "key"], dtype=object)
+    return TimeDependence(queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage)
 
 
 def time_prompt(row: tuple[str, str]) -> Prompt:
     """Ask whether a question, given by its language and text, is time-dependent."""
-    template = packaged_prompt("arena.generation", _TEMPLATE, _VARIABLES)
+    template = packaged_prompt("arena.generation", TIME_PROMPT, _VARIABLES)
     language, question = row
     text = template.fill({"question": question, "language": named_language(language)})
     return Prompt.of(text, version=template.version)

@@ -16,7 +16,7 @@ from arena.llm.usage import Usage
 
 ANSWER_COLUMNS = ["query_id", "language", "system", "answer", "prompt", "finish_reason"]
 FAILURE_COLUMNS = ["query_id", "language", "system", "reason", "detail", "prompt", "key"]
-SKIPPED_COLUMNS = ["query_id", "language", "system", "query", "reason", "rationale"]
+SKIPPED_COLUMNS = [*FAILURE_COLUMNS, "query"]
 
 CUT_OFF = "length"
 """``finish_reason`` of an answer that reached the most tokens it may have."""
@@ -35,13 +35,10 @@ class GenerationSummary:
         answered: Answers of this run.
         cut_off: Those of the answers that reached the most tokens.
         without_passages: Questions asked without any passage.
-        calls: Calls sent for answers, retries among them.
-        retries: Calls sent again.
-        from_store: Answers that were in the store.
-        filter_calls: Calls sent to tell whether questions are time-dependent.
-        failures: Questions without an answer, by reason.
-        tokens_in: Tokens of the calls' prompts, the filter's included.
-        tokens_out: Tokens of the replies.
+        failures: Questions without an answer, by reason, those of which the filter told nothing
+            included.
+        usage: Calls and tokens for the answers.
+        filter_usage: Calls and tokens to tell whether questions are time-dependent, or None.
         warnings: Sentences on what limits the answers.
     """
 
@@ -53,18 +50,16 @@ class GenerationSummary:
     answered: int
     cut_off: int
     without_passages: int
-    calls: int
-    retries: int
-    from_store: int
-    filter_calls: int
     failures: dict[str, int]
-    tokens_in: int
-    tokens_out: int
+    usage: Usage
+    filter_usage: Usage | None
     warnings: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return asdict(self) | {"warnings": list(self.warnings)}
+        fields = self.usage.as_json() | asdict(self)
+        del fields["usage"]
+        return fields
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,8 @@ class Generated:
         answers: An arena's ``answers``, with ``prompt`` (its version) and ``finish_reason`` (why
             the model stopped, in the endpoint's words).
         failures: Questions without an answer: ``reason``, ``detail``, ``key`` in the store.
-        skipped: Questions left out as time-dependent, with the filter's ``rationale``.
+        skipped: Questions left out as time-dependent: as ``failures``, ``detail`` the filter's
+            rationale, and ``query``.
         summary: What was counted.
     """
 
@@ -110,7 +106,7 @@ class LlmSystem:
 _THOUGHTS = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 
 
-def summarize(
+def summarize_generation(
     system: LlmSystem,
     queries: pd.DataFrame,
     left: pd.DataFrame,
@@ -133,7 +129,6 @@ def summarize(
         there: Answers there were before, or None.
     """
     answers, failures, skipped = tables
-    filtering = Usage("") if told is None else told.usage
     without_passages = sum(len(passages) == 0 for passages in asked["passages"])
     cut_off = int((answers["finish_reason"] == CUT_OFF).sum())
     return GenerationSummary(
@@ -145,13 +140,9 @@ def summarize(
         answered=len(answers),
         cut_off=cut_off,
         without_passages=without_passages,
-        calls=usage.calls,
-        retries=usage.retries,
-        from_store=usage.from_store,
-        filter_calls=filtering.calls,
         failures={str(name): int(n) for name, n in failures["reason"].value_counts().items()},
-        tokens_in=usage.tokens_in + filtering.tokens_in,
-        tokens_out=usage.tokens_out + filtering.tokens_out,
+        usage=usage,
+        filter_usage=None if told is None else told.usage,
         warnings=(
             *_cut_off_warning(cut_off),
             *_passages_warning(without_passages),

@@ -1,32 +1,107 @@
-"""Judging the chosen pairs of an arena by one LLM."""
+"""An LLM as a judge, and judging the chosen pairs of an arena by it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.folder import Arena
-from arena.judging.llm_judge import LlmJudge, StoredVerdict
 from arena.judging.pairs import ArenaTexts, ChosenPairs, PairKey, pair_keys
+from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
+from arena.judging.replies import ALTERNATIVES, Winner, read_letter, read_verdict
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     FLAG_SEPARATOR,
     IDENTICAL,
-    INVALID,
     JUDGMENT_COLUMNS,
     PROBABILITY_COLUMNS,
     Judged,
-    summarize,
+    summarize_judging,
 )
 from arena.llm.ask import Llm, Progress, ask_table
-from arena.llm.replies import UNPARSABLE, Reply
-from arena.llm.settings import Prompt
+from arena.llm.replies import Completion, Reply, UnparsableError
+from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.usage import Budget, DryRun, Price, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
+
+CUT_OFF = "cut_off"
+
+_ONE_TOKEN = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What is read from a reply: the verdict, the probabilities if known, and what is odd."""
+
+    winner: Winner
+    shares: dict[Winner, float] | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LlmJudge:
+    """A judge.
+
+    Attributes:
+        settings: Model, temperature and so on.
+        endpoint: Where it is asked.
+        verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply.
+            ``logprobs``: the likeliest of the letters A, B, C as the reply's first token; one
+            token is asked for, whatever the settings say.
+        prompt: What it is asked; the packaged prompt for this form of verdict by default.
+        name: Its name in the ``judge`` column; the model's by default.
+    """
+
+    settings: ModelSettings
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    verdict: VerdictForm = "text"
+    prompt: PairwisePrompt | None = None
+    name: str = ""
+
+    @property
+    def judge(self) -> str:
+        """Name in the ``judge`` column."""
+        return self.name or self.settings.model
+
+    @property
+    def asked_by(self) -> PairwisePrompt:
+        """The prompt in use."""
+        return self.prompt or pairwise_prompt(verdict=self.verdict)
+
+    @property
+    def asked_settings(self) -> ModelSettings:
+        """The settings in use: one token with log-probabilities where these are read."""
+        if self.verdict == "text":
+            return self.settings
+        if self.settings.logprobs is None:
+            return replace(self.settings, logprobs=ALTERNATIVES, max_tokens=_ONE_TOKEN)
+        return replace(self.settings, max_tokens=_ONE_TOKEN)
+
+    def read(self, completion: Completion) -> PairVerdict:
+        """Read the verdict of a reply.
+
+        Raises:
+            UnparsableError: If there is none, which makes the judgment INVALID.
+        """
+        if self.verdict == "logprobs":
+            letter = read_letter(completion)
+            return PairVerdict(
+                winner=letter.winner,
+                shares={name: round(share, 6) for name, share in letter.shares.items()},
+                flags=letter.flags,
+            )
+        found = read_verdict(completion.text or "")
+        cut = (CUT_OFF,) if completion.finish_reason == "length" else ()
+        if found.winner is None:
+            why = "the reply was cut off before a verdict" if cut else "the reply has no verdict"
+            raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
+        return PairVerdict(winner=found.winner, shares=None, flags=(*found.flags, *cut))
+
 
 Row = tuple[object, ...]
 
@@ -99,7 +174,7 @@ def judge_arena(
             verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
     judgments = _judgments(verdicts)
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    summary = summarize(judge, pairs, left, judgments, failed, there, asked.usage, prices)
+    summary = summarize_judging(judge, pairs, left, judgments, failed, there, asked.usage, prices)
     return Judged(judgments, failed, summary)
 
 
@@ -122,29 +197,21 @@ def dry_run_judge(
 
 
 def _verdict(
-    pair: PairKey, judge: str, read: StoredVerdict, flags: tuple[str, ...], version: str
+    pair: PairKey, judge: str, read: PairVerdict, flags: tuple[str, ...], version: str
 ) -> Row:
     language, query_id, system_a, system_b = pair
-    noted = FLAG_SEPARATOR.join([*flags, *read["flags"]])
-    sides = (query_id, language, system_a, system_b)
-    return (*sides, read["winner"], judge, *_probabilities(read), noted, version)
-
-
-def _probabilities(read: StoredVerdict) -> tuple[float | None, ...]:
-    shares = read["shares"]
-    if shares is None:
-        return None, None, None
-    return shares[read["winner"]], shares["a"], shares["b"]
+    sides, shares = (query_id, language, system_a, system_b), read.shares
+    likely = (None,) * 3 if shares is None else (shares[read.winner], shares["a"], shares["b"])
+    noted = FLAG_SEPARATOR.join([*flags, *read.flags])
+    return (*sides, read.winner, judge, *likely, noted, version)
 
 
 def _failure(
-    pair: PairKey, judge: str, reply: Reply[StoredVerdict], flags: tuple[str, ...], version: str
+    pair: PairKey, judge: str, reply: Reply[PairVerdict], flags: tuple[str, ...], version: str
 ) -> Row:
     language, query_id, system_a, system_b = pair
-    reason = INVALID if reply.reason == UNPARSABLE else reply.reason
-    noted = FLAG_SEPARATOR.join(flags)
-    sides = (query_id, language, system_a, system_b)
-    return (*sides, judge, reason, reply.detail, noted, version, reply.key)
+    sides, noted = (query_id, language, system_a, system_b), FLAG_SEPARATOR.join(flags)
+    return (*sides, judge, reply.reason, reply.detail, noted, version, reply.key)
 
 
 def _judgments(rows: list[Row]) -> pd.DataFrame:

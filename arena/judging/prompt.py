@@ -13,7 +13,7 @@ from arena.data.errors import UsageError
 from arena.judging.pairs import Comparison, ShownPassage
 from arena.judging.replies import holds_verdict
 from arena.llm.settings import Prompt
-from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt, read_template
+from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt, read_template
 
 STATES_VERDICT = "states_verdict"
 ADDRESSES_JUDGE = "addresses_judge"
@@ -146,7 +146,7 @@ class PairwisePrompt:
 
     def _text(self, shown: Comparison) -> str:
         passages = [f"{each.title or ''}\x1f{each.text}" for each in shown.passages]
-        question_code = fence_code(shown.question, *passages)
+        question_code = delimiter_code(shown.question, *passages)
         values: dict[str, Any] = {
             "question": shown.question,
             "language": shown.key[0],
@@ -154,7 +154,7 @@ class PairwisePrompt:
             "answer_a": shown.answer_a,
             "answer_b": shown.answer_b,
             "question_code": question_code,
-            "answer_code": fence_code(
+            "answer_code": delimiter_code(
                 question_code, shown.question, *passages, shown.answer_a, shown.answer_b
             ),
         }

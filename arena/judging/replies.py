@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from arena.llm.replies import Completion, TokenLogprobs, UnparsableError
+from arena.llm.replies import Completion, UnparsableError, candidate_masses
 
 Winner = Literal["a", "b", "tie"]
 
@@ -123,7 +123,8 @@ def read_letter(completion: Completion) -> LetterVerdict:
     """
     if not completion.logprobs:
         raise UnparsableError("the reply has no log-probabilities; read verdicts from the text")
-    masses = next(filter(None, map(_masses, completion.logprobs)), None)
+    places = (candidate_masses(token, WINNER_OF_LETTER) for token in completion.logprobs)
+    masses = next(filter(None, places), None)
     if masses is None:
         raise UnparsableError("none of the letters A, B, C is among the likeliest tokens")
     letter, largest = max(masses.items(), key=lambda item: item[1])
@@ -132,15 +133,3 @@ def read_letter(completion: Completion) -> LetterVerdict:
         raise UnparsableError("no letter is likelier than the others")
     shares = {winner: masses.get(name, 0.0) / total for name, winner in WINNER_OF_LETTER.items()}
     return LetterVerdict(WINNER_OF_LETTER[letter], shares, min(total, 1.0))
-
-
-def _masses(token: TokenLogprobs) -> dict[str, float]:
-    """Add up the probabilities of each letter's spellings ("A", " A")."""
-    likeliest = dict(token.alternatives)
-    likeliest.setdefault(token.token, token.logprob)
-    masses: dict[str, float] = {}
-    for text, logprob in likeliest.items():
-        letter = unicodedata.normalize("NFKC", text).strip()
-        if letter in WINNER_OF_LETTER:
-            masses[letter] = masses.get(letter, 0.0) + math.exp(logprob)
-    return masses

@@ -1,41 +1,5 @@
 """Asking LLMs: many prompts to one model, each answer kept and paid for once."""
 
-from arena.llm.ask import Asked, Llm, ask_table, read_text
-from arena.llm.client import complete
-from arena.llm.replies import (
-    Completion,
-    ExpectedScore,
-    Outcome,
-    Reply,
-    TokenLogprobs,
-    UnparsableError,
-    expected_score,
-)
-from arena.llm.settings import Endpoint, Message, ModelSettings, Prompt
-from arena.llm.store import open_store
-from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
+import lazy_loader as lazy
 
-__all__ = [
-    "Asked",
-    "Budget",
-    "Completion",
-    "DryRun",
-    "Endpoint",
-    "ExpectedScore",
-    "Llm",
-    "Message",
-    "ModelSettings",
-    "Outcome",
-    "Price",
-    "Prompt",
-    "Reply",
-    "TokenLogprobs",
-    "UnparsableError",
-    "Usage",
-    "ask_table",
-    "complete",
-    "dry_run",
-    "expected_score",
-    "open_store",
-    "read_text",
-]
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

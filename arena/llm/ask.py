@@ -18,7 +18,8 @@ import pandas as pd
 from arena.data.errors import MissingDependencyError
 from arena.llm.replies import OVER_BUDGET, UNPARSABLE, Completion, Reply, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
-from arena.llm.store import Result, Store
+from arena.llm.store import Store
+from arena.llm.store_rows import Result
 from arena.llm.usage import Budget, Usage
 
 if TYPE_CHECKING:
@@ -194,25 +195,19 @@ class _TableRun(Generic[T]):
             return
         model = self._llm.settings.model
         claims = self._llm.store.claim(self._run_id, requests, model, self._calls_left)
-        mine: list[Request] = []
         for request in requests:
-            claim = claims[request.key]
-            if claim.state == "busy":
-                self._busy[request.key] = request
-                continue
             self._busy.pop(request.key, None)
-            if claim.result is not None:
-                self._answered_before = True
-                self._settle(claim.result, from_store=True)
-            elif claim.state == "left":
-                self._settle(Result(request.key, None, OVER_BUDGET, "max_calls is used up"))
-            else:
-                mine.append(request)
+        self._busy |= {request.key: request for request in claims.busy}
+        self._answered_before = self._answered_before or bool(claims.done)
+        for result in claims.done:
+            self._settle(result, from_store=True)
+        for request in claims.left:
+            self._settle(Result(request.key, None, OVER_BUDGET, "max_calls is used up"))
         if self._calls_left is not None:
-            self._calls_left -= len(mine)
-        if mine:
+            self._calls_left -= len(claims.mine)
+        if claims.mine:
             self._pool = self._pool or self._start_pool()
-            self._pool.submit(mine)
+            self._pool.submit(claims.mine)
 
     def _start_pool(self) -> WorkerPool:
         for package in ("openai", "aiohttp"):

@@ -14,7 +14,8 @@ from queue import SimpleQueue
 from arena.data.errors import UsageError
 from arena.llm.replies import FINAL, MALFORMED, REJECTED, Completion
 from arena.llm.settings import Endpoint, Request
-from arena.llm.store import LEASE_S, Result, Store
+from arena.llm.store import LEASE_S, Store
+from arena.llm.store_rows import Result
 from arena.llm.transport import Fault, Transport, open_transport
 from arena.llm.usage import Usage
 
@@ -78,7 +79,7 @@ class Retrier:
             tries += 1
             self.usage.calls += 1
             self.usage.retries += tries > 1
-            answer = await self._transport.call(request.body())
+            answer = await self._transport.call(request.body.encode())
             if isinstance(answer, Completion):
                 self.proven = True
                 self.usage.count_tokens(answer.tokens_in, answer.tokens_out)

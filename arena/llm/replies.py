@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
-
-from arena.llm.settings import Prompt
+from typing import Any, Generic, TypeVar
 
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
@@ -72,7 +71,7 @@ class Completion:
         text: The answer; None where there is none.
         finish_reason: Why the model stopped, in the endpoint's words.
         refusal: The model's refusal, where the endpoint tells it from an answer.
-        failure: Why there is no answer (see ``arena.llm.failures``), or None.
+        failure: Why there is no answer (see above), or None.
         served_model: The model that answered, in the endpoint's words.
         tokens_in: Tokens of the prompt; None where the endpoint does not say.
         tokens_out: Tokens of the answer; None where the endpoint does not say.
@@ -185,29 +184,6 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """How one prompt ended.
-
-    Attributes:
-        prompt: What was asked.
-        key: Its key in the store.
-        completion: The model's answer; None if none came.
-        value: What ``parse`` read from it; None if there is a failure.
-        failure: Why there is no value (see ``arena.llm.failures``), or None.
-        detail: More about the failure, for people.
-        from_store: Whether the answer was in the store: from before, or by another process.
-    """
-
-    prompt: Prompt
-    key: str
-    completion: Completion | None
-    value: T | None
-    failure: str | None
-    detail: str
-    from_store: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
     """What came of one row's prompt.
 
@@ -231,62 +207,36 @@ class Reply(Generic[T]):
         return self.reason not in PASSING and self.reason != OVER_BUDGET
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedScore:
-    """A score averaged over the candidates.
+def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
+    """Add up the probabilities of each candidate's spellings at one place: "A", " A", "Ａ".
 
-    Attributes:
-        value: Mean of the candidates' scores, weighted by their probabilities.
-        mass: Probability that the model gave to all candidates together; where it is small, the
-            value says little.
-        place: Place of the token in the answer, from 0.
+    Returns:
+        Probability by candidate; candidates that are not among the likeliest tokens are absent.
     """
+    likeliest = dict(token.alternatives)
+    likeliest.setdefault(token.token, token.logprob)  # it need not be among the likeliest
+    masses: dict[str, float] = {}
+    for text, logprob in likeliest.items():
+        name = unicodedata.normalize("NFKC", text).strip()
+        if name in candidates:
+            masses[name] = masses.get(name, 0.0) + math.exp(logprob)
+    return masses
 
-    value: float
-    mass: float
-    place: int
 
-
-def expected_score(
-    completion: Completion,
-    scores: Mapping[str, float],
-    which: Literal["first", "last"] = "first",
-) -> ExpectedScore:
+def expected_score(token: TokenLogprobs, scores: Mapping[str, float]) -> float:
     """Average scores over the candidates at one place of an answer (as G-Eval does).
 
-    The place is where the model wrote one of the candidates. Spaces around tokens do not count:
-    " 4" and "4" are one candidate, and their probabilities add up.
-
     Args:
-        completion: An answer with log-probabilities (``ModelSettings.logprobs``).
+        token: The place, where the model wrote one of the candidates.
         scores: Score of each candidate; a candidate must be a single token of the model.
-        which: The first or the last such place.
 
     Raises:
-        UnparsableError: If there are no log-probabilities, or no candidate was written.
+        UnparsableError: If no candidate was written there, or none has a probability.
     """
-    if completion.logprobs is None:
-        raise UnparsableError("the answer has no log-probabilities; ask for them, if there are any")
-    places = [
-        place for place, each in enumerate(completion.logprobs) if each.token.strip() in scores
-    ]
-    if not places:
-        raise UnparsableError(f"none of {', '.join(scores)} is a token of the answer")
-    place = places[0 if which == "first" else -1]
-    masses = _masses(completion.logprobs[place], scores)
+    if token.token.strip() not in scores:
+        raise UnparsableError(f"{token.token!r} is none of {', '.join(scores)}")
+    masses = candidate_masses(token, scores)
     mass = math.fsum(masses.values())
     if mass <= 0:
         raise UnparsableError("the candidates have no probability")
-    value = math.fsum(scores[name] * part for name, part in masses.items()) / mass
-    return ExpectedScore(value, min(mass, 1.0), place)
-
-
-def _masses(token: TokenLogprobs, scores: Mapping[str, float]) -> dict[str, float]:
-    found = dict(token.alternatives)
-    found.setdefault(token.token, token.logprob)  # the chosen one need not be among the likeliest
-    masses: dict[str, float] = {}
-    for text, logprob in found.items():
-        name = text.strip()
-        if name in scores:
-            masses[name] = masses.get(name, 0.0) + math.exp(logprob)
-    return masses
+    return math.fsum(scores[name] * part for name, part in masses.items()) / mass

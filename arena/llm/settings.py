@@ -74,6 +74,28 @@ class ModelSettings:
                 "tell repetitions apart by the prompt's purpose"
             )
 
+    @classmethod
+    def stated(
+        cls, model: str, temperature: float, max_tokens: int, body: Mapping[str, object]
+    ) -> ModelSettings:
+        """Return the settings that a user states.
+
+        Args:
+            model: The model's name.
+            temperature: Sampling temperature; below 0, none is sent.
+            max_tokens: Most tokens of a reply; not sent where the body limits them.
+            body: Further fields of the request.
+
+        Raises:
+            UsageError: If a setting cannot be used.
+        """
+        return cls(
+            model,
+            temperature=None if temperature < 0 else temperature,
+            max_tokens=None if "max_completion_tokens" in body else max_tokens,
+            extra_body=body,
+        )
+
     def fields(self) -> dict[str, object]:
         """Return the fields of the request, without messages; what is None is left out."""
         fields: dict[str, object] = {"model": self.model}
@@ -157,9 +179,6 @@ class Endpoint:
 
 Role = Literal["system", "developer", "user", "assistant"]
 
-_BEFORE_BODY = '{"body":'
-_BEFORE_PURPOSE = ',"purpose":'
-
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -197,18 +216,15 @@ class Request:
 
     Attributes:
         key: Digest of ``content``: 64 hexadecimal digits.
-        content: Canonical JSON of the request's body and the prompt's purpose.
+        body: What is sent: canonical JSON.
+        content: Canonical JSON of the body and the prompt's purpose.
         version: The prompt's version.
     """
 
     key: str
+    body: str
     content: str
     version: str
-
-    def body(self) -> bytes:
-        """Return what is sent: JSON, cut from the content as it stands there."""
-        end = self.content.rindex(_BEFORE_PURPOSE)  # no text holds this: its quotes are escaped
-        return self.content[len(_BEFORE_BODY) : end].encode()
 
 
 def request_for(prompt: Prompt, settings: ModelSettings) -> Request:
@@ -220,10 +236,10 @@ def request_for(prompt: Prompt, settings: ModelSettings) -> Request:
     if not prompt.messages:
         raise UsageError("a prompt has no messages; give one at least")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
-    asked = {"body": settings.fields() | {"messages": messages}, "purpose": prompt.purpose}
     try:
-        content = canonical_json(asked)
-        return Request(digest(content), content, prompt.version)
+        body = canonical_json(settings.fields() | {"messages": messages})
+        content = f'{{"body":{body},"purpose":{canonical_json(prompt.purpose)}}}'
+        return Request(digest(content), body, content, prompt.version)
     except UnicodeEncodeError as error:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
     except (TypeError, ValueError) as error:

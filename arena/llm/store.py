@@ -13,18 +13,27 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path, open_text
-from arena.llm.replies import FINAL, Completion, TokenLogprobs
-from arena.llm.settings import Request, canonical_json, digest
+from arena.llm.settings import Request
+from arena.llm.store_rows import (
+    ANSWER_COLUMNS,
+    DONE,
+    OPEN,
+    Result,
+    file_problem,
+    result_of,
+    row_problems,
+    saved_row,
+)
 
 LEASE_S = 30.0
 """A run renews its lease every third of this; later, others may take what it claimed."""
@@ -32,7 +41,7 @@ LEASE_S = 30.0
 BUSY_S = 60.0
 MOST_PROBLEMS = 1000
 
-OPEN, CLAIMED, DONE = "open", "claimed", "done"
+CLAIMED = "claimed"
 
 _APPLICATION_ID = 0x61_72_65_6E
 _VERSION = 1
@@ -51,25 +60,20 @@ PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {_VERSION};
 """
 
-_ANSWER = (
-    *("text", "finish_reason", "refusal", "served_model"),
-    *("tokens_in", "tokens_out", "latency_s", "logprobs"),
-)
-_DIGESTED = ("key", *_ANSWER)
 _EXPORTED = (
     *("key", "state", "model", "prompt_version", "request"),
-    *(*_ANSWER, "failure", "detail", "tries"),
+    *(*ANSWER_COLUMNS, "failure", "detail", "tries"),
 )
 
 _SELECT = "SELECT * FROM calls WHERE key IN (SELECT value FROM json_each(?))"
 _CLAIM = f"""
 INSERT INTO calls (key, state, run_id, model, prompt_version, request)
-VALUES (:key, '{CLAIMED}', :run_id, :model, :version, :content)
-ON CONFLICT (key) DO UPDATE SET state = '{CLAIMED}', run_id = :run_id, failure = NULL
+VALUES (?, '{CLAIMED}', ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET state = '{CLAIMED}', run_id = excluded.run_id, failure = NULL
 """  # noqa: S608  (constants of this file)
 _SAVE = f"""
-UPDATE calls SET {", ".join(f"{name} = :{name}" for name in (*_ANSWER, "failure", "detail"))},
-    digest = :digest, tries = tries + :tries, state = :state
+UPDATE calls SET {", ".join(f"{name} = :{name}" for name in ANSWER_COLUMNS)},
+    failure = :failure, detail = :detail, digest = :digest, tries = tries + :tries, state = :state
 WHERE key = :key AND (:state = '{DONE}' AND state != '{DONE}'
                       OR state = '{CLAIMED}' AND run_id = :run_id)
 """  # noqa: S608
@@ -81,37 +85,21 @@ FROM calls GROUP BY model, state, failure ORDER BY model, state, failure
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How one request ended.
+@dataclass(frozen=True)
+class Claims:
+    """What a run may do about requests.
 
     Attributes:
-        key: The request's key.
-        completion: The model's answer; None if none came.
-        failure: Why there is no usable answer, or None.
-        detail: More about the failure, for people.
-        tries: Calls sent for it.
+        mine: To be sent by this run.
+        busy: A living run is at them: look again later.
+        left: Open, but the run was to claim no more.
+        done: Results that are there.
     """
 
-    key: str
-    completion: Completion | None
-    failure: str | None = None
-    detail: str = ""
-    tries: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What a run may do about a request.
-
-    Attributes:
-        state: ``mine``: send it. ``busy``: a living run is at it: look again later. ``done``: here
-            is the result. ``left``: it is open, but the run was to claim no more.
-        result: The result, if done.
-    """
-
-    state: Literal["mine", "busy", "done", "left"]
-    result: Result | None = None
+    mine: list[Request] = field(default_factory=list)
+    busy: list[Request] = field(default_factory=list)
+    left: list[Request] = field(default_factory=list)
+    done: list[Result] = field(default_factory=list)
 
 
 class Store:
@@ -162,7 +150,7 @@ class Store:
 
     def claim(
         self, run_id: str, requests: Sequence[Request], model: str, at_most: int | None = None
-    ) -> dict[str, Claim]:
+    ) -> Claims:
         """Claim requests for a run, those at most that are open or whose run is dead.
 
         Args:
@@ -170,12 +158,8 @@ class Store:
             requests: What to claim.
             model: The model asked.
             at_most: Most requests to claim; None for all.
-
-        Returns:
-            What to do about each request, by its key.
         """
-        claims: dict[str, Claim] = {}
-        mine: list[Request] = []
+        claims = Claims()
         with self._writing() as connection:
             _renew(connection, run_id)
             rows = _rows(connection, [request.key for request in requests])
@@ -184,22 +168,22 @@ class Store:
             for request in requests:
                 row = rows.get(request.key)
                 if row is not None and row["state"] == DONE:
-                    claims[request.key] = Claim("done", _result_of(row))
+                    claims.done.append(result_of(row))
                 elif row is not None and row["state"] == CLAIMED and row["run_id"] in alive:
-                    claims[request.key] = Claim("busy")
-                elif at_most is not None and len(mine) >= at_most:
-                    claims[request.key] = Claim("left")
+                    claims.busy.append(request)
+                elif at_most is not None and len(claims.mine) >= at_most:
+                    claims.left.append(request)
                 else:
-                    claims[request.key] = Claim("mine")
-                    mine.append(request)
-            connection.executemany(_CLAIM, [_claim_row(request, run_id, model) for request in mine])
+                    claims.mine.append(request)
+            new = [(each.key, run_id, model, each.version, each.content) for each in claims.mine]
+            connection.executemany(_CLAIM, new)
         return claims
 
     def look_up(self, keys: Sequence[str]) -> dict[str, Result]:
         """Return the results that are done among these requests, by key."""
         with self._one_at_a_time:
             rows = _rows(self._connection, keys)
-        return {key: _result_of(row) for key, row in rows.items() if row["state"] == DONE}
+        return {key: result_of(row) for key, row in rows.items() if row["state"] == DONE}
 
     def save(self, run_id: str, results: Iterable[Result]) -> None:
         """Write results of claimed requests, all or none.
@@ -207,7 +191,7 @@ class Store:
         An answer is written whoever holds the claim by now, unless there is one already.
         """
         with self._writing() as connection:
-            connection.executemany(_SAVE, [_saved_row(result, run_id) for result in results])
+            connection.executemany(_SAVE, [saved_row(result, run_id) for result in results])
 
     def stats(self) -> pd.DataFrame:
         """Count the store's rows.
@@ -259,13 +243,13 @@ class Store:
             with self._reading():
                 for (message,) in self._connection.execute("PRAGMA integrity_check"):
                     if message != "ok":
-                        problems.append(_file_problem(message))
+                        problems.append(file_problem(message))
                 for row in self._connection.execute("SELECT * FROM calls ORDER BY key"):
                     count += 1
                     if len(problems) < MOST_PROBLEMS:
-                        problems += _row_problems(row)
+                        problems += row_problems(row)
         except sqlite3.DatabaseError as error:
-            problems.append(_file_problem(str(error)))
+            problems.append(file_problem(str(error)))
         if problems:
             raise DataError(problems)
         return count
@@ -375,16 +359,6 @@ def _rows(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, sqli
     return {row["key"]: row for row in connection.execute(_SELECT, (json.dumps(keys),))}
 
 
-def _claim_row(request: Request, run_id: str, model: str) -> dict[str, str]:
-    return {
-        "key": request.key,
-        "run_id": run_id,
-        "model": model,
-        "version": request.version,
-        "content": request.content,
-    }
-
-
 def _alive(connection: sqlite3.Connection, run_ids: set[str]) -> set[str]:
     """Return those runs that are alive: in their lease, and not seen dead on this machine."""
     leases = connection.execute(
@@ -416,68 +390,3 @@ def _runs(process: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _saved_row(result: Result, run_id: str) -> dict[str, object]:
-    completion = result.completion or Completion(text=None)
-    row: dict[str, object] = {name: getattr(completion, name) for name in _ANSWER[:-1]}
-    row |= {"key": result.key, "logprobs": _logprobs_json(completion.logprobs)}
-    is_final = result.failure is None or result.failure in FINAL
-    return row | {
-        "failure": result.failure,
-        "detail": result.detail,
-        "digest": _row_digest(row),
-        "tries": result.tries,
-        "state": DONE if is_final else OPEN,
-        "run_id": run_id,
-    }
-
-
-def _result_of(row: sqlite3.Row) -> Result:
-    answer = {name: row[name] for name in _ANSWER} | {"logprobs": _read_logprobs(row["logprobs"])}
-    completion = Completion(**answer, failure=row["failure"])
-    return Result(row["key"], completion, row["failure"], row["detail"] or "", row["tries"])
-
-
-def _row_digest(row: Mapping[str, object] | sqlite3.Row) -> str:
-    """Digest what the model answered, so that later changes to the row are found."""
-    return digest(canonical_json([row[name] for name in _DIGESTED]))
-
-
-def _logprobs_json(logprobs: tuple[TokenLogprobs, ...] | None) -> str | None:
-    if logprobs is None:
-        return None
-    return canonical_json([[token.token, token.logprob, token.alternatives] for token in logprobs])
-
-
-def _read_logprobs(text: str | None) -> tuple[TokenLogprobs, ...] | None:
-    if text is None:
-        return None
-    return tuple(
-        TokenLogprobs(token, logprob, tuple((name, value) for name, value in alternatives))
-        for token, logprob, alternatives in json.loads(text)
-    )
-
-
-def _row_problems(row: sqlite3.Row) -> Iterator[Problem]:
-    if digest(row["request"]) != row["key"]:
-        yield _problem("key", row["key"], "is not the digest of the request")
-    if row["state"] != DONE:
-        return
-    if row["digest"] != _row_digest(row):
-        yield _problem("digest", row["key"], "does not match what the model answered")
-    if row["failure"] is not None and row["failure"] not in FINAL:
-        yield _problem("failure", row["failure"], "is not final, but the row is done")
-    try:
-        _result_of(row)
-    except (ValueError, TypeError) as error:
-        yield _problem("key", row["key"], f"holds JSON that cannot be read ({error})")
-
-
-def _problem(field: str, value: object, fault: str) -> Problem:
-    hint = "delete the row, and its prompt is asked again"
-    return Problem("store", None, field, value, fault, hint)
-
-
-def _file_problem(message: str) -> Problem:
-    return Problem("store", None, None, None, message, "restore the file from a copy")

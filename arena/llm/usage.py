@@ -3,26 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from arena.data.errors import UsageError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+
+from arena.data.errors import DataError, UsageError
+from arena.data.schema import validation_problems
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
+from arena.text.trimming import BYTES_A_TOKEN
 
 MILLION = 1_000_000
 
 
+Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Price:
     """What a model costs, in any one currency, per million tokens."""
 
-    tokens_in: float
-    tokens_out: float
+    tokens_in: Cost
+    tokens_out: Cost
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
         """Return the cost of so many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+
+
+def read_prices(path: Path | str) -> dict[str, Price]:
+    """Read what models cost.
+
+    Args:
+        path: JSON, each model's price per million tokens in any one currency:
+            ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: If it holds something else.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UsageError(f"there is no file of prices at {path}")
+    try:
+        return TypeAdapter(dict[str, Price]).validate_json(path.read_bytes())
+    except ValidationError as error:
+        hint = 'write {"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}'
+        raise DataError(validation_problems(error, path.name, None, lambda _: hint)) from error
 
 
 @dataclass
@@ -57,6 +87,10 @@ class Usage:
     def sent(self) -> int:
         """Prompts sent, each counted once."""
         return self.calls - self.retries
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self) | {"sent": self.sent}
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
         """Return the cost of this run's calls.
@@ -123,7 +157,6 @@ class Budget:
 if TYPE_CHECKING:
     from arena.llm.store import Store
 
-BYTES_A_TOKEN = 4
 TOKENS_A_MESSAGE = 4
 
 _PROMPTS_AT_A_TIME = 500

@@ -1,23 +1,5 @@
 """Judging less: what a part of the judgments is worth, and which to make next."""
 
-from arena.planning.adaptive import AdaptivePairing
-from arena.planning.study import (
-    SampledTaus,
-    SamplingStudy,
-    connected_battles,
-    sample_taus,
-    study_sampling,
-    taus_with,
-)
-from arena.planning.subsets import DESIGNS
+import lazy_loader as lazy
 
-__all__ = [
-    "DESIGNS",
-    "AdaptivePairing",
-    "SampledTaus",
-    "SamplingStudy",
-    "connected_battles",
-    "sample_taus",
-    "study_sampling",
-    "taus_with",
-]
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -11,9 +11,9 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.seeds import generator
-from arena.planning.answer_strengths import Pairs
 from arena.planning.planner import ABSENT, FAILED, JUDGED, OPEN, PLANNED, Planner
 from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.pairs import Pairs
 
 Item = tuple[str, str, str]
 
@@ -140,7 +140,7 @@ class AdaptivePairing:
                 self._planner.state[at] = FAILED
 
     def ratings(self) -> pd.DataFrame:
-        """Rate the systems as the judgments of all items would, what is not judged foretold.
+        """Rate the systems as the judgments of all items would, what is not judged predicted.
 
         Strengths of single answers are learned from the judgments (``arena.planning.
         answer_strengths``), outcomes of the other items expected from them, and Bradley-Terry

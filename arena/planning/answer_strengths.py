@@ -3,7 +3,7 @@
 A Bradley-Terry model in two levels: the answer of system s to question q has the strength
 u_qs = theta_s + e_qs, with e_qs normal of variance v and theta_s normal of variance 1 / ridge;
 answer i beats answer j with probability sigma(u_qi - u_qj). A judge is far more consistent about
-the same answers than about their systems, so a battle is foretold well by those that its two
+the same answers than about their systems, so a battle is predicted well by those that its two
 answers fought with others. Strengths are the posterior's mode, uncertainty is Laplace's, and v has
 the highest marginal likelihood (empirical Bayes) under a weak log-normal prior about 1.
 
@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from arena.rating.solver import ConvergenceError
+from arena.rating.bradley_terry import ConvergenceError
+from arena.rating.pairs import Pairs
 
 Floats = npt.NDArray[np.float64]
 
@@ -101,10 +102,10 @@ def _fit(
     answers = np.zeros((len(points), pairs.n_systems)) if start is None else start.answers
     systems = np.zeros(pairs.n_systems) if start is None else start.systems
     for _ in range(MOST_STEPS):
-        chance = expit(pairs.differences(answers))
-        posterior = posterior_of(pairs, met * chance * (1.0 - chance), variance, ridge)
+        probability = expit(pairs.differences(answers))
+        posterior = posterior_of(pairs, met * probability * (1.0 - probability), variance, ridge)
         apart = (answers - systems) / variance
-        uphill = pairs.sums(won - met * chance) - apart
+        uphill = pairs.sums(won - met * probability) - apart
         of_answers, of_systems = posterior.step(uphill, apart.sum(axis=0) - ridge * systems)
         length = max(float(np.abs(of_answers).max()), float(np.abs(of_systems).max()))
         scale = min(1.0, LONGEST_STEP / max(length, TOLERANCE))
@@ -218,52 +219,3 @@ def posterior_of(
     """
     precision = pairs.laplacian(information) + np.eye(pairs.n_systems) / variance
     return AnswerPosterior(np.asarray(np.linalg.inv(precision)), variance, ridge)
-
-
-Integers = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """The P pairs of S systems; leading axes of arrays may be questions.
-
-    Attributes:
-        first: First system of each pair, shape (P,).
-        second: Second system of each pair, shape (P,).
-        n_systems: Number of systems S.
-    """
-
-    first: Integers
-    second: Integers
-    n_systems: int
-
-    def differences(self, values: Floats) -> Floats:
-        """Value of the first system minus that of the second: (..., S) to (..., P)."""
-        return np.asarray(values[..., self.first] - values[..., self.second])
-
-    def sums(self, values: Floats) -> Floats:
-        """Add a pair's value to its first system and take it from its second.
-
-        The transpose of ``differences``: (..., P) to (..., S).
-        """
-        matrix = self._matrix(values)
-        return np.asarray(matrix.sum(axis=-1) - matrix.sum(axis=-2))
-
-    def spreads(self, matrix: Floats) -> Floats:
-        """Quadratic form d' M d of each pair's difference d: (..., S, S) to (..., P)."""
-        diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
-        crossed = matrix[..., self.first, self.second] + matrix[..., self.second, self.first]
-        return np.asarray(diagonal[..., self.first] + diagonal[..., self.second] - crossed)
-
-    def laplacian(self, weights: Floats) -> Floats:
-        """Sum of weighted d d' over pairs: (..., P) to (..., S, S)."""
-        matrix = self._matrix(-weights)
-        matrix += matrix.swapaxes(-2, -1)
-        at = np.arange(self.n_systems)
-        matrix[..., at, at] = -matrix.sum(axis=-1)
-        return matrix
-
-    def _matrix(self, values: Floats) -> Floats:
-        matrix = np.zeros((*values.shape[:-1], self.n_systems, self.n_systems))
-        matrix[..., self.first, self.second] = values
-        return matrix

@@ -12,11 +12,11 @@ from scipy.stats import norm
 from arena.planning.answer_strengths import (
     AnswerPosterior,
     AnswerStrengths,
-    Pairs,
     estimate_answers,
     posterior_of,
 )
 from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.pairs import Pairs
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.intp]
 ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
 
 SYSTEMS_A_ROUND = 0.4
-"""Share of the systems that meet before the usefulness of battles is computed anew."""
+"""Share of the systems that meet before the usefulness of battles is computed again."""
 CANDIDATES = 8
 TIE_BREAK = 1e-4
 
@@ -74,15 +74,15 @@ class Planner:
         Returns:
             Questions and pairs, of shape (N,) with N at most ``n``: fewer where fewer are open.
         """
-        strengths, forecast, ratings = self._foresee()
-        target = self._target(strengths, forecast, ratings)
+        strengths, predicted, ratings = self._predict_whole()
+        target = self._target(strengths, predicted, ratings)
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and (self.state == OPEN).any():
             worth = usefulness(
                 self.pairs,
-                self._posterior(strengths, forecast),
+                self._posterior(strengths, predicted),
                 strengths.dispersion,
-                forecast.information,
+                predicted.information,
                 self._held(OPEN),
                 target,
             )
@@ -93,54 +93,56 @@ class Planner:
         return questions, pairs
 
     def rate(self) -> tuple[Floats, Floats]:
-        """Rate the systems as the whole arena would, what is not judged foretold.
+        """Rate the systems as the whole arena would, what is not judged predicted.
 
         Returns:
             Coefficients, shape (S,), and how far they are unsure until the last battle is judged,
             shape (S, S).
         """
-        strengths, forecast, ratings = self._foresee()
+        strengths, predicted, ratings = self._predict_whole()
         covariance = rating_covariance(
             self.pairs,
             strengths.posterior,
             strengths.dispersion,
-            forecast.information * self._held(OPEN, PLANNED),
+            predicted.information * self._held(OPEN, PLANNED),
             ratings.slopes,
         )
         return ratings.coefficients, covariance
 
     def completed(self) -> tuple[Floats, Floats]:
-        """Return points and battles of each pair, what is not judged foretold, of shape (P,)."""
-        _, forecast = self._learn()
-        return complete(self.points, self.battles, self._held(OPEN, PLANNED), forecast)
+        """Return points and battles of each pair, what is not judged predicted, of shape (P,)."""
+        _, predicted = self._learn()
+        return complete_counts(self.points, self.battles, self._held(OPEN, PLANNED), predicted)
 
-    def _learn(self) -> tuple[AnswerStrengths, Forecast]:
+    def _learn(self) -> tuple[AnswerStrengths, PredictedBattles]:
         """Return what the outcomes so far say about answers and battles ahead."""
         strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
-        return strengths, foretell(self.pairs, strengths)
+        return strengths, predict_battles(self.pairs, strengths)
 
-    def _foresee(self) -> tuple[AnswerStrengths, Forecast, WholeRatings]:
+    def _predict_whole(self) -> tuple[AnswerStrengths, PredictedBattles, WholeRatings]:
         """Return that, and what it says about the whole arena's ratings."""
-        strengths, forecast = self._learn()
+        strengths, predicted = self._learn()
         ahead = self._held(OPEN, PLANNED)
-        ratings = rate_whole(self.pairs, self.points, self.battles, ahead, forecast, self.ridge)
-        return strengths, forecast, ratings
+        ratings = rate_whole(self.pairs, self.points, self.battles, ahead, predicted, self.ridge)
+        return strengths, predicted, ratings
 
     def _held(self, *states: int) -> Floats:
         """Battles of the items in some states, 0 elsewhere, shape (Q, P)."""
         return np.where(np.isin(self.state, states), self.items, 0.0)
 
-    def _posterior(self, strengths: AnswerStrengths, forecast: Forecast) -> AnswerPosterior:
+    def _posterior(
+        self, strengths: AnswerStrengths, predicted: PredictedBattles
+    ) -> AnswerPosterior:
         """Return what is unsure about the answers once all that is planned is judged."""
-        met = self._held(JUDGED, PLANNED) * forecast.information / strengths.dispersion[:, None]
+        met = self._held(JUDGED, PLANNED) * predicted.information / strengths.dispersion[:, None]
         return posterior_of(self.pairs, met, strengths.posterior.variance, self.ridge)
 
     def _target(
-        self, strengths: AnswerStrengths, forecast: Forecast, ratings: WholeRatings
+        self, strengths: AnswerStrengths, predicted: PredictedBattles, ratings: WholeRatings
     ) -> Floats:
         """Weigh the points of each two systems by the doubt about their order, shape (S, S)."""
-        posterior = self._posterior(strengths, forecast)
-        ahead = forecast.information * self._held(OPEN)
+        posterior = self._posterior(strengths, predicted)
+        ahead = predicted.information * self._held(OPEN)
         slopes = ratings.slopes
         covariance = rating_covariance(self.pairs, posterior, strengths.dispersion, ahead, slopes)
         doubt = doubts(self.pairs, ratings.coefficients, covariance)
@@ -168,7 +170,7 @@ LOPSIDED = 0.1
 
 
 def doubts(pairs: Pairs, coefficients: Floats, covariance: Floats) -> Floats:
-    """Weigh each pair by the chance that the whole arena would order it the other way.
+    """Weigh each pair by the probability that the whole arena would order it the other way.
 
     Args:
         pairs: The pairs.
@@ -176,7 +178,7 @@ def doubts(pairs: Pairs, coefficients: Floats, covariance: Floats) -> Floats:
         covariance: Their covariance, shape (S, S).
 
     Returns:
-        Chance of the other order over its variance, shape (P,).
+        Probability of the other order over its variance, shape (P,).
     """
     variance = np.maximum(pairs.spreads(covariance), LEAST_VARIANCE)
     distance = np.abs(pairs.differences(coefficients)) / np.sqrt(variance)
@@ -219,22 +221,22 @@ LOGISTIC_NORMAL = np.pi / 8.0
 
 
 @dataclass(frozen=True)
-class Forecast:
+class PredictedBattles:
     """What one battle of each item would bring.
 
     Attributes:
-        chance: Chance of the first system, shape (Q, P).
+        probability: That the first system wins, shape (Q, P).
         information: Its slope in the difference of the two answers' strengths; about the Fisher
             information of the battle, shape (Q, P).
     """
 
-    chance: Floats
+    probability: Floats
     information: Floats
 
 
 @dataclass(frozen=True)
 class WholeRatings:
-    """Bradley-Terry ratings of the whole arena, battles that are not judged foretold.
+    """Bradley-Terry ratings of the whole arena, battles that are not judged predicted.
 
     Attributes:
         coefficients: Expected coefficients, shape (S,).
@@ -245,27 +247,32 @@ class WholeRatings:
     slopes: Floats
 
 
-def foretell(pairs: Pairs, strengths: AnswerStrengths) -> Forecast:
-    """Average the chances over what is unsure about the answers (MacKay, 1992)."""
+def predict_battles(pairs: Pairs, strengths: AnswerStrengths) -> PredictedBattles:
+    """Average the probabilities over what is unsure about the answers (MacKay, 1992)."""
     unsure = pairs.spreads(strengths.posterior.of_questions())
     shrink = 1.0 / np.sqrt(1.0 + LOGISTIC_NORMAL * np.maximum(unsure, 0.0))
-    chance = expit(shrink * pairs.differences(strengths.answers))
-    return Forecast(chance, np.asarray(shrink * chance * (1.0 - chance)))
+    probability = expit(shrink * pairs.differences(strengths.answers))
+    return PredictedBattles(probability, np.asarray(shrink * probability * (1.0 - probability)))
 
 
-def complete(
-    points: Floats, battles: Floats, ahead: Floats, forecast: Forecast
+def complete_counts(
+    points: Floats, battles: Floats, ahead: Floats, predicted: PredictedBattles
 ) -> tuple[Floats, Floats]:
     """Add the expected outcomes of all battles ahead; arguments as of ``rate_whole``.
 
     Returns:
         Points of each pair's first system and battles of each pair, each of shape (P,).
     """
-    return (points + ahead * forecast.chance).sum(axis=0), (battles + ahead).sum(axis=0)
+    return (points + ahead * predicted.probability).sum(axis=0), (battles + ahead).sum(axis=0)
 
 
 def rate_whole(
-    pairs: Pairs, points: Floats, battles: Floats, ahead: Floats, forecast: Forecast, ridge: float
+    pairs: Pairs,
+    points: Floats,
+    battles: Floats,
+    ahead: Floats,
+    predicted: PredictedBattles,
+    ridge: float,
 ) -> WholeRatings:
     """Fit ratings to the battles so far and to the expected outcomes of all others.
 
@@ -274,16 +281,16 @@ def rate_whole(
         points: Points of each item's first system, shape (Q, P).
         battles: Battles of each item, shape (Q, P).
         ahead: Battles that each item would hold and that are not judged, shape (Q, P).
-        forecast: Expected outcomes.
+        predicted: Expected outcomes.
         ridge: Precision of the prior on coefficients, above 0.
     """
-    expected, counts = complete(points, battles, ahead, forecast)
+    expected, counts = complete_counts(points, battles, ahead, predicted)
     fit = fit_bradley_terry(
         expected[None], counts[None], pairs.first, pairs.second, pairs.n_systems, ridge
     )
     coefficients = fit.coefficients[0]
-    chance = expit(pairs.differences(coefficients))
-    precision = pairs.laplacian(counts * chance * (1.0 - chance))
+    probability = expit(pairs.differences(coefficients))
+    precision = pairs.laplacian(counts * probability * (1.0 - probability))
     slopes = np.linalg.inv(precision + ridge * np.eye(pairs.n_systems))
     return WholeRatings(coefficients, np.asarray(slopes))
 
@@ -314,6 +321,6 @@ def rating_covariance(
     ahead = pairs.laplacian(information)
     follow = (ahead @ posterior.pull).sum(axis=0)
     within = (ahead @ posterior.within @ ahead).sum(axis=0)
-    chance = pairs.laplacian((information * dispersion[:, None]).sum(axis=0))
-    points = within + follow @ posterior.between @ follow.T + chance
+    of_outcomes = pairs.laplacian((information * dispersion[:, None]).sum(axis=0))
+    points = within + follow @ posterior.between @ follow.T + of_outcomes
     return np.asarray(slopes @ points @ slopes)

@@ -12,8 +12,10 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.planning.subsets import DESIGNS
-from arena.rating.battles import Battles, TieRule, components, count_battles
+from arena.rating.battles import Battles, TieRule, checked_tie_rule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.statistics.bootstrap import percentile_intervals
+from arena.statistics.rank_agreement import kendall_taus
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,7 +23,8 @@ DEFAULT_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 DEFAULT_DESIGNS = ("questions", "pairs")
 DEFAULT_REPEATS = 100
 FEWEST_SYSTEMS = 3
-INTERVAL = (2.5, 97.5)
+SAME_RATING_DECIMALS = 8
+"""Coefficients that agree to this many decimals are tied: fits are exact to about ten."""
 COLUMNS = ("language", "design", "share", "judgments", "tau", "low", "high")
 
 
@@ -70,9 +73,9 @@ def study_sampling(
         judgments: Columns ``query_id, language, system_a, system_b, winner``; of one judge.
         shares: Shares of the whole arena, each above 0 and at most 1.
         designs: Some of ``questions`` (all pairs of random questions), ``pairs`` (random items,
-            an item being a pair on a question), ``completed`` (random items, the others foretold
+            an item being a pair on a question), ``completed`` (random items, the others predicted
             from them) and ``adaptive`` (items that ``arena.planning.AdaptivePairing`` would ask
-            for, the others foretold). The last two are slower.
+            for, the others predicted). The last two are slower.
         repeats: Subsets of each design and share.
         ties: ``half`` or ``drop``; dropped ties are no items.
         ridge: Precision of the prior on coefficients, above 0, for the parts and the whole.
@@ -83,6 +86,7 @@ def study_sampling(
             judgments connect.
     """
     _check_settings(shares, designs, repeats, ridge)
+    checked_tie_rule(ties)
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows = []
@@ -108,7 +112,8 @@ def sample_taus(
 ) -> SampledTaus:
     """Rank from parts of one language's battles; all repeats of a share are one fit.
 
-    A system without a battle in a part has the coefficient of the prior, 0.
+    A system without a battle in a part has the coefficient of the prior, 0; a part that ranks no
+    system above another has tau 0.
 
     Args:
         battles: The whole arena.
@@ -128,11 +133,14 @@ def sample_taus(
     points = np.array([part.points for part in parts])
     counts = np.array([part.counts for part in parts])
     whole = battles.points.sum(axis=0, keepdims=True), battles.counts.sum(axis=0, keepdims=True)
-    reference = _coefficients(battles, *whole, ridge)[0]
-    taus = [
-        taus_with(reference, _coefficients(battles, points[:, index], counts[:, index], ridge))
-        for index in range(len(shares))
-    ]
+    reference = _coefficients(battles, *whole, ridge)
+    if not np.round(np.ptp(reference), SAME_RATING_DECIMALS):
+        raise UsageError("the whole arena ranks no system above another: nothing to agree with")
+    taus = []
+    for index in range(len(shares)):
+        estimates = _coefficients(battles, points[:, index], counts[:, index], ridge)
+        tau = kendall_taus(estimates, reference, SAME_RATING_DECIMALS)[:, 0]
+        taus.append(np.nan_to_num(tau))
     return SampledTaus(np.array(taus).T, np.array([part.judged for part in parts]))
 
 
@@ -147,16 +155,14 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
     Raises:
         UsageError: If the group has fewer than three systems.
     """
-    battles = count_battles(judgments, ties)
-    group = components(battles, battles.counts.sum(axis=0))
-    systems = [name for name, label in zip(battles.systems, group, strict=True) if label == 0]
-    if len(systems) < FEWEST_SYSTEMS:
+    battles = Battles.from_judgments(judgments)
+    connected = (battles.decided() if ties == "drop" else battles).largest_group()
+    if len(connected.systems) < FEWEST_SYSTEMS:
         raise UsageError(
-            f"{language}: judgments connect {len(systems)} systems; "
+            f"{language}: judgments connect {len(connected.systems)} systems; "
             f"a ranking to agree with needs at least {FEWEST_SYSTEMS}"
         )
-    kept = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
-    return count_battles(judgments[kept], ties)
+    return connected
 
 
 def _check_settings(
@@ -185,41 +191,9 @@ def _coefficients(battles: Battles, points: Floats, counts: Floats, ridge: float
 def _rows(
     language: str, design: str, shares: Sequence[float], sampled: SampledTaus
 ) -> list[tuple[object, ...]]:
-    low, high = np.percentile(sampled.taus, INTERVAL, axis=0)
+    low, high = percentile_intervals(sampled.taus)
     tau, judgments = sampled.taus.mean(axis=0), sampled.judgments.mean(axis=0)
     return [
         (language, design, share, round(judgments[at]), tau[at], low[at], high[at])
         for at, share in enumerate(shares)
     ]
-
-
-SAME_RATING_DECIMALS = 8
-"""Coefficients that agree to this many decimals are tied: fits are exact to about ten."""
-
-
-def taus_with(reference: Floats, estimates: Floats) -> Floats:
-    """Kendall tau-b of each estimate with the reference (Kendall, 1945).
-
-    Args:
-        reference: Coefficients of the systems, shape (S,).
-        estimates: Coefficients of the same systems, shape (R, S).
-
-    Returns:
-        Shape (R,), in [-1, 1]; 0 for an estimate that ranks no system above another.
-
-    Raises:
-        UsageError: If the reference ranks no system above another.
-    """
-    expected = _orders(reference[None])[0]
-    if not expected.any():
-        raise UsageError("the whole arena ranks no system above another: nothing to agree with")
-    orders = _orders(estimates)
-    compared = np.sqrt(np.count_nonzero(orders, axis=1) * float(np.count_nonzero(expected)))
-    return np.asarray((orders @ expected) / np.maximum(compared, 1.0))
-
-
-def _orders(coefficients: Floats) -> Floats:
-    """Sign of the difference of each pair of systems, shape (R, S (S - 1) / 2)."""
-    one, other = np.triu_indices(coefficients.shape[1], k=1)
-    difference = coefficients[:, one] - coefficients[:, other]
-    return np.asarray(np.sign(np.round(difference, SAME_RATING_DECIMALS)))

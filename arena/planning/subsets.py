@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from arena.planning.answer_strengths import Pairs
 from arena.planning.planner import Planner
 from arena.rating.battles import Battles
 
@@ -26,7 +25,7 @@ class Parts:
     Attributes:
         points: Points of each pair's first system, shape (shares, P).
         counts: Battles of each pair, shape (shares, P).
-        judged: Battles that were judged; ``counts`` may hold others, foretold, shape (shares,).
+        judged: Battles that were judged; ``counts`` may hold others, predicted, shape (shares,).
     """
 
     points: Floats
@@ -35,37 +34,25 @@ class Parts:
 
 
 Design = Callable[[Battles, Sequence[float], np.random.Generator, float], Parts]
+"""From the whole arena, shares of it in (0, 1], what draws the parts, and the precision of the
+prior on strengths (where one is needed) to the parts; a larger one holds the smaller."""
 
 
 def random_questions(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge all pairs of a random subset of questions.
-
-    Args:
-        battles: The whole arena.
-        shares: Shares of the questions, each in (0, 1]; the larger subset holds the smaller.
-        random: Draws the questions.
-        ridge: Not used.
-    """
+    """Judge all pairs of a random subset of questions."""
     del ridge
-    place = random.permutation(len(battles.questions))
-    taken = np.array([place < part(share, len(place)) for share in shares])
-    points, counts = battles.weighted(taken)
-    return Parts(points, counts, counts.sum(axis=1))
+    order = random.permutation(battles.n_questions)
+    taken = np.array([order < part(share, len(order)) for share in shares], dtype=np.float64)
+    counts = taken @ battles.counts
+    return Parts(taken @ battles.points, counts, counts.sum(axis=1))
 
 
 def random_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge a random share of all items, an item being a pair on a question.
-
-    Args:
-        battles: The whole arena.
-        shares: Shares of the items, each in (0, 1]; the larger subset holds the smaller.
-        random: Draws the items.
-        ridge: Not used.
-    """
+    """Judge a random share of all items, an item being a pair on a question."""
     del ridge
     taken = _nested_items(battles, shares, random)
     points = np.array([(battles.points * items).sum(axis=0) for items in taken])
@@ -76,14 +63,7 @@ def random_items(
 def completed_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge a random share of all items, and foretell the others from them.
-
-    Args:
-        battles: The whole arena.
-        shares: Shares of the items, each in (0, 1]; the larger subset holds the smaller.
-        random: Draws the items.
-        ridge: Precision of the prior on strengths.
-    """
+    """Judge a random share of all items, and predict the others from them."""
     planners = []
     for taken in _nested_items(battles, shares, random):
         planner = _planner(battles, random, ridge)
@@ -95,14 +75,7 @@ def completed_items(
 def adaptive_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge the items that a planner asks for, and foretell the others from them.
-
-    Args:
-        battles: The whole arena, which holds the outcomes.
-        shares: Shares of the items, each in (0, 1].
-        random: Breaks ties of the planner.
-        ridge: Precision of the planner's prior.
-    """
+    """Judge the items that a planner asks for, and predict the others from them."""
     planner = _planner(battles, random, ridge)
     total, done = int((battles.counts > 0).sum()), 0
     reached: dict[int, Parts] = {}
@@ -146,8 +119,7 @@ def _nested_items(
 
 
 def _planner(battles: Battles, random: np.random.Generator, ridge: float) -> Planner:
-    pairs = Pairs(battles.first, battles.second, len(battles.systems))
-    return Planner(pairs, battles.counts, random, ridge)
+    return Planner(battles.by_question.pairs, battles.counts, random, ridge)
 
 
 def _answer(planner: Planner, battles: Battles, question: Integers, pair: Integers) -> None:

@@ -1,112 +1,347 @@
-"""Battles: judgments of one language as win counts per question and pair of systems."""
+"""Battles: judgments of one language and judge by question, side and outcome, and their counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
+from arena.rating.likelihoods import Counts
+from arena.rating.pairs import Pairs, connected_groups, is_strongly_connected
+from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
+Booleans = npt.NDArray[np.bool_]
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
+
+TIE = WINNERS.index("tie")
+OUTCOMES = 3
+BLOCK_ENTRIES = 3_000_000
+"""Counts (replicates x pairs x outcomes) held at a time while resampling."""
 
 
 @dataclass(frozen=True)
 class Battles:
-    """Win counts of Q questions and the P pairs of systems that met at least once.
+    """N battles between S systems on Q questions.
 
     Attributes:
-        systems: The S systems, sorted by name.
-        questions: The Q judged questions (query ids), sorted.
-        first: Index of each pair's first system, shape (P,).
-        second: Index of each pair's second system, greater than ``first``, shape (P,).
-        points: Points of the first system of each pair, shape (Q, P): 1 a win, 0.5 a tie.
-        counts: Number of battles, shape (Q, P).
-        ties: How ties count: ``half`` a win for both, or ``drop``.
-        dropped_ties: Ties left out under ``drop``.
+        systems: The systems, sorted by name.
+        side_a: System on side A, shape (N,).
+        side_b: System on side B, shape (N,).
+        winner: 0 side A, 1 side B, 2 a tie, shape (N,).
+        question: Question of each battle, shape (N,); None where every battle has its own.
+        n_questions: Number of questions Q.
+        questions: Their query ids, sorted; empty where they were not read.
+        covariates: Of each battle's logit, side A minus side B, shape (N, C); None without.
     """
 
     systems: tuple[str, ...]
-    questions: tuple[str, ...]
-    first: Integers
-    second: Integers
-    points: Floats
-    counts: Floats
-    ties: TieRule
-    dropped_ties: int
+    side_a: Integers
+    side_b: Integers
+    winner: Integers
+    question: Integers | None
+    n_questions: int
+    questions: tuple[str, ...] = ()
+    covariates: Floats | None = None
 
-    def weighted(self, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Sum points and counts over questions taken with multiplicity.
+    @classmethod
+    def from_judgments(
+        cls, judgments: pd.DataFrame, covariates: npt.NDArray[np.float64] | None = None
+    ) -> Battles:
+        """Take in judgments of one judge.
 
         Args:
-            weights: How often each question is taken, shape (R, Q).
+            judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
+                it every judgment is a question of its own) and ``language`` (questions of two
+                languages are two, whatever their ids).
+            covariates: Of each judgment's logit, shape (N, C).
 
-        Returns:
-            Points and counts, each of shape (R, P).
+        Raises:
+            UsageError: If there are none, a winner is unknown, a name is missing, or a system is
+                judged against itself.
         """
-        multiplicity = np.asarray(weights, dtype=np.float64)
-        return multiplicity @ self.points, multiplicity @ self.counts
+        if judgments.empty:
+            raise UsageError("there are no judgments to count")
+        winner = pd.Index(WINNERS).get_indexer(pd.Index(judgments["winner"].astype(object)))
+        if (winner < 0).any():
+            unknown = sorted(set(judgments["winner"][winner < 0].astype(str)))
+            raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
+        side_a, names_a = pd.factorize(judgments["system_a"])
+        side_b, names_b = pd.factorize(judgments["system_b"])
+        if (side_a < 0).any() or (side_b < 0).any():
+            raise UsageError("judgments hold a system without a name")
+        question, questions = _questions(judgments)
+        battles = cls.from_codes(
+            side_a, list(names_a), side_b, list(names_b), winner, question, questions
+        )
+        same = np.flatnonzero(battles.side_a == battles.side_b)
+        if same.size:
+            name = battles.systems[battles.side_a[same[0]]]
+            raise UsageError(f"{name} is judged against itself")
+        return replace(battles, covariates=covariates)
 
-    def wins_and_losses(self) -> tuple[Floats, Floats]:
-        """Return each system's points won and points lost, two arrays of shape (S,)."""
-        won, met = self.points.sum(axis=0), self.counts.sum(axis=0)
-        lost = met - won
-        return self._per_system(won, lost), self._per_system(lost, won)
+    @classmethod
+    def from_codes(
+        cls,
+        side_a: npt.ArrayLike,
+        names_a: Sequence[str],
+        side_b: npt.ArrayLike,
+        names_b: Sequence[str],
+        winner: npt.ArrayLike,
+        question: npt.ArrayLike | None = None,
+        questions: tuple[str, ...] = (),
+    ) -> Battles:
+        """Build battles from codes of either side's names; see ``Battles`` for the others."""
+        systems = sorted({*map(str, names_a), *map(str, names_b)})
+        position = pd.Index(systems)
+        a = position.get_indexer(pd.Index(names_a, dtype=object))[np.asarray(side_a)]
+        b = position.get_indexer(pd.Index(names_b, dtype=object))[np.asarray(side_b)]
+        codes = None if question is None else np.asarray(question, dtype=np.intp)
+        return cls(
+            systems=tuple(systems),
+            side_a=np.asarray(a, dtype=np.intp),
+            side_b=np.asarray(b, dtype=np.intp),
+            winner=np.asarray(winner, dtype=np.intp),
+            question=codes,
+            n_questions=len(a) if codes is None else len(np.unique(codes)),
+            questions=questions,
+        )
 
-    def _per_system(self, of_first: Floats, of_second: Floats) -> Floats:
+    def __len__(self) -> int:
+        return len(self.winner)
+
+    def decided(self) -> Battles:
+        """Leave ties out, and questions and systems that have no other battles.
+
+        Raises:
+            UsageError: If there are only ties.
+        """
+        kept = self._take(self.winner != TIE)
+        if not len(kept):
+            raise UsageError("there are no judgments to count")
+        met = np.unique(np.concatenate([kept.side_a, kept.side_b]))
+        return kept.among([self.systems[index] for index in met]).on_battled_questions()
+
+    def among(self, systems: Sequence[str]) -> Battles:
+        """Keep the battles between some of the systems; all questions stay."""
+        wanted = set(systems)
+        inside = np.array([name in wanted for name in self.systems])
+        if inside.all():
+            return self
+        kept = self._take(inside[self.side_a] & inside[self.side_b])
+        position = np.cumsum(inside) - 1
+        return replace(
+            kept,
+            systems=tuple(name for name in self.systems if name in wanted),
+            side_a=position[kept.side_a],
+            side_b=position[kept.side_b],
+        )
+
+    def on_battled_questions(self) -> Battles:
+        """Leave out questions without a battle."""
+        if self.question is None:
+            return replace(self, n_questions=len(self))
+        present, question = np.unique(self.question, return_inverse=True)
+        names = tuple(self.questions[index] for index in present) if self.questions else ()
+        return replace(self, question=question, n_questions=len(present), questions=names)
+
+    def largest_group(self) -> Battles:
+        """Keep the largest group of systems that battles connect, and its questions."""
+        groups = connected_groups(self.side_a, self.side_b, len(self.systems))
+        if not groups.any():
+            return self
+        names = [name for name, group in zip(self.systems, groups, strict=True) if group == 0]
+        return self.among(names).on_battled_questions()
+
+    def _take(self, rows: Booleans) -> Battles:
+        return replace(
+            self,
+            side_a=self.side_a[rows],
+            side_b=self.side_b[rows],
+            winner=self.winner[rows],
+            question=None if self.question is None else self.question[rows],
+            covariates=None if self.covariates is None else self.covariates[rows],
+        )
+
+    def count(self, by_side: bool = False, by_question: bool = False) -> WinCounts:
+        """Count wins, losses and ties of every pair of systems that met.
+
+        With covariates, every battle is a pair of its own.
+
+        Args:
+            by_side: Keep apart which system stood on side A.
+            by_question: Count by question too, also where every question has but one battle.
+        """
+        if self.covariates is not None:
+            return self._count_singly(self.covariates)
         size = len(self.systems)
-        total = np.bincount(self.first, of_first, size) + np.bincount(self.second, of_second, size)
-        return np.asarray(total, dtype=np.float64)
+        own_questions = self.n_questions == len(self) and not by_question
+        if own_questions and size * size <= 4 * len(self):
+            met, totals = self._pair_totals(by_side)
+            return WinCounts(_pairs(met, size), _split(totals), self.n_questions)
+        swapped = np.zeros(len(self), dtype=bool) if by_side else self.side_a > self.side_b
+        first = np.where(swapped, self.side_b, self.side_a)
+        second = np.where(swapped, self.side_a, self.side_b)
+        outcome = np.where(swapped & (self.winner != TIE), 1 - self.winner, self.winner)
+        met, pair = _distinct(first * size + second, size)
+        entry = outcome * len(met) + pair
+        totals = np.bincount(entry, minlength=OUTCOMES * len(met))
+        counted = None if own_questions else self._by_question(entry, len(met))
+        return WinCounts(_pairs(met, size), _split(totals), self.n_questions, counted)
+
+    def _pair_totals(self, by_side: bool) -> tuple[Integers, Integers]:
+        """Return the distinct pairs, sorted, and how often each has each outcome."""
+        size = len(self.systems)
+        entry = self.side_a * size
+        entry += self.side_b
+        entry *= OUTCOMES
+        entry += self.winner
+        table = np.bincount(entry, minlength=OUTCOMES * size * size).reshape(size, size, OUTCOMES)
+        if not by_side:
+            table = table + table.transpose(1, 0, 2)[:, :, [1, 0, 2]]
+            table[np.tril_indices(size)] = 0
+        outcomes = table.reshape(-1, OUTCOMES)
+        met = np.flatnonzero(outcomes.any(axis=1))
+        return met, outcomes[met].T.ravel()
+
+    def _count_singly(self, covariates: Floats) -> WinCounts:
+        entry = self.winner * len(self) + np.arange(len(self))
+        totals = np.bincount(entry, minlength=OUTCOMES * len(self))
+        pairs = Pairs(self.side_a, self.side_b, len(self.systems))
+        counted = self._by_question(entry, len(self))
+        return WinCounts(pairs, _split(totals), self.n_questions, counted, covariates)
+
+    def _by_question(self, entry: Integers, pairs: int) -> csr_array:
+        question = np.arange(len(self)) if self.question is None else self.question
+        shape = (OUTCOMES * pairs, self.n_questions)
+        return coo_array((np.ones(len(entry)), (entry, question)), shape=shape).tocsr()
+
+    def records(self) -> pd.DataFrame:
+        """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
+        counts = self.count(by_side=True)
+        totals, size = counts.totals, len(self.systems)
+
+        def summed(of_first: Floats, of_second: Floats) -> Integers:
+            of_side_a = np.bincount(counts.pairs.first, of_first[:, 0], size)
+            of_side_b = np.bincount(counts.pairs.second, of_second[:, 0], size)
+            return np.asarray(of_side_a + of_side_b, dtype=np.intp)
+
+        return pd.DataFrame(
+            {
+                "system": self.systems,
+                "wins": summed(totals.wins, totals.losses),
+                "losses": summed(totals.losses, totals.wins),
+                "ties": summed(totals.ties, totals.ties),
+            }
+        )
+
+    @cached_property
+    def by_question(self) -> WinCounts:
+        """Wins, losses and ties of every pair, whatever its sides, by question."""
+        return self.count(by_question=True)
+
+    @property
+    def first(self) -> Integers:
+        """First system of each pair that met, shape (P,)."""
+        return self.by_question.pairs.first
+
+    @property
+    def second(self) -> Integers:
+        """Second system of each pair, greater than the first, shape (P,)."""
+        return self.by_question.pairs.second
+
+    @cached_property
+    def points(self) -> Floats:
+        """Points of each pair's first system, a tie half a point, shape (Q, P)."""
+        wins, _, ties = self.by_question.tables
+        return np.asarray((wins + 0.5 * ties).T.toarray())
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Number of battles of each pair on each question, shape (Q, P)."""
+        wins, losses, ties = self.by_question.tables
+        return np.asarray((wins + losses + ties).T.toarray())
 
 
-def count_battles(
-    judgments: pd.DataFrame, ties: TieRule = "half", systems: Sequence[str] | None = None
-) -> Battles:
-    """Count wins per question and pair of systems.
+@dataclass(frozen=True)
+class WinCounts:
+    """Wins, losses and ties of P pairs of systems.
 
-    Args:
-        judgments: Columns ``query_id, system_a, system_b, winner``; one language, one judge.
-        ties: ``half``: a tie is half a win for each system; ``drop``: ties are left out.
-        systems: Systems to index, by default those judged.
-
-    Raises:
-        UsageError: If nothing is left to count, or a tie rule, winner or system is unknown.
+    Attributes:
+        pairs: The pairs; the first system is the one on side A where sides matter, else the one
+            that comes first by name.
+        totals: Outcomes for the first system, each of shape (P, 1).
+        n_questions: Number of questions Q.
+        counted: The same by question, shape (3 P, Q), wins above losses above ties; None where
+            every battle is a question of its own.
+        covariates: Of each pair's logit, shape (P, C); None without.
     """
-    ties = checked_tie_rule(ties)
-    is_tie = judgments["winner"] == "tie"
-    kept = judgments[~is_tie] if ties == "drop" else judgments
-    if kept.empty:
-        raise UsageError("there are no judgments to count")
-    names = judged_systems(kept) if systems is None else sorted(systems)
-    questions = sorted(kept["query_id"].unique())
-    side_a = _positions(kept["system_a"], names, "system")
-    side_b = _positions(kept["system_b"], names, "system")
-    pairs = np.minimum(side_a, side_b) * len(names) + np.maximum(side_a, side_b)
-    met, pair = np.unique(pairs, return_inverse=True)
-    points_a = np.array([1.0, 0.0, 0.5])[_positions(kept["winner"], WINNERS, "winner")]
-    points_first = np.where(side_a < side_b, points_a, 1.0 - points_a)
-    cell = (_positions(kept["query_id"], questions, "question"), pair)
-    shape = (len(questions), len(met))
-    return Battles(
-        systems=tuple(names),
-        questions=tuple(questions),
-        first=(met // len(names)).astype(np.intp),
-        second=(met % len(names)).astype(np.intp),
-        points=coo_array((points_first, cell), shape=shape).toarray(),
-        counts=coo_array((np.ones_like(points_first), cell), shape=shape).toarray(),
-        ties=ties,
-        dropped_ties=int(is_tie.sum()) if ties == "drop" else 0,
-    )
+
+    pairs: Pairs
+    totals: Counts
+    n_questions: int
+    counted: csr_array | None = None
+    covariates: Floats | None = None
+
+    @property
+    def _by_question(self) -> csr_array:
+        if self.counted is None:
+            raise ValueError("every battle is a question of its own")
+        return self.counted
+
+    @property
+    def tables(self) -> tuple[csr_array, csr_array, csr_array]:
+        """Wins, losses and ties by question, each of shape (P, Q)."""
+        size, counted = len(self.pairs), self._by_question
+        return counted[:size], counted[size : 2 * size], counted[2 * size :]
+
+    def weighted(self, weights: npt.ArrayLike) -> Counts:
+        """Count with each question taken as often as said, weights of shape (R, Q)."""
+        times = np.asarray(weights, dtype=np.float64)
+        return _split(self._by_question @ times.T)
+
+    def resampled(self, rounds: int, random: np.random.Generator) -> Iterator[Counts]:
+        """Resample questions with replacement, in blocks that bound memory.
+
+        Where every battle is its own question, battles have exponential weights (the Bayesian
+        bootstrap, Rubin, 1981), whose sum within a count is drawn from a gamma distribution.
+
+        Args:
+            rounds: Number of replicates in all.
+            random: Generator of the draws.
+
+        Yields:
+            Counts of some replicates, each array of shape (P, replicates).
+        """
+        block = max(1, BLOCK_ENTRIES // (OUTCOMES * len(self.pairs)))
+        for start in range(0, rounds, block):
+            size = min(block, rounds - start)
+            if self.counted is None:
+                yield self._gamma(size, random)
+            else:
+                yield self.weighted(bootstrap_weights(self.n_questions, size, random))
+
+    def _gamma(self, size: int, random: np.random.Generator) -> Counts:
+        # Half the time of Poisson draws, and no count of a pair that met is 0.
+        parts = (self.totals.wins, self.totals.losses, self.totals.ties)
+        return Counts(*(random.standard_gamma(part, (len(part), size)) for part in parts))
+
+    @property
+    def is_strongly_connected(self) -> bool:
+        """Whether wins lead from every system to every other (ties lead both ways)."""
+        tied = self.totals.ties[:, 0] > 0
+        won, lost = self.totals.wins[:, 0] > 0, self.totals.losses[:, 0] > 0
+        return is_strongly_connected(self.pairs, won | tied, lost | tied)
 
 
 def checked_tie_rule(name: str) -> TieRule:
@@ -126,32 +361,36 @@ def judged_systems(judgments: pd.DataFrame) -> list[str]:
     return sorted({*judgments["system_a"].unique(), *judgments["system_b"].unique()})
 
 
-def _positions(values: pd.Series, order: Sequence[str], noun: str) -> Integers:
-    codes, distinct = pd.factorize(values)
-    position_of_code = pd.Index(order).get_indexer(distinct)
-    if (position_of_code < 0).any():
-        unknown = sorted(set(distinct) - set(order))
-        raise UsageError(f"judgments hold an unknown {noun}: {', '.join(unknown)}")
-    return np.asarray(position_of_code[codes], dtype=np.intp)
+def _questions(judgments: pd.DataFrame) -> tuple[Integers | None, tuple[str, ...]]:
+    """Code the questions of judgments, sorted by query id."""
+    if "query_id" not in judgments:
+        return None, ()
+    ids = judgments["query_id"]
+    if "language" in judgments and judgments["language"].nunique() > 1:
+        ids = judgments["language"].astype(str) + "/" + ids.astype(str)
+    codes, names = pd.factorize(ids, sort=True)
+    if (codes < 0).any():
+        raise UsageError("judgments hold a question without a query_id")
+    return np.asarray(codes, dtype=np.intp), tuple(names)
 
 
-def components(battles: Battles, counts: Floats) -> Integers:
-    """Label the groups of systems that battles connect, largest group first.
+def _pairs(met: Integers, size: int) -> Pairs:
+    return Pairs((met // size).astype(np.intp), (met % size).astype(np.intp), size)
 
-    Args:
-        battles: Which systems each pair holds.
-        counts: Battles of each pair, shape (P,).
 
-    Returns:
-        Group of each system, shape (S,): 0 the largest, ties by first system.
-    """
-    met = counts > 0
-    size = len(battles.systems)
-    graph = coo_array(
-        (np.ones(int(met.sum())), (battles.first[met], battles.second[met])), shape=(size, size)
-    )
-    _, labels = connected_components(graph, directed=False)
-    order = np.argsort(-np.bincount(labels), kind="stable")
-    rank_of_label = np.empty_like(order)
-    rank_of_label[order] = np.arange(len(order))
-    return np.asarray(rank_of_label[labels], dtype=np.intp)
+def _distinct(pairs: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return the distinct pairs, sorted, and the index of each battle's pair among them."""
+    if size * size > 4 * len(pairs):
+        met, pair = np.unique(pairs, return_inverse=True)
+        return met, pair
+    met = np.flatnonzero(np.bincount(pairs, minlength=size * size))
+    index = np.zeros(size * size, dtype=np.intp)
+    index[met] = np.arange(len(met))
+    return met, index[pairs]
+
+
+def _split(stacked: npt.ArrayLike) -> Counts:
+    """Part wins, losses and ties that stand above each other, (3 P, R) or (3 P,)."""
+    counts = np.asarray(stacked, dtype=np.float64)
+    columns = counts[:, None] if counts.ndim == 1 else counts
+    return Counts(*np.split(columns, OUTCOMES))

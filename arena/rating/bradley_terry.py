@@ -2,51 +2,376 @@
 
 The model (Hunter, 2004): system i beats system j with probability sigma(theta_i - theta_j). A
 Gaussian prior of precision ``ridge`` keeps coefficients finite where a system wins or loses all.
+
+Replicates that lie around a fit (resamples of its data, say) take Newton steps with the
+information of that fit, one factor for all; those that do not converge so are finished with their
+own. Inside, parameters and counts have a column a replicate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csc_array, diags_array, eye_array
+from scipy.sparse.linalg import cg
 
-from arena.data.errors import UsageError
-from arena.rating.likelihoods import Cells, Counts, Davidson, Halved, Likelihood, RaoKupper
-from arena.rating.outcomes import Outcomes
-from arena.rating.solver import TOLERANCE, BradleyTerryFit, Center, Problem, center_at, solve
+from arena.data.errors import ArenaError, UsageError
+from arena.rating.likelihoods import (
+    Columns,
+    Counts,
+    Davidson,
+    HalfTies,
+    Information,
+    Likelihood,
+    RaoKupper,
+)
+from arena.rating.pairs import Pairs, is_strongly_connected
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
+Booleans = npt.NDArray[np.bool_]
 
 DEFAULT_RIDGE = 0.1
+TIE_MODELS = ("half", "drop", "davidson", "rao-kupper")
+
+TOLERANCE = 1e-10
+"""Largest last step, in log-odds."""
+NOISE = 1e-9
+"""Steps this short that do not shrink any more are rounding errors."""
+QUADRATIC_NOISE = 1e-6
+"""The same of Newton steps with the exact Hessian, where the next one would be the square."""
+MOST_STEPS = 200
+MOST_SHARED_STEPS = 60
+LONGEST_STEP = 5.0
+HALVINGS = 40
+SINGULAR = 1e-12
+LARGEST_DENSE = 3_000
+"""With more systems, equations are solved by conjugate gradients."""
+REPLICATE_PAIRS = 1_000_000
+"""Counts (replicates x pairs) fitted at a time, so that they stay in the cache."""
+
+NO_MAXIMUM = (
+    "the fit did not converge: some systems only win, only lose, or do not meet the others "
+    "(or there are no ties to model), so the likelihood has no maximum; use ridge > 0"
+)
+
+Solver = Callable[[Floats], Floats]
+"""Right-hand sides of shape (K, R) to solutions of that shape."""
+
+
+class ConvergenceError(ArenaError, ArithmeticError):
+    """The likelihood has no maximum, or it was not reached."""
+
+
+@dataclass(frozen=True)
+class BradleyTerryFit:
+    """Fits of R replicates.
+
+    Attributes:
+        parameters: Coefficients, effects and tau, shape (R, K); NaN where the likelihood of a
+            replicate has no maximum.
+        coefficients: Log-odds, centered on 0, shape (R, S).
+        effects: Coefficients of the covariates (the position effect, say), shape (R, C).
+        tie_parameter: exp(tau), Davidson's nu or Rao and Kupper's eta, shape (R,), or None.
+        ridge: Precision of the Gaussian prior.
+    """
+
+    parameters: Floats
+    coefficients: Floats
+    effects: Floats
+    tie_parameter: Floats | None
+    ridge: float
+
+    @property
+    def converged(self) -> Booleans:
+        """Which replicates have a maximum, shape (R,)."""
+        return np.asarray(np.isfinite(self.parameters).all(axis=1))
+
+
+@dataclass(frozen=True)
+class PenalizedLikelihood:
+    """Penalized likelihoods of R replicates.
+
+    A column of parameters holds S coefficients, then C effects, then tau where ties have a model.
+
+    Attributes:
+        likelihood: Battles of P pairs, R replicates.
+        pairs: Which systems meet.
+        covariates: Of each pair's logit, shape (P, C); a position effect is a column of ones.
+        ridge: Precision of the prior on coefficients and tau.
+    """
+
+    likelihood: Likelihood
+    pairs: Pairs
+    covariates: Floats
+    ridge: float
+
+    @property
+    def linear(self) -> int:
+        """Number of coefficients: systems, then covariates."""
+        return self.pairs.n_systems + int(self.covariates.shape[1])
+
+    def take(self, columns: Columns) -> PenalizedLikelihood:
+        """Keep some replicates."""
+        return PenalizedLikelihood(
+            self.likelihood.take(columns), self.pairs, self.covariates, self.ridge
+        )
+
+    def pooled(self) -> PenalizedLikelihood:
+        """Average over replicates."""
+        return PenalizedLikelihood(
+            self.likelihood.pooled(), self.pairs, self.covariates, self.ridge
+        )
+
+    def parts(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Split parameters into the logits of pairs, shape (P, R), and tau, shape (R,)."""
+        theta = parameters[: self.pairs.n_systems]
+        logits = theta.take(self.pairs.first, axis=0)
+        logits -= theta.take(self.pairs.second, axis=0)
+        if self.covariates.shape[1]:
+            logits += self.covariates @ parameters[self.pairs.n_systems : self.linear]
+        tie = parameters[-1] if self.likelihood.has_tie_parameter else np.zeros(1)
+        return logits, tie
+
+    def collect(self, by_logit: Floats) -> Floats:
+        """Sum values of pairs into the coefficients they depend on: (P, R) to (S + C, R)."""
+        systems = self.pairs.incidence @ by_logit
+        if not self.covariates.shape[1]:
+            return np.asarray(systems)
+        return np.concatenate([systems, self.covariates.T @ by_logit])
+
+    def gradient(self, parameters: Floats) -> Floats:
+        """Gradient of the loss, shape (K, R)."""
+        by_logit, by_tie = self.likelihood.score(*self.parts(parameters))
+        gradient = -self.collect(by_logit)
+        systems = self.pairs.n_systems
+        gradient[:systems] += self.ridge * parameters[:systems]
+        if by_tie is None:
+            return gradient
+        return np.vstack([gradient, self.ridge * parameters[-1] - by_tie.sum(axis=0)])
+
+    def loss(self, parameters: Floats) -> Floats:
+        """Penalized negative log-likelihood, shape (R,)."""
+        penalty = (parameters[: self.pairs.n_systems] ** 2).sum(axis=0)
+        if self.likelihood.has_tie_parameter:
+            penalty = penalty + parameters[-1] ** 2
+        return np.asarray(
+            self.likelihood.loss(*self.parts(parameters)) + 0.5 * self.ridge * penalty
+        )
+
+    def information(self, parameters: Floats) -> Floats:
+        """Expected information of one replicate with the prior's, shape (K, K).
+
+        Without a prior, coefficients are defined up to a constant; the one of mean 0 is taken.
+
+        Args:
+            parameters: Shape (K, 1).
+        """
+        information = self.likelihood.information(*self.parts(parameters))
+        systems = self.pairs.n_systems
+        matrix = self.unpenalized(information)
+        matrix[:systems, :systems] += 1.0 / systems
+        penalized = np.r_[:systems, self.linear : len(matrix)]
+        matrix[penalized, penalized] += self.ridge
+        return matrix
+
+    def unpenalized(self, moments: Information) -> Floats:
+        """Sum second moments of pairs, each of shape (P, 1), to those of parameters, (K, K)."""
+        logit, cross, tie = moments.logit, moments.cross, moments.tie
+        systems = self.pairs.n_systems
+        matrix = np.zeros((self.linear, self.linear))
+        matrix[:systems, :systems] = self.pairs.laplacian(logit[:, 0])
+        if self.covariates.shape[1]:
+            weighted = self.covariates * logit
+            across = self.pairs.incidence @ weighted
+            matrix[:systems, systems:], matrix[systems:, :systems] = across, across.T
+            matrix[systems:, systems:] = self.covariates.T @ weighted
+        if cross is None or tie is None:
+            return matrix
+        edge = self.collect(cross)
+        return np.block([[matrix, edge], [edge.T, tie.sum(keepdims=True)]])
+
+    def solver(self, parameters: Floats) -> Solver:
+        """Factorize the information of one replicate; parameters have shape (K, 1).
+
+        Raises:
+            LinAlgError: If it is singular.
+        """
+        systems = self.pairs.n_systems
+        if systems > LARGEST_DENSE and self.linear == systems and len(parameters) == systems:
+            weights = self.likelihood.information(*self.parts(parameters)).logit[:, 0]
+            return _conjugate_gradients(self.pairs, weights, self.ridge)
+        matrix = self.information(parameters)
+        factor = cho_factor(matrix)
+        if (np.diag(factor[0]) ** 2 <= SINGULAR).any():
+            raise np.linalg.LinAlgError("singular information")
+        return lambda right: np.asarray(cho_solve(factor, right))
+
+    def may_have_maximum(self) -> Booleans:
+        """Tell of each replicate whether wins lead from every system to every other, (R,)."""
+        if self.ridge > 0:
+            return np.ones(self.likelihood.replicates, dtype=bool)
+        won, lost = self.likelihood.won_and_lost()
+        return np.array(
+            [is_strongly_connected(self.pairs, *sides) for sides in zip(won.T, lost.T, strict=True)]
+        )
+
+
+def _conjugate_gradients(pairs: Pairs, weights: Floats, ridge: float) -> Solver:
+    scaled = pairs.incidence.multiply(weights[None]).tocsr()
+    precision = max(ridge, SINGULAR) * eye_array(pairs.n_systems)
+    matrix = csc_array(scaled @ pairs.incidence.T + precision)
+    preconditioner = diags_array(1.0 / matrix.diagonal())
+
+    def solve(right: Floats) -> Floats:
+        columns = [cg(matrix, column, rtol=1e-10, M=preconditioner)[0] for column in right.T]
+        solution = np.column_stack(columns)
+        return np.asarray(solution - solution.mean(axis=0))
+
+    return solve
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """A fit that replicates lie around.
+
+    Attributes:
+        parameters: Shape (K, 1).
+        solver: Of the information there.
+    """
+
+    parameters: Floats
+    solver: Solver
+
+
+def solve(problem: PenalizedLikelihood, warm_start: WarmStart | None = None) -> BradleyTerryFit:
+    """Fit all replicates of a problem.
+
+    Args:
+        problem: Replicates.
+        warm_start: What the replicates lie around; by default the fit of their mean.
+    """
+    replicates = problem.likelihood.replicates
+    if warm_start is None:
+        pooled = problem.pooled()
+        try:
+            size = problem.linear + int(problem.likelihood.has_tie_parameter)
+            parameters = _newton(pooled, np.zeros((size, 1)))
+            if replicates == 1:
+                return _fit(problem, parameters)
+            warm_start = WarmStart(parameters, pooled.solver(parameters))
+        except (ConvergenceError, np.linalg.LinAlgError):
+            return _fit(problem, np.full((size, replicates), np.nan))
+    block = max(1, REPLICATE_PAIRS // max(len(problem.pairs), 1))
+    fits = [
+        _fit_block(problem.take(slice(start, start + block)), warm_start)
+        for start in range(0, replicates, block)
+    ]
+    return _fit(problem, np.hstack(fits))
+
+
+def _fit_block(problem: PenalizedLikelihood, warm_start: WarmStart) -> Floats:
+    parameters, open_columns = _shared_newton(problem, warm_start)
+    if not open_columns.size:
+        return parameters
+    parameters[:, open_columns] = np.nan
+    maybe = problem.take(open_columns).may_have_maximum()
+    for column in open_columns[maybe]:
+        try:
+            alone = _newton(problem.take(slice(column, column + 1)), warm_start.parameters)
+            parameters[:, column] = alone[:, 0]
+        except ConvergenceError:
+            continue
+    return parameters
+
+
+def _fit(problem: PenalizedLikelihood, parameters: Floats) -> BradleyTerryFit:
+    systems, rows = problem.pairs.n_systems, parameters.T
+    has_tie = problem.likelihood.has_tie_parameter
+    return BradleyTerryFit(
+        parameters=rows,
+        coefficients=rows[:, :systems],
+        effects=rows[:, systems : problem.linear],
+        tie_parameter=np.exp(rows[:, -1]) if has_tie else None,
+        ridge=problem.ridge,
+    )
+
+
+def _shared_newton(problem: PenalizedLikelihood, warm_start: WarmStart) -> tuple[Floats, Integers]:
+    """Step all replicates with one information matrix; return also the columns left open."""
+    replicates = problem.likelihood.replicates
+    parameters = np.repeat(warm_start.parameters, replicates, axis=1)
+    last, grew = np.full(replicates, np.inf), np.zeros(replicates, dtype=bool)
+    converged = np.zeros(replicates, dtype=bool)
+    with np.errstate(all="ignore"):  # replicates that diverge are left open
+        for _ in range(MOST_SHARED_STEPS):
+            move = warm_start.solver(problem.gradient(parameters))
+            parameters -= move
+            size = np.abs(move).max(axis=0)
+            converged = (size <= TOLERANCE) | ((size <= NOISE) & (size > last / 2))
+            grew |= ~(size <= np.maximum(last, NOISE))
+            if (converged | grew).all():
+                break
+            last = size
+    return parameters, np.flatnonzero(grew | ~converged)
+
+
+def _newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
+    """Take damped Newton steps of one replicate until it converges, shape (K, 1).
+
+    With a tie parameter the expected information stands for the Hessian (Fisher scoring).
+    """
+    parameters, last = start, np.inf
+    noise = NOISE if problem.likelihood.has_tie_parameter else QUADRATIC_NOISE
+    for _ in range(MOST_STEPS):
+        try:
+            move = problem.solver(parameters)(problem.gradient(parameters))
+        except (np.linalg.LinAlgError, ValueError):  # singular, or not finite
+            break
+        size = float(np.abs(move).max())
+        if size > 1.0:
+            move = _shortened(problem, parameters, move * min(1.0, LONGEST_STEP / size))
+        parameters = parameters - move
+        if size <= TOLERANCE or (size <= noise and size > last / 2):
+            return parameters
+        last = size
+    raise ConvergenceError(NO_MAXIMUM)
+
+
+def _shortened(problem: PenalizedLikelihood, parameters: Floats, move: Floats) -> Floats:
+    """Halve a move until the loss does not rise."""
+    before = problem.loss(parameters)[0]
+    slack = 1e-12 * (1.0 + abs(before))
+    for _ in range(HALVINGS):
+        if problem.loss(parameters - move)[0] <= before + slack:
+            break
+        move = move / 2
+    return move
 
 
 def fit_bradley_terry(
     points: npt.ArrayLike,
     counts: npt.ArrayLike,
-    first: Integers,
-    second: Integers,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
     n_systems: int,
     ridge: float = DEFAULT_RIDGE,
-    tolerance: float = TOLERANCE,
-    covariates: npt.ArrayLike | None = None,
-    center: Center | None = None,
 ) -> BradleyTerryFit:
     """Fit Bradley-Terry coefficients to R replicates of aggregated counts.
 
     Args:
-        points: Points of the first system of each cell (1 a win, 0.5 a tie), shape (R, M).
-        counts: Battles of each cell, shape (R, M).
-        first: First system of each cell, shape (M,).
-        second: Second system of each cell, shape (M,).
+        points: Points of the first system of each pair (1 a win, 0.5 a tie), shape (R, P).
+        counts: Battles of each pair, shape (R, P).
+        first: First system of each pair, shape (P,).
+        second: Second system of each pair, shape (P,).
         n_systems: Number of systems S.
         ridge: Precision of the Gaussian prior on coefficients, at least 0. With 0 the plain
             maximum likelihood is sought, which exists only where wins connect every system
             with every other both ways.
-        tolerance: Largest last step, in log-odds.
-        covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
-        center: What the replicates lie around, where known; its covariates are taken.
 
     Returns:
         The fit; systems without a battle get 0 (with ``ridge`` > 0).
@@ -57,158 +382,55 @@ def fit_bradley_terry(
     """
     won = np.atleast_2d(np.asarray(points, dtype=np.float64))
     met = np.atleast_2d(np.asarray(counts, dtype=np.float64))
-    cells = make_cells(first, second, n_systems, covariates) if center is None else center.cells
-    if won.shape != met.shape or won.shape[1] != len(first):
-        raise UsageError("points and counts must be (replicates, cells) for the same cells")
+    one, other = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
+    if n_systems < 2:
+        raise UsageError("a Bradley-Terry model needs at least two systems")
+    if len(one) != len(other) or won.shape != met.shape or won.shape[1] != len(one):
+        raise UsageError("points and counts must be (replicates, pairs) for the same pairs")
     if not (np.isfinite(won).all() and np.isfinite(met).all()):
         raise UsageError("points and counts must be finite numbers")
     if (won < 0).any() or (won > met).any():
-        raise UsageError("points must lie between 0 and the number of battles of the cell")
-    return solve(Problem(Halved(won, met), cells, _checked_ridge(ridge)), tolerance, center)
+        raise UsageError("points must lie between 0 and the number of battles of the pair")
+    wins, losses = np.ascontiguousarray(won.T), np.ascontiguousarray((met - won).T)
+    likelihood = HalfTies(Counts(wins, losses, np.zeros_like(wins)))
+    pairs = Pairs(one, other, n_systems)
+    return all_converged(
+        solve(PenalizedLikelihood(likelihood, pairs, np.zeros((len(one), 0)), checked_ridge(ridge)))
+    )
 
 
-def fit_with_ties(
-    counts: Counts,
-    first: Integers,
-    second: Integers,
-    n_systems: int,
-    model: str = "davidson",
-    ridge: float = DEFAULT_RIDGE,
-    tolerance: float = TOLERANCE,
-    covariates: npt.ArrayLike | None = None,
-    center: Center | None = None,
-) -> BradleyTerryFit:
-    """Fit Bradley-Terry coefficients and a tie parameter to R replicates of counts.
-
-    Args:
-        counts: Wins, losses and ties of each cell's first system.
-        first: First system of each cell, shape (M,).
-        second: Second system of each cell, shape (M,).
-        n_systems: Number of systems S.
-        model: ``davidson`` or ``rao-kupper``; see ``arena.likelihoods``.
-        ridge: Precision of the Gaussian prior on coefficients and tau, at least 0.
-        tolerance: Largest last step, in log-odds.
-        covariates: Covariates of each cell's log-odds, shape (M, C), without a prior.
-        center: What the replicates lie around, where known; its covariates are taken.
+def all_converged(fit: BradleyTerryFit) -> BradleyTerryFit:
+    """Return a fit if all its replicates have a maximum.
 
     Raises:
-        UsageError: For arrays of the wrong shape, negative counts, or an unknown model.
-        ConvergenceError: If a replicate has no maximum (without ties, say) or did not converge.
+        ConvergenceError: If one has not.
     """
-    models = {"davidson": Davidson, "rao-kupper": RaoKupper}
-    if model not in models:
-        raise UsageError(f"unknown model of ties {model!r}; use one of {', '.join(models)}")
-    for part in (counts.wins, counts.losses, counts.ties):
-        if part.ndim != 2 or part.shape[1] != len(first):
-            raise UsageError("counts must be (replicates, cells) for the same cells")
-        if not np.isfinite(part).all() or (part < 0).any():
-            raise UsageError("counts must be finite and at least 0")
-    cells = make_cells(first, second, n_systems, covariates) if center is None else center.cells
-    problem = Problem(models[model](counts), cells, _checked_ridge(ridge))
-    return solve(problem, tolerance, center)
+    if not fit.converged.all():
+        raise ConvergenceError(NO_MAXIMUM)
+    return fit
 
 
-def make_cells(
-    first: Integers, second: Integers, n_systems: int, covariates: npt.ArrayLike | None = None
-) -> Cells:
-    """Check and build the cells of a fit.
+def checked_ridge(ridge: float) -> float:
+    """Return a precision of the prior.
 
     Raises:
-        UsageError: For fewer than two systems or arrays of different lengths.
+        UsageError: If it is below 0 or not finite.
     """
-    if n_systems < 2:
-        raise UsageError("a Bradley-Terry model needs at least two systems")
-    if len(first) != len(second):
-        raise UsageError("first and second must name the systems of the same cells")
-    columns = np.zeros((len(first), 0)) if covariates is None else np.asarray(covariates, float)
-    if columns.ndim != 2 or len(columns) != len(first) or not np.isfinite(columns).all():
-        raise UsageError("covariates must be finite, (cells, covariates)")
-    return Cells(np.asarray(first, np.intp), np.asarray(second, np.intp), n_systems, columns)
-
-
-def _checked_ridge(ridge: float) -> float:
     if not np.isfinite(ridge) or ridge < 0:
         raise UsageError("ridge must be at least 0")
     return ridge
 
 
-TIE_MODELS = ("half", "drop", "davidson", "rao-kupper")
+def tie_likelihood(ties: str, counts: Counts) -> Likelihood:
+    """Return the likelihood of counts under a tie rule, one of ``TIE_MODELS``.
 
-
-@dataclass(frozen=True)
-class RatingModel:
-    """A Bradley-Terry model.
-
-    Attributes:
-        ties: ``half`` a win for each, ``drop``, or a model with a parameter: ``davidson`` or
-            ``rao-kupper``.
-        position: Estimate the advantage of side A.
-        ridge: Precision of the Gaussian prior on coefficients (and on tau).
+    Raises:
+        UsageError: If the rule is unknown.
     """
-
-    ties: str = "half"
-    position: bool = False
-    ridge: float = DEFAULT_RIDGE
-
-    def __post_init__(self) -> None:
-        if self.ties not in TIE_MODELS:
-            raise UsageError(f"unknown tie rule {self.ties!r}; use one of {', '.join(TIE_MODELS)}")
-
-    @property
-    def signature(self) -> str:
-        """The settings as part of a signature."""
-        side = "yes" if self.position else "no"
-        return f"ties:{self.ties}|position:{side}|ridge:{self.ridge:g}"
-
-    def fit(
-        self, outcomes: Outcomes, counts: Counts, center: Center | None = None
-    ) -> BradleyTerryFit:
-        """Fit R replicates of the outcomes' counts.
-
-        Args:
-            outcomes: Which systems meet in which cell; by side where ``position`` is set.
-            counts: Wins, losses and ties, each of shape (R, M).
-            center: Of the data the counts were resampled from.
-
-        Raises:
-            ConvergenceError: If a replicate has no maximum (with ``ridge`` 0).
-        """
-        size = len(outcomes.systems)
-        cells = (outcomes.first, outcomes.second, size)
-        sides = self._covariates(outcomes)
-        if self.ties in ("davidson", "rao-kupper"):
-            return fit_with_ties(
-                counts, *cells, self.ties, self.ridge, covariates=sides, center=center
-            )
-        points, met = self.points(counts)
-        return fit_bradley_terry(points, met, *cells, self.ridge, covariates=sides, center=center)
-
-    def points(self, counts: Counts) -> tuple[Floats, Floats]:
-        """Return points of the first system and battles that count, each of shape (R, M)."""
-        if self.ties == "drop":
-            return counts.wins, counts.wins + counts.losses
-        half = 0.5 * counts.ties
-        return counts.wins + half, counts.wins + counts.losses + counts.ties
-
-    def center(self, outcomes: Outcomes, parameters: Floats) -> Center:
-        """Return the center of the outcomes' resamples; their fit's parameters have shape (K,)."""
-        return center_at(self.problem(outcomes), parameters[None])
-
-    def problem(self, outcomes: Outcomes) -> Problem:
-        """Return the likelihood of all battles, for its derivatives."""
-        cells = make_cells(
-            outcomes.first, outcomes.second, len(outcomes.systems), self._covariates(outcomes)
-        )
-        return Problem(self._likelihood(outcomes.totals), cells, self.ridge)
-
-    def _likelihood(self, counts: Counts) -> Likelihood:
-        if self.ties == "davidson":
-            return Davidson(counts)
-        if self.ties == "rao-kupper":
-            return RaoKupper(counts)
-        return Halved(*self.points(counts))
-
-    def _covariates(self, outcomes: Outcomes) -> Floats:
-        if not self.position:
-            return outcomes.covariates
-        return np.hstack([np.ones((len(outcomes.first), 1)), outcomes.covariates])
+    if ties == "davidson":
+        return Davidson(counts)
+    if ties == "rao-kupper":
+        return RaoKupper(counts)
+    if ties not in TIE_MODELS:
+        raise UsageError(f"unknown tie rule {ties!r}; use one of {', '.join(TIE_MODELS)}")
+    return HalfTies(counts)

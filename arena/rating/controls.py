@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -27,44 +26,31 @@ Booleans = npt.NDArray[np.bool_]
 _MARKUP = re.compile(r"^\s{0,3}(?:#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s)|\*\*[^*\n]+\*\*", re.MULTILINE)
 
 
-def length(output: str) -> float:
+def log_length(output: str) -> float:
     """Return the logarithm of one more than the characters of the answer, citations left out."""
     return math.log1p(len(strip_citations(parse_answer(output).text).strip()))
 
 
-def citations(output: str) -> float:
+def log_citations(output: str) -> float:
     """Return the logarithm of one more than the number of ids cited."""
     return math.log1p(sum(len(marker.ids) for marker in find_citations(output)))
 
 
-def markup(output: str) -> float:
+def log_markup(output: str) -> float:
     """Return the logarithm of one more than the headings, list items and bold spans."""
     return math.log1p(sum(1 for _ in _MARKUP.finditer(output)))
 
 
 CONTROLS: MappingProxyType[str, Callable[[str], float]] = MappingProxyType(
-    {"length": length, "citations": citations, "markup": markup}
+    {"length": log_length, "citations": log_citations, "markup": log_markup}
 )
 """Name to a function of an answer's raw output."""
 
 
-@dataclass(frozen=True)
-class Controls:
-    """How the answers of N battles differ in style.
-
-    Attributes:
-        names: The C controls.
-        values: Side A minus side B, in standard deviations of the difference, shape (N, C).
-    """
-
-    names: tuple[str, ...]
-    values: Floats
-
-
 def style_differences(
     judgments: pd.DataFrame, answers: pd.DataFrame, names: Sequence[str]
-) -> tuple[Controls, Booleans]:
-    """Compute controls of judged battles.
+) -> tuple[Floats, Booleans]:
+    """Compute how the answers of judged battles differ in style.
 
     Args:
         judgments: Columns ``query_id, language, system_a, system_b``.
@@ -72,8 +58,8 @@ def style_differences(
         names: Controls to compute, of ``CONTROLS``.
 
     Returns:
-        The controls of the battles of which both answers are there, and which these are, shape
-        (judgments,).
+        Side A minus side B in standard deviations of the difference, of the battles of which both
+        answers are there, shape (battles, names); and which these are, shape (judgments,).
 
     Raises:
         UsageError: If a control is unknown, or no battle has both answers.
@@ -97,4 +83,4 @@ def style_differences(
         raise UsageError("no judged battle has both answers, so their style cannot be compared")
     kept = difference[both]
     spread = kept.std(axis=0)
-    return Controls(tuple(names), kept / np.where(spread > 0, spread, 1.0)), both
+    return np.asarray(kept / np.where(spread > 0, spread, 1.0)), both

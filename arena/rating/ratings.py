@@ -1,44 +1,63 @@
-"""Ratings of systems from battles: estimates, intervals, ranks, tiers, and what limits them."""
+"""Ratings of systems from judgments: estimates, intervals, ranks, tiers, and what limits them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.data.version import __version__
-from arena.rating.battle_codes import BattleCodes
-from arena.rating.bradley_terry import DEFAULT_RIDGE, RatingModel
-from arena.rating.controls import Controls
-from arena.rating.outcomes import Outcomes, count_outcomes, outcomes_of_battles
-from arena.rating.ranks import rank_intervals, tiers
-from arena.rating.solver import BradleyTerryFit, ConvergenceError
-from arena.rating.uncertainty import Uncertainty, bootstrap, sandwich
+from arena.rating.battle_files import selected_judgments
+from arena.rating.battles import Battles
+from arena.rating.bradley_terry import (
+    DEFAULT_RIDGE,
+    TIE_MODELS,
+    BradleyTerryFit,
+    ConvergenceError,
+    checked_ridge,
+)
+from arena.rating.controls import style_differences
+from arena.rating.intervals import (
+    RatingModel,
+    Uncertainty,
+    bootstrap,
+    rank_intervals,
+    sandwich,
+    tiers,
+)
+from arena.statistics.significance import NORMAL_QUANTILE
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
-Booleans = npt.NDArray[np.bool_]
 
-INTERVALS = ("bootstrap", "bca", "sandwich")
+INTERVALS = ("bootstrap", "bca", "sandwich", "none")
 SCALES = ("logit", "elo")
 ELO_UNIT = 400 / np.log(10)
 ELO_CENTER = 1000.0
 DEFAULT_ROUNDS = 1000
+RATING_COLUMNS = (
+    *("system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"),
+    *("wins", "losses", "ties", "note"),
+)
+_WHOLE = ("rank", "rank_low", "rank_high", "tier")
 
 MOST_COMPARED = 1_500
 TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems"
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
+ALL_WON = "wins every battle; its rating is bounded by the prior only"
+ALL_LOST = "loses every battle; its rating is bounded by the prior only"
 PRIOR_NEEDED = (
-    "some systems win or lose all, in the data or in a bootstrap sample: "
-    f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps their ratings finite"
+    "the likelihood has no maximum (some systems win or lose all, say): "
+    f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps ratings finite"
+)
+SAMPLES_REGULARIZED = (
+    "in {} of {} bootstrap samples the likelihood has no maximum: these have a Gaussian prior of "
+    f"precision {DEFAULT_RIDGE:g}; the ratings themselves have none"
 )
 
 
@@ -48,9 +67,10 @@ class Ratings:
 
     Attributes:
         table: Columns ``system, rating, low, high, rank, rank_low, rank_high, tier, wins,
-            losses, ties``, best first; unrated systems last.
+            losses, ties, note``, best first; unrated systems last. ``note`` says why a system is
+            unrated, or bounded by the prior only.
         tie_parameter: Davidson's nu or Rao and Kupper's eta; None without a model of ties.
-        position_effect: Advantage of side A in log-odds; None where it is not modelled.
+        position_effect: Advantage of side A in log-odds; None where it is not modeled.
         controls: Columns ``control, effect, low, high``: the log-odds that one standard deviation
             of difference in style brings; empty without controls.
         notes: Sentences on what limits the ratings.
@@ -66,195 +86,189 @@ class Ratings:
 
 
 def rate(
-    codes: BattleCodes,
+    judgments: pd.DataFrame | Battles,
+    *,
     ties: str = "half",
     position: bool = False,
-    ridge: float | None = None,
+    controls: Sequence[str] = (),
+    answers: pd.DataFrame | None = None,
     interval: str = "bootstrap",
     rounds: int = DEFAULT_ROUNDS,
     scale: str = "logit",
+    ridge: float | None = None,
+    language: str | None = None,
+    judge: str | None = None,
     seed: int = 0,
-    controls: Controls | None = None,
 ) -> Ratings:
-    """Rate the systems of a set of battles.
+    """Rate the systems that judgments compare.
+
+    The ratings do not depend on how their intervals are made: they are of maximum likelihood
+    where that exists.
 
     Args:
-        codes: Battles of one language and one judge.
+        judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
+            ``language``, ``judge``; or battles already read.
         ties: ``half``, ``drop``, ``davidson`` or ``rao-kupper``.
         position: Estimate the advantage of side A.
-        ridge: Precision of the Gaussian prior; by default 0 where the maximum likelihood exists
-            for the data and every bootstrap sample, and 0.1 (with a note) elsewhere.
+        controls: Rate at equal style: some of ``length``, ``citations``, ``markup``; judgments
+            of which an answer is absent are left out.
+        answers: Columns ``query_id, language, system, answer``, for ``controls``.
         interval: ``bootstrap`` over questions (percentile), ``bca`` (bias-corrected and
-            accelerated), or ``sandwich`` (clustered by question).
+            accelerated), ``sandwich`` (clustered by question), or ``none``.
         rounds: Bootstrap replicates.
-        scale: ``logit`` (log-odds, centerd on 0) or ``elo`` (400 points a factor of ten in odds,
-            centerd on 1000).
+        scale: ``logit`` (log-odds, centered on 0) or ``elo`` (400 points a factor of ten in odds,
+            centered on 1000).
+        ridge: Precision of the Gaussian prior; by default 0 where the maximum likelihood exists,
+            and 0.1 (with a note) elsewhere. Bootstrap samples without one have it by themselves.
+        language: Language to take, where there are several; or ``all``.
+        judge: Judge to take, likewise.
         seed: Seed of the resamples.
-        controls: Style of each battle's answers, to rate systems at equal style; see
-            ``arena.controls``.
 
     Raises:
-        UsageError: For an unknown choice, or fewer than two connected systems.
-        ConvergenceError: With a given ``ridge`` that leaves a fit without maximum.
+        UsageError: For an unknown choice, a choice to be made, or fewer than two connected
+            systems.
+        ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
+    _check_choice("tie rule", ties, TIE_MODELS)
     _check_choice("interval", interval, INTERVALS)
     _check_choice("scale", scale, SCALES)
     if rounds < 2:
         raise UsageError("rounds must be at least 2")
-    model = RatingModel(ties, position, DEFAULT_RIDGE if ridge is None else ridge)
-    connected, left_out, kept = _largest_group(codes)
-    if controls is None:
-        outcomes = count_outcomes(connected, by_side=position)
+    notes: list[str] = []
+    if isinstance(judgments, Battles):
+        everything = judgments
     else:
-        outcomes = outcomes_of_battles(connected, controls.values[kept])
-    notes = [f"{system}: {NOT_CONNECTED}" for system in left_out]
-    if ridge is None and _is_strongly_connected(outcomes):
-        model = replace(model, ridge=0.0)
+        chosen = selected_judgments(judgments, language, judge)
+        everything = _battles(chosen, controls, answers, notes)
+    connected = (everything.decided() if ties == "drop" else everything).largest_group()
+    model = RatingModel(connected.count(by_side=position), ties, position)
     with threadpool_limits(1):  # small matrices: threads cost more than they bring
-        try:
-            fit, found = _fit(outcomes, model, interval, rounds, seed)
-        except ConvergenceError:
-            if ridge is not None:
-                raise
-            model = replace(model, ridge=DEFAULT_RIDGE)
-            fit, found = _fit(outcomes, model, interval, rounds, seed)
+        model, fit = _fit(model, ridge)
+        random = generator(seed, "ratings", interval)
+        spread = _uncertainty(model, fit.parameters[0], interval, rounds, random)
+    outside = len(everything.systems) - len(connected.systems)
+    if outside:
+        notes.append(f"{outside:,} of {len(everything.systems):,} systems are unrated")
     if ridge is None and model.ridge:
         notes.append(PRIOR_NEEDED)
+    elif spread.regularized:
+        notes.append(SAMPLES_REGULARIZED.format(f"{spread.regularized:,}", f"{rounds:,}"))
     if len(connected.systems) > MOST_COMPARED:
         notes.append(TOO_MANY)
     return Ratings(
-        table=_table(codes, connected, found, scale),
+        table=_table(everything, connected, fit, spread, scale),
         tie_parameter=None if fit.tie_parameter is None else float(fit.tie_parameter[0]),
         position_effect=float(fit.effects[0, 0]) if position else None,
-        controls=_controls_table(controls, fit, found),
+        controls=_controls_table(controls, fit, spread),
         notes=tuple(notes),
         signature=_signature(model, interval, rounds, scale, seed, connected, controls),
     )
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
         raise UsageError(f"unknown {name} {value!r}; use one of {', '.join(choices)}")
 
 
-def _fit(
-    outcomes: Outcomes, model: RatingModel, interval: str, rounds: int, seed: int
-) -> tuple[BradleyTerryFit, Uncertainty]:
-    fit = model.fit(outcomes, outcomes.totals)
-    random = generator(seed, "ratings", interval)
-    parameters = fit.parameters[0]
+def _battles(
+    judgments: pd.DataFrame,
+    controls: Sequence[str],
+    answers: pd.DataFrame | None,
+    notes: list[str],
+) -> Battles:
+    if not controls:
+        return Battles.from_judgments(judgments)
+    if answers is None:
+        raise UsageError("controls of style need the answers")
+    values, both = style_differences(judgments, answers, controls)
+    if not both.all():
+        notes.append(f"{(~both).sum():,} judgments of answers that are absent are left out")
+    return Battles.from_judgments(judgments[both], values)
+
+
+def _fit(model: RatingModel, ridge: float | None) -> tuple[RatingModel, BradleyTerryFit]:
+    """Fit with the prior asked for; by default without one, unless there is no maximum."""
+    if ridge is not None:
+        asked = replace(model, ridge=checked_ridge(ridge))
+        return asked, asked.fit()
+    if model.counts.is_strongly_connected:
+        try:
+            return model, model.fit()
+        except ConvergenceError:  # such as a model of ties without ties
+            pass
+    regular = replace(model, ridge=DEFAULT_RIDGE)
+    return regular, regular.fit()
+
+
+def _uncertainty(
+    model: RatingModel,
+    parameters: Floats,
+    interval: str,
+    rounds: int,
+    random: np.random.Generator,
+) -> Uncertainty:
     if interval == "sandwich":
-        return fit, sandwich(outcomes, model, parameters, random)
-    return fit, bootstrap(outcomes, model, parameters, rounds, random, bca=interval == "bca")
-
-
-def _largest_group(codes: BattleCodes) -> tuple[BattleCodes, list[str], Booleans]:
-    """Keep the battles of the largest connected group of systems; say also which these are."""
-    size = len(codes.systems)
-    ones = np.ones(len(codes.side_a))
-    graph = coo_array((ones, (codes.side_a, codes.side_b)), shape=(size, size)).tocsr()
-    groups, label = connected_components(graph, directed=False)
-    if groups == 1:
-        return codes, [], np.ones(len(codes.winner), dtype=np.bool_)
-    kept = label == np.argmax(np.bincount(label))
-    if kept.sum() < 2:
-        raise UsageError("no two systems met: there is nothing to rate")
-    place = np.cumsum(kept) - 1
-    battles = kept[codes.side_a]
-    question = None if codes.question is None else codes.question[battles]
-    n_questions = int(battles.sum())
-    if question is not None:
-        distinct, question = np.unique(question, return_inverse=True)
-        n_questions = len(distinct)
-    systems = zip(codes.systems, kept.tolist(), strict=True)
-    inside = [name for name, is_kept in systems if is_kept]
-    return (
-        BattleCodes(
-            tuple(inside),
-            place[codes.side_a[battles]],
-            place[codes.side_b[battles]],
-            codes.winner[battles],
-            question,
-            n_questions,
-        ),
-        [name for name in codes.systems if name not in set(inside)],
-        battles,
-    )
-
-
-def _is_strongly_connected(outcomes: Outcomes) -> bool:
-    """Tell whether wins lead from every system to every other (ties lead both ways)."""
-    totals, size = outcomes.totals, len(outcomes.systems)
-    tied = totals.ties[0] > 0
-    won, lost = (totals.wins[0] > 0) | tied, (totals.losses[0] > 0) | tied
-    start = np.concatenate([outcomes.first[won], outcomes.second[lost]])
-    end = np.concatenate([outcomes.second[won], outcomes.first[lost]])
-    graph = coo_array((np.ones(len(start)), (start, end)), shape=(size, size)).tocsr()
-    return int(connected_components(graph, directed=True, connection="strong")[0]) == 1
+        return sandwich(model, parameters, random)
+    if interval != "none":
+        return bootstrap(model, parameters, rounds, random, bca=interval == "bca")
+    systems = model.counts.pairs.n_systems
+    unknown = np.full(systems, np.nan)
+    effects = np.full(model.covariates.shape[1], np.nan)
+    return Uncertainty(np.empty((0, systems)), unknown, unknown, effects)
 
 
 def _controls_table(
-    controls: Controls | None, fit: BradleyTerryFit, found: Uncertainty
+    names: Sequence[str], fit: BradleyTerryFit, spread: Uncertainty
 ) -> pd.DataFrame:
-    names = controls.names if controls else ()
     effects = fit.effects[0][fit.effects.shape[1] - len(names) :]
-    width = norm.ppf(0.975) * found.effect_errors[len(found.effect_errors) - len(names) :]
+    width = NORMAL_QUANTILE * spread.effect_errors[len(spread.effect_errors) - len(names) :]
     return pd.DataFrame(
-        {"control": names, "effect": effects, "low": effects - width, "high": effects + width}
+        {"control": list(names), "effect": effects, "low": effects - width, "high": effects + width}
     )
 
 
 def _table(
-    codes: BattleCodes, connected: BattleCodes, found: Uncertainty, scale: str
+    everything: Battles,
+    connected: Battles,
+    fit: BradleyTerryFit,
+    spread: Uncertainty,
+    scale: str,
 ) -> pd.DataFrame:
     unit, center = (ELO_UNIT, ELO_CENTER) if scale == "elo" else (1.0, 0.0)
-    best, worst, tier = _told_apart(found)
+    coefficients = fit.coefficients[0]
     rated = pd.DataFrame(
         {
             "system": connected.systems,
-            "rating": center + unit * found.coefficients,
-            "low": center + unit * found.low,
-            "high": center + unit * found.high,
-            "rank": pd.Series(found.coefficients).rank(ascending=False, method="min"),
-            "rank_low": best,
-            "rank_high": worst,
-            "tier": tier,
+            "rating": center + unit * coefficients,
+            "low": center + unit * spread.low,
+            "high": center + unit * spread.high,
+            "rank": pd.Series(coefficients).rank(ascending=False, method="min"),
+            **_ranks(coefficients, spread.replicates),
         }
     )
-    table = _record(codes).merge(rated, how="left", on="system")
-    whole = ["rank", "rank_low", "rank_high", "tier"]
-    columns = ["system", "rating", "low", "high", *whole, "wins", "losses", "ties"]
-    ordered = table[columns].astype(dict.fromkeys(whole, "Int64"))
+    table = everything.records().merge(rated, how="left", on="system")
+    table["note"] = _notes(table, fit.ridge)
+    ordered = table[list(RATING_COLUMNS)].astype(dict.fromkeys(_WHOLE, "Int64"))
     return ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
 
 
-def _told_apart(found: Uncertainty) -> tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]:
-    """Return best rank, worst rank and tier of each system; missing for too many systems."""
-    size = len(found.coefficients)
-    if size > MOST_COMPARED:
-        missing = np.full(size, np.nan)
-        return missing, missing, missing
-    best, worst = rank_intervals(found.coefficients, found.replicates)
-    return best, worst, tiers(found.coefficients, found.replicates)
+def _notes(table: pd.DataFrame, ridge: float) -> npt.NDArray[np.object_]:
+    """Say why a system is unrated, or its rating rests on the prior."""
+    is_bounded = ridge > 0
+    reasons = {
+        NOT_CONNECTED: table["rating"].isna(),
+        ALL_WON: is_bounded & (table["losses"] + table["ties"] == 0),
+        ALL_LOST: is_bounded & (table["wins"] + table["ties"] == 0),
+    }
+    return np.select(list(reasons.values()), list(reasons), "").astype(object)
 
 
-def _record(codes: BattleCodes) -> pd.DataFrame:
-    """Count each system's wins, losses and ties."""
-    size = len(codes.systems)
-
-    def counted(side_a_outcome: int, side_b_outcome: int) -> Integers:
-        on_a = np.bincount(codes.side_a[codes.winner == side_a_outcome], minlength=size)
-        on_b = np.bincount(codes.side_b[codes.winner == side_b_outcome], minlength=size)
-        return np.asarray(on_a + on_b)
-
-    return pd.DataFrame(
-        {
-            "system": codes.systems,
-            "wins": counted(0, 1),
-            "losses": counted(1, 0),
-            "ties": counted(2, 2),
-        }
-    )
+def _ranks(coefficients: Floats, replicates: Floats) -> dict[str, npt.ArrayLike]:
+    """Return best rank, worst rank and tier of each system; missing where they are not made."""
+    if not len(replicates) or len(coefficients) > MOST_COMPARED:
+        return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
+    best, worst = rank_intervals(coefficients, replicates)
+    return {"rank_low": best, "rank_high": worst, "tier": tiers(coefficients, replicates)}
 
 
 def _signature(
@@ -263,14 +277,14 @@ def _signature(
     rounds: int,
     scale: str,
     seed: int,
-    codes: BattleCodes,
-    controls: Controls | None,
+    battles: Battles,
+    controls: Sequence[str],
 ) -> str:
-    replicates = "" if interval == "sandwich" else f"|rounds:{rounds}"
-    style = ",".join(controls.names) if controls else "none"
+    replicates = f"|rounds:{rounds}" if interval in ("bootstrap", "bca") else ""
     return (
-        f"bradley-terry|{model.signature}|controls:{style}"
+        f"bradley-terry|ties:{model.ties}|position:{'yes' if model.position else 'no'}"
+        f"|ridge:{model.ridge:g}|controls:{','.join(controls) or 'none'}"
         f"|interval:{interval}{replicates}|scale:{scale}"
-        f"|systems:{len(codes.systems)}|battles:{len(codes.winner)}"
-        f"|questions:{codes.n_questions}|seed:{seed}|version:{__version__}"
+        f"|systems:{len(battles.systems)}|battles:{len(battles)}"
+        f"|questions:{battles.n_questions}|seed:{seed}|version:{__version__}"
     )

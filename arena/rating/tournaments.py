@@ -1,8 +1,9 @@
-"""Bootstrapped tournaments (MIRAGE-Bench, Algorithm 1) and the arena ratings they give."""
+"""Bootstrapped tournaments (MIRAGE-Bench, Algorithm 1): what surrogates are trained on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,21 +11,18 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from arena.rating.battles import Battles, TieRule, components, count_battles
+from arena.rating.battles import Battles, TieRule, checked_tie_rule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.rating.pairs import Pairs, connected_groups
+from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
+Integers = npt.NDArray[np.int64]
 
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
-INTERVAL = (2.5, 97.5)
 DECIMALS = 8
 """Kept of coefficients (log-odds), so that what is learned from them rests on no rounding error."""
-
-ALL_WON = "wins every battle; its rating is bounded by the prior only"
-ALL_LOST = "loses every battle; its rating is bounded by the prior only"
-NOT_CONNECTED = "no judgments connect it with the largest group of systems"
 
 
 @dataclass(frozen=True)
@@ -32,23 +30,25 @@ class Tournaments:
     """T tournaments of one language, each over questions drawn with replacement.
 
     Attributes:
-        battles: Win counts per question.
+        battles: The judgments; without ties where these are dropped.
         draws: How often each tournament drew each question, shape (T, Q).
-        coefficients: Bradley-Terry coefficients (log-odds, centerd on 0), shape (T, S); NaN
+        coefficients: Bradley-Terry coefficients (log-odds, centered on 0), shape (T, S); NaN
             where a tournament holds no battle that connects the system with the others.
         questions_per_tournament: Questions drawn, with replacement, for each tournament.
+        ties: How ties count: ``half`` a win for both, or ``drop``.
+        dropped_ties: Ties left out under ``drop``.
         ridge: Precision of the prior in the Bradley-Terry fits.
         seed: The user's seed.
-        notes: System to what makes its rating degenerate.
     """
 
     battles: Battles
     draws: Integers
     coefficients: Floats
     questions_per_tournament: int
+    ties: TieRule
+    dropped_ties: int
     ridge: float
     seed: int
-    notes: dict[str, str]
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -58,9 +58,9 @@ class Tournaments:
     @property
     def mean_coefficients(self) -> Floats:
         """Mean coefficient of each system over tournaments, shape (S,); NaN if never rated."""
-        held = np.isfinite(self.coefficients)
-        totals = np.where(held, self.coefficients, 0.0).sum(axis=0)
-        times = held.sum(axis=0)
+        rated = np.isfinite(self.coefficients)
+        totals = np.where(rated, self.coefficients, 0.0).sum(axis=0)
+        times = rated.sum(axis=0)
         missing = np.full(len(times), np.nan)
         return np.asarray(np.divide(totals, times, out=missing, where=times > 0))
 
@@ -69,33 +69,16 @@ class Tournaments:
         """The settings that reproduce these tournaments."""
         return (
             f"tournaments:{len(self.draws)}|questions:{self.questions_per_tournament}"
-            f"|ties:{self.battles.ties}|ridge:{self.ridge:g}|seed:{self.seed}"
+            f"|ties:{self.ties}|ridge:{self.ridge:g}|seed:{self.seed}"
         )
 
-    def ratings(self) -> pd.DataFrame:
-        """Rate the judged systems.
-
-        Returns:
-            Columns ``system, rating, low, high, rank, note``: the mean coefficient over
-            tournaments, its 95% percentile interval, the rank (1 the best, equal ratings share
-            the better rank) and what makes a rating degenerate; best first. A system that no
-            judgments connect has no rating.
-        """
-        mean = self.mean_coefficients
-        rated = np.isfinite(mean)
-        bounds = np.full((2, len(self.systems)), np.nan)
-        bounds[:, rated] = np.nanpercentile(self.coefficients[:, rated], INTERVAL, axis=0)
-        table = pd.DataFrame(
-            {
-                "system": self.systems,
-                "rating": mean,
-                "low": bounds[0],
-                "high": bounds[1],
-                "rank": pd.Series(mean).rank(ascending=False, method="min").astype("Int64"),
-                "note": [self.notes.get(system, "") for system in self.systems],
-            }
+    def without(self, systems: Sequence[str]) -> Tournaments:
+        """Leave systems out with their battles; the others keep their coefficients."""
+        kept = [name for name in self.systems if name not in set(systems)]
+        columns = np.isin(self.systems, kept)
+        return replace(
+            self, battles=self.battles.among(kept), coefficients=self.coefficients[:, columns]
         )
-        return table.sort_values(["rank", "system"], kind="stable").reset_index(drop=True)
 
 
 def bootstrap_tournaments(
@@ -127,17 +110,20 @@ def bootstrap_tournaments(
     languages = sorted(judgments["language"].unique())
     if len(languages) > 1:
         raise UsageError(f"one language at a time, not {', '.join(languages)}")
-    battles = count_battles(judgments, ties)
-    drawn = min(questions, len(battles.questions))
-    draws = _draw_questions(battles, tournaments, drawn, seed, languages[0])
+    everything = Battles.from_judgments(judgments)
+    battles = everything.decided() if checked_tie_rule(ties) == "drop" else everything
+    drawn = min(questions, battles.n_questions)
+    random = generator(seed, "tournaments", languages[0])
+    draws = bootstrap_weights(battles.n_questions, tournaments, random, drawn)
     return Tournaments(
         battles=battles,
         draws=draws,
         coefficients=fit_coefficients(battles, draws, ridge),
         questions_per_tournament=drawn,
+        ties=ties,
+        dropped_ties=len(everything) - len(battles),
         ridge=ridge,
         seed=seed,
-        notes=_notes(battles),
     )
 
 
@@ -145,7 +131,7 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> Floats:
     """Fit the Bradley-Terry coefficients of every tournament.
 
     Args:
-        battles: Win counts of Q questions and S systems, of which some have met.
+        battles: Battles on Q questions between S systems, of which some have met.
         draws: How often each tournament holds each question, shape (T, Q).
         ridge: Precision of the prior on coefficients; see ``fit_bradley_terry``.
 
@@ -155,45 +141,20 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> Floats:
     Raises:
         ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
     """
-    points, counts = battles.weighted(draws)
-    fit = fit_bradley_terry(
-        points, counts, battles.first, battles.second, len(battles.systems), ridge
-    )
-    return _centerd(np.where(_connected(battles, counts), fit.coefficients, np.nan))
+    counts, pairs = battles.by_question.weighted(draws), battles.by_question.pairs
+    met = counts.battles.T
+    fit = fit_bradley_terry(counts.points.T, met, pairs.first, pairs.second, pairs.n_systems, ridge)
+    coefficients = np.where(_connected(pairs, met), fit.coefficients, np.nan)
+    centered = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
+    return np.asarray(np.round(centered, DECIMALS))
 
 
-def _draw_questions(
-    battles: Battles, tournaments: int, drawn: int, seed: int, language: str
-) -> Integers:
-    random = generator(seed, "tournaments", language)
-    available = len(battles.questions)
-    return random.multinomial(drawn, np.full(available, 1.0 / available), size=tournaments)
-
-
-def _connected(battles: Battles, counts: Floats) -> npt.NDArray[np.bool_]:
+def _connected(pairs: Pairs, met: Floats) -> npt.NDArray[np.bool_]:
     """Tell which systems belong to the largest connected group, overall and per tournament."""
-    overall = components(battles, battles.counts.sum(axis=0)) == 0
-    connected = np.tile(overall, (len(counts), 1))
-    for tournament in np.flatnonzero((counts == 0).any(axis=1)):
-        connected[tournament] &= components(battles, counts[tournament]) == 0
+    overall = connected_groups(pairs.first, pairs.second, pairs.n_systems) == 0
+    connected = np.tile(overall, (len(met), 1))
+    for tournament in np.flatnonzero((met == 0).any(axis=1)):
+        meets = met[tournament] > 0
+        first, second = pairs.first[meets], pairs.second[meets]
+        connected[tournament] &= connected_groups(first, second, pairs.n_systems) == 0
     return connected
-
-
-def _centerd(coefficients: Floats) -> Floats:
-    """Center each tournament's coefficients, without the digits that differ between machines."""
-    centerd = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
-    return np.asarray(np.round(centerd, DECIMALS))
-
-
-def _notes(battles: Battles) -> dict[str, str]:
-    wins, losses = battles.wins_and_losses()
-    group = components(battles, battles.counts.sum(axis=0))
-    notes = {}
-    for index, system in enumerate(battles.systems):
-        if group[index] != 0:
-            notes[system] = NOT_CONNECTED
-        elif losses[index] == 0:
-            notes[system] = ALL_WON
-        elif wins[index] == 0:
-            notes[system] = ALL_LOST
-    return notes

@@ -122,7 +122,7 @@ def _check_variables(
 CODE_DIGITS = 12
 
 
-def fence_code(*texts: str) -> str:
+def delimiter_code(*texts: str) -> str:
     """Choose a code that stands in none of the texts.
 
     It is a digest of all of them, so whoever writes one of them cannot foresee it, and equal

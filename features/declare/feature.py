@@ -211,10 +211,10 @@ class Feature:
         """
         if self.reading is None:
             raise ArenaError(f"{self} reads no model")
-        found = self.reading.items(sample, **self._own_settings)
-        if isinstance(found, Missing) and found not in self.missing:
-            raise ArenaError(f"{self} gave {found!r}, which it does not declare")
-        return found
+        items = self.reading.items(sample, **self._own_settings)
+        if isinstance(items, Missing) and items not in self.missing:
+            raise ArenaError(f"{self} gave {items!r}, which it does not declare")
+        return items
 
     def measure(self, sample: Sample) -> Value:
         """Measure one answer.

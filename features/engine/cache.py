@@ -114,10 +114,10 @@ class AnswerCache:
     @classmethod
     def open(cls, folder: Path | None, answers: Answers, chosen: Sequence[Feature]) -> AnswerCache:
         """Open what earlier runs have kept in a folder, if any."""
-        kept = {column: feature for column, feature in enumerate(chosen) if is_own(feature)}
-        if folder is None or not kept:
+        ours = {column: feature for column, feature in enumerate(chosen) if is_own(feature)}
+        if folder is None or not ours:
             return cls(None, (), {})
-        return cls(Shards(folder / ANSWERS), answers.keys(), kept)
+        return cls(Shards(folder / ANSWERS), answers.keys(), ours)
 
     def fill(self, measured: Measured) -> None:
         """Fill in what earlier runs have measured, shape (N, features)."""

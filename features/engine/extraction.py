@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, checked_answers, rows_of
+from arena.data.folder import Arena, as_rows, checked_answers
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
@@ -74,12 +74,12 @@ def extract(
     reading = [column for column, feature in enumerate(chosen) if feature.reading is not None]
     if plain:
         wanted = [chosen[column] for column in plain]
-        found = measure(asked, wanted, n_jobs, folder, progress)
-        measured.put(np.arange(len(rows)), np.array(plain), found)
+        part = measure(asked, wanted, n_jobs, folder, progress)
+        measured.put(np.arange(len(rows)), np.array(plain), part)
     if reading:
         wanted = [chosen[column] for column in reading]
-        found = measure_with_models(asked, wanted, n_jobs, options, folder, progress)
-        measured.put(np.arange(len(rows)), np.array(reading), found)
+        part = measure_with_models(asked, wanted, n_jobs, options, folder, progress)
+        measured.put(np.arange(len(rows)), np.array(reading), part)
     return _table(rows, chosen, measured)
 
 
@@ -95,7 +95,7 @@ def _rows(arena: Arena, answers: pd.DataFrame | None) -> pd.DataFrame:
     """Return the answers to measure, those to one question side by side."""
     given = arena.answers
     if answers is not None:
-        given = checked_answers(rows_of(answers, "answers"), arena.queries)
+        given = checked_answers(as_rows(answers, "answers"), arena.queries)
     return given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
 
 
@@ -123,7 +123,7 @@ def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
         for (language, reason), rows in table.groupby([table["language"], _reasons(table, feature)])
     ]
     columns = ["language", "feature", "reason", "answers"]
-    order = {feature: place for place, feature in enumerate(feature_columns(table))}
+    order = {feature: column for column, feature in enumerate(feature_columns(table))}
     counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
     return pd.DataFrame(counts, columns=columns)
 

@@ -61,10 +61,10 @@ def measure(
     chunks = (answers.take(part.tolist()) for part in parts)
     task = partial(measure_chunk, chosen=tuple(chosen))
     try:
-        for part, found in zip(parts, work(task, chunks, n_jobs), strict=True):
-            measured.put(part, np.arange(len(chosen)), found)
-            known.add(part, measured)
-            done += len(part)
+        for rows, chunk in zip(parts, work(task, chunks, n_jobs), strict=True):
+            measured.put(rows, np.arange(len(chosen)), chunk)
+            known.add(rows, measured)
+            done += len(rows)
             if progress is not None:
                 progress(STAGE, done, len(answers))
     finally:
@@ -80,7 +80,7 @@ def measure_chunk(answers: Answers, chosen: Sequence[Feature]) -> Measured:
 
 
 def _rows(answers: Answers, chosen: Sequence[Feature]) -> list[list[Value]]:
-    """Measure answer by answer; the samples are gone before garbage is collected."""
+    """Measure answer by answer; the samples are gone before gc runs again."""
     samples = answers.samples()
     for feature in chosen:
         feature.prepare_for(samples)
@@ -114,8 +114,8 @@ def measure_with_models(
         features = [chosen[column] for column in columns]
         for start in range(0, len(answers), SLAB):
             rows = np.arange(start, min(start + SLAB, len(answers)))
-            found = run.measure(answers.take(rows.tolist()), features)
-            measured.put(rows, np.array(columns), found)
+            slab = run.measure(answers.take(rows.tolist()), features)
+            measured.put(rows, np.array(columns), slab)
             if progress is not None:
                 progress(_stage(kind, model), int(rows[-1]) + 1, len(answers))
     return measured

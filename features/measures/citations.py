@@ -64,7 +64,7 @@ def citation_precision(sample: Sample, part: Part) -> Value:
     return 0.0 if isinstance(relevant, Missing) else len(relevant.intersection(cited)) / len(cited)
 
 
-def citations(sample: Sample, part: Part) -> Value:
+def distinct_citations(sample: Sample, part: Part) -> Value:
     """Return the number of distinct passages cited."""
     return float(len(sample.citations(part).known)) if sample.question.passages else NO_PASSAGES
 
@@ -85,7 +85,8 @@ def invalid_citation_share(sample: Sample, part: Part) -> Value:
 def cited_sentences(sample: Sample, part: Part) -> Value:
     """Return the share of sentences that cite a passage of the query.
 
-    A citation after the full stop belongs to the sentence before it; see ``features.statements``.
+    A citation after the full stop belongs to the sentence before it; see
+    ``features.text.statements``.
     """
     if not sample.question.passages:
         return NO_PASSAGES
@@ -138,7 +139,7 @@ CITATIONS = Feature(
     summary="Number of distinct passages cited",
     source="surrogate-arena",
     needs=("answer", "passages"),
-    measurement=citations,
+    measurement=distinct_citations,
     parameters=(_PART,),
     missing=(NO_PASSAGES,),
 )

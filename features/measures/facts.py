@@ -108,7 +108,7 @@ def unsupported_names(sample: Sample, passages: Passages) -> Value:
     in German every noun is one. A name is held whatever its case.
 
     Raises:
-        MissingDependencyError: See ``features.sentences.split_sentences``.
+        MissingDependencyError: See ``features.text.sentences.split_sentences``.
     """
     allowed = evidence(sample, passages)
     if isinstance(allowed, Missing):
@@ -134,13 +134,13 @@ def _known_numbers(sample: Sample, allowed: int) -> frozenset[str]:
     asked, by_passage = sample.memo.get(
         ("numbers", question.language, question.query_id), lambda: _numbers(question)
     )
-    return asked.union(*(by_passage[place] for place in members(allowed)))
+    return asked.union(*(by_passage[passage] for passage in members(allowed)))
 
 
 def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
     """Return the numbers of a question, and those of each of its passages."""
-    held = [frozenset(numbers_in(text)) for text in map(passage_text, question.passages)]
-    return frozenset(numbers_in(question.query)), held
+    by_passage = [frozenset(numbers_in(text)) for text in map(passage_text, question.passages)]
+    return frozenset(numbers_in(question.query)), by_passage
 
 
 def _names(sample: Sample) -> frozenset[str]:
@@ -165,7 +165,7 @@ UNSUPPORTED_NUMBERS = Feature(
 )
 UNSUPPORTED_NAMES = Feature(
     name="unsupported_names",
-    summary="Share of the capitalised words within the answer's sentences that no passage holds",
+    summary="Share of the capitalized words within the answer's sentences that no passage holds",
     source="surrogate-arena",
     needs=(*_NEEDS, SENTENCES),
     measurement=unsupported_names,

@@ -53,7 +53,7 @@ _UNREADABLE = re.compile(
 )
 
 
-def count_debris(text: str) -> int:
+def count_artifacts(text: str) -> int:
     r"""Count what is left of prompts, chat templates, markup and data formats in a text.
 
     One for each marker of a template (``<|im_end|>``, ``[INST]``, ``</s>``, ``<think>``), heading
@@ -105,11 +105,11 @@ def repetition(sample: Sample) -> Value:
     return sum(_repeated(words, LONG_RUN if 2 * parts > len(words) else RUN)) / len(words)
 
 
-def truncated_ending(sample: Sample) -> Value:
+def truncation(sample: Sample) -> Value:
     """Return 1 if the answer ends without the mark that ends a sentence, else 0.
 
-    A bare phrase (``Paris``) ends without it too. See ``features.endings`` for lists, quotes,
-    code. Thai and Lao have no such mark: the script of the last letter decides.
+    A bare phrase (``Paris``) ends without it too. See ``features.text.sentences`` for lists,
+    quotes, code. Thai and Lao have no such mark: the script of the last letter decides.
     """
     if not sample.text:
         return EMPTY_ANSWER
@@ -131,9 +131,9 @@ def script_mixing(sample: Sample) -> Value:
     return foreign / letters if letters else NO_LETTERS
 
 
-def markup_debris(sample: Sample) -> Value:
+def markup_artifacts(sample: Sample) -> Value:
     """Return the number of leftovers of prompts, templates and markup in the answer."""
-    return float(count_debris(sample.text))
+    return float(count_artifacts(sample.text))
 
 
 def unreadable_characters(sample: Sample) -> Value:
@@ -161,12 +161,12 @@ REPETITION = Feature(
     measurement=repetition,
     missing=(EMPTY_ANSWER,),
 )
-TRUNCATED_ENDING = Feature(
-    name="truncated_ending",
+TRUNCATION = Feature(
+    name="truncation",
     summary="1 if the answer ends without a full stop or the like, else 0",
     source="surrogate-arena",
     needs=("answer",),
-    measurement=truncated_ending,
+    measurement=truncation,
     missing=(EMPTY_ANSWER, NO_FULL_STOPS),
 )
 SCRIPT_MIXING = Feature(
@@ -177,12 +177,12 @@ SCRIPT_MIXING = Feature(
     measurement=script_mixing,
     missing=(NO_LETTERS,),
 )
-MARKUP_DEBRIS = Feature(
-    name="markup_debris",
+MARKUP_ARTIFACTS = Feature(
+    name="markup_artifacts",
     summary="Number of leftovers of prompts, chat templates and markup",
     source="surrogate-arena",
     needs=("answer",),
-    measurement=markup_debris,
+    measurement=markup_artifacts,
 )
 UNREADABLE_CHARACTERS = Feature(
     name="unreadable_characters",
@@ -194,7 +194,7 @@ UNREADABLE_CHARACTERS = Feature(
 )
 
 FLUENCY_FEATURES = (
-    *(REPETITION, TRUNCATED_ENDING, SCRIPT_MIXING, MARKUP_DEBRIS, UNREADABLE_CHARACTERS),
+    *(REPETITION, TRUNCATION, SCRIPT_MIXING, MARKUP_ARTIFACTS, UNREADABLE_CHARACTERS),
 )
 
 

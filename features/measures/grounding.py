@@ -58,10 +58,10 @@ def evidence(sample: Sample, passages: Passages) -> int | Missing:
 
 def with_words(sample: Sample, passage_ids: Collection[str]) -> int:
     """Return those of some passages that hold words, as a set of the index."""
-    places = _places(sample)
+    numbers = _passage_numbers(sample)
     chosen = 0
     for passage_id in passage_ids:
-        chosen |= 1 << places[passage_id]
+        chosen |= 1 << numbers[passage_id]
     return chosen & passage_index(sample).with_words
 
 
@@ -97,11 +97,11 @@ def distinct(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _places(sample: Sample) -> dict[str, int]:
+def _passage_numbers(sample: Sample) -> dict[str, int]:
     question = sample.question
     return sample.memo.get(
-        ("passage places", question.language, question.query_id),
-        lambda: {passage_id: place for place, passage_id in enumerate(question.passage_ids)},
+        ("passage numbers", question.language, question.query_id),
+        lambda: {passage_id: number for number, passage_id in enumerate(question.passage_ids)},
     )
 
 
@@ -131,8 +131,8 @@ def content_coverage(sample: Sample, passages: Passages) -> Value:
         return EMPTY_ANSWER
     index = passage_index(sample)
     said = distinct(sample.folded_words)
-    found = [word for word in said if index.holders(word) & allowed]
-    return _weight(index, found) / _weight(index, said)
+    supported = [word for word in said if index.holders(word) & allowed]
+    return _weight(index, supported) / _weight(index, said)
 
 
 def query_coverage(sample: Sample) -> Value:
@@ -191,13 +191,13 @@ def fragments(sample: Sample, passages: Passages) -> list[int] | Missing:
     lengths = matches(sample, passages)
     if isinstance(lengths, Missing):
         return lengths
-    found: list[int] = []
-    place = 0
-    while place < len(lengths):
-        if lengths[place]:
-            found.append(lengths[place])
-        place += max(lengths[place], 1)
-    return found
+    copied: list[int] = []
+    word = 0
+    while word < len(lengths):
+        if lengths[word]:
+            copied.append(lengths[word])
+        word += max(lengths[word], 1)
+    return copied
 
 
 def _weight(index: PassageIndex, words: Iterable[str]) -> float:

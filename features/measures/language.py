@@ -69,9 +69,9 @@ def prepare_languages(samples: Sequence[Sample], identifier: str, part: ReadPart
         text, known = _text(sample, part), _known(sample.memo, identifier)
         if text not in known:
             waiting.setdefault(text, []).append(known)
-    for text, found in zip(waiting, _identified(list(waiting), identifier), strict=True):
+    for text, identified in zip(waiting, _identified(list(waiting), identifier), strict=True):
         for known in waiting[text]:
-            known[text] = found
+            known[text] = identified
 
 
 def _probability(sample: Sample, language: str, identifier: str, part: ReadPart) -> Value:
@@ -80,11 +80,11 @@ def _probability(sample: Sample, language: str, identifier: str, part: ReadPart)
         return EMPTY_ANSWER if part == "answer" else NO_REASON
     if text not in known:
         known[text] = _identified([text], identifier)[0]
-    found = known[text]
-    if isinstance(found, Missing):
-        return found
-    place = _places(identifier).get(language)
-    return LANGUAGE_NOT_COVERED if place is None else float(found[place])
+    identified = known[text]
+    if isinstance(identified, Missing):
+        return identified
+    column = _columns(identifier).get(language)
+    return LANGUAGE_NOT_COVERED if column is None else float(identified[column])
 
 
 def _text(sample: Sample, part: ReadPart) -> str:
@@ -102,17 +102,14 @@ def _known(memo: Memo, identifier: str) -> _Known:
 
 def _identified(texts: Sequence[str], identifier: str) -> list[Probabilities | Missing]:
     """Return the probabilities of the languages of each text, or why there are none."""
-    found: list[Probabilities | Missing] = [NO_LETTERS] * len(texts)
-    places = [place for place, text in enumerate(texts) if any(map(str.isalpha, text))]
-    rows = identify_many([texts[place] for place in places], identifier)
-    for place, row in zip(places, rows, strict=True):
-        found[place] = row
-    return found
+    written = [text for text in texts if any(map(str.isalpha, text))]
+    identified = dict(zip(written, identify_many(written, identifier), strict=True))
+    return [identified.get(text, NO_LETTERS) for text in texts]
 
 
 @lru_cache(maxsize=2)
-def _places(identifier: str) -> Mapping[str, int]:
-    return {label: place for place, label in enumerate(languages_of(identifier))}
+def _columns(identifier: str) -> Mapping[str, int]:
+    return {label: column for column, label in enumerate(languages_of(identifier))}
 
 
 _MISSING = (EMPTY_ANSWER, NO_LETTERS, NO_REASON)

@@ -3,7 +3,7 @@
 The support of a statement by a passage is the share of the statement's distinct words that the
 passage holds, each weighted by its inverse document frequency (``PassageIndex.weight``). The
 statements are those of the answer part. Every feature that cuts statements may raise
-``MissingDependencyError`` for Thai; see ``features.sentences.split_sentences``.
+``MissingDependencyError`` for Thai; see ``features.text.sentences.split_sentences``.
 """
 
 from __future__ import annotations
@@ -88,19 +88,23 @@ def cited_passage_rank(sample: Sample) -> Value:
 
 
 def _values(sample: Sample, passages: Passages) -> list[float] | Missing:
-    found = supports(sample)
-    if isinstance(found, Missing):
-        return found
+    by_statement = supports(sample)
+    if isinstance(by_statement, Missing):
+        return by_statement
     if passages == "all":
-        return [support.best for support in found]
-    return [support.cited for support in found if support.cited is not None] or _uncited(sample)
+        return [support.best for support in by_statement]
+    return [support.cited for support in by_statement if support.cited is not None] or _uncited(
+        sample
+    )
 
 
 def _ranks(sample: Sample) -> list[int | None] | Missing:
-    found = supports(sample)
-    if isinstance(found, Missing):
-        return found
-    return [support.rank for support in found if support.cited is not None] or _uncited(sample)
+    by_statement = supports(sample)
+    if isinstance(by_statement, Missing):
+        return by_statement
+    return [support.rank for support in by_statement if support.cited is not None] or _uncited(
+        sample
+    )
 
 
 def supports(sample: Sample) -> tuple[Support, ...] | Missing:
@@ -117,9 +121,9 @@ def supports(sample: Sample) -> tuple[Support, ...] | Missing:
 def _supports(sample: Sample) -> tuple[Support, ...] | Missing:
     if not passage_index(sample).with_words:
         return EMPTY_PASSAGES
-    found = tuple(_support(sample, statement) for statement in sample.statements("answer"))
+    supported = tuple(_support(sample, statement) for statement in sample.statements("answer"))
     absent = NO_STATEMENTS if sample.folded_words else EMPTY_ANSWER
-    return tuple(support for support in found if support is not None) or absent
+    return tuple(support for support in supported if support is not None) or absent
 
 
 def _support(sample: Sample, statement: Statement) -> Support | None:
@@ -130,7 +134,7 @@ def _support(sample: Sample, statement: Statement) -> Support | None:
     cited = with_words(sample, statement.cited)
     if not cited:
         return Support(best / total, None, None)
-    reached = max(weights.get(place, 0.0) for place in members(cited))
+    reached = max(weights.get(passage, 0.0) for passage in members(cited))
     rank = 1 + sum(weight > reached for weight in weights.values()) if reached else None
     return Support(best / total, reached / total, rank)
 

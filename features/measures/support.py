@@ -99,7 +99,9 @@ def support_recall(sample: Sample, scores: Scores, part: Part) -> Value:
     """
     verdicts = _verdicts(attribution_pairs(sample, part), scores)
     statements = sample.statements(part)
-    supported = [_is_entailed(sample, each, each.cited, verdicts) for each in statements]
+    supported = [
+        _is_entailed(sample, statement, statement.cited, verdicts) for statement in statements
+    ]
     return sum(supported) / len(supported)
 
 

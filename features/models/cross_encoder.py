@@ -98,13 +98,13 @@ class TorchClassifier:
         """Return its logits, shape (pairs, labels)."""
         from torch.nn import Identity
 
-        found = self._encoder.predict(
+        logits = self._encoder.predict(
             list(pairs),
             batch_size=self._batch_size,
             activation_fn=Identity(),
             show_progress_bar=False,
         )
-        return np.asarray(found, dtype=np.float32).reshape(len(pairs), -1)
+        return np.asarray(logits, dtype=np.float32).reshape(len(pairs), -1)
 
 
 class OnnxClassifier:
@@ -191,21 +191,21 @@ def _refuse_other_models(folder: Path, config: Mapping[str, Any]) -> None:
     """Check that the model classifies: another's classes would be drawn at random."""
     architectures = [str(name) for name in config.get("architectures") or ()]
     if not any(name.endswith("ForSequenceClassification") for name in architectures):
-        found = ", ".join(architectures) or "no architecture"
+        named = ", ".join(architectures) or "no architecture"
         raise UsageError(
-            f"{folder} holds no sequence classifier (its config.json names {found}); "
+            f"{folder} holds no sequence classifier (its config.json names {named}); "
             "take a model that was trained for the task"
         )
 
 
 def _only_model(folder: Path) -> Path:
     """Return the folder's model: ``model.onnx``, or the only one there is."""
-    found = onnx_files(folder)
-    named = [path for path in found if path.name == "model.onnx"]
-    if not named and len(found) > 1:
-        names = ", ".join(path.name for path in found)
+    models = onnx_files(folder)
+    named = [path for path in models if path.name == "model.onnx"]
+    if not named and len(models) > 1:
+        names = ", ".join(path.name for path in models)
         raise UsageError(f"{folder} holds several models ({names}); name one of them model.onnx")
-    return (named or found)[0]
+    return (named or models)[0]
 
 
 def _load_tokenizer(folder: Path) -> Tokenizer:

@@ -1,25 +1,27 @@
-"""What a model is to rate, written down as texts; the prompts are in ``rating_prompt``."""
+"""Ratings of an answer by an LLM: prompts, how ratings are read, and the scorer that asks."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from arena.data.errors import UsageError
-from arena.generation.prompt import ByteTrimmer
-from arena.generation.questions import named_language
-from arena.llm.client import complete
+from arena.data.languages import named_language
+from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
-from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
+from arena.llm.usage import Budget
+from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
+from arena.text.trimming import ByteTrimmer
 from features.declare.feature import Item, Scores
 from features.models.scorer import ModelOptions
 
@@ -56,10 +58,10 @@ _VARIABLES = ("code", "language", "question", "reference", "answer", "passages")
 
 
 def rating_prompt(item: Item) -> Prompt:
-    """Make the prompt for an item of ``features.models.rating_items``."""
+    """Make the prompt for an item of ``overlap_item`` or ``fluency_item``."""
     name, _, language, question, answer, *others = item
     values: dict[str, Any] = {
-        "code": fence_code(question, answer, *others),
+        "code": delimiter_code(question, answer, *others),
         "language": named_language(language),
         "question": question,
         "answer": answer,
@@ -172,8 +174,7 @@ def expected_rating(completion: Completion, prompt: str) -> float:
     ends = list(accumulate(len(token.token) for token in tokens))
     rating = find_rating("".join(token.token for token in tokens), prompt)
     place = next(index for index, end in enumerate(ends) if end > rating.place)
-    alone = Completion(completion.text, logprobs=(tokens[place],))
-    return expected_score(alone, {str(value): float(value) for value in RATINGS}).value
+    return expected_score(tokens[place], {str(value): float(value) for value in RATINGS})
 
 
 def _blanks(match: re.Match[str]) -> str:
@@ -181,8 +182,8 @@ def _blanks(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-if TYPE_CHECKING:
-    from arena.llm.store import Store
+R = TypeVar("R")
+T = TypeVar("T")
 
 STORE_VARIABLE = "SURROGATE_ARENA_STORE"
 """Environment variable that says where replies are kept, unless the options do."""
@@ -196,36 +197,58 @@ MAX_TOKENS = 512
 ALTERNATIVES = 20
 """Log-probabilities asked for: the most that OpenAI gives."""
 
-READERS = MappingProxyType[str, Callable[[Completion, str], float]](
-    {"integer": integer_rating, "expected": expected_rating}
-)
+READERS = MappingProxyType({"integer": integer_rating, "expected": expected_rating})
 """How a rating is read from a reply."""
 
 
 @dataclass(frozen=True)
-class LlmScorer:
-    """Rates items of ``features.models.rating_items``, shape (items, 1); NaN where it failed.
+class EndpointModel:
+    """An LLM, where it is asked, and the file that keeps its replies.
 
     Attributes:
-        settings: The model; log-probabilities are asked for where ratings are read from them.
+        settings: The model and how it samples.
         endpoint: Where it is asked.
-        store: Where replies are kept.
+        store: Path of the file.
+        budget: Most prompts to send; and what was used.
+        stage: Name that is passed to ``progress``.
+        progress: Called with the stage, the prompts done, and all of them.
     """
 
     settings: ModelSettings
     endpoint: Endpoint
     store: str
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    stage: str = field(default="", compare=False)
+    progress: Progress | None = field(default=None, repr=False, compare=False)
 
     @property
     def device(self) -> str:
         """``endpoint``: the calls are made by one process, many at a time."""
         return "endpoint"
 
+    def ask(
+        self,
+        rows: Sequence[R],
+        prompt: Callable[[R], Prompt],
+        parse: Callable[[Completion], T],
+        settings: ModelSettings | None = None,
+    ) -> Asked[R, T]:
+        """Ask about rows; see ``arena.llm.ask_table``."""
+        with open_store(self.store) as store:
+            llm = Llm(settings or self.settings, self.endpoint, store, self.budget)
+            return ask_table(rows, prompt, parse, llm, stage=self.stage, progress=self.progress)
+
+
+@dataclass(frozen=True)
+class LlmScorer(EndpointModel):
+    """Rates items of ``overlap_item`` and ``fluency_item``, shape (items, 1); NaN where it failed.
+
+    Log-probabilities are asked for where ratings are read from them.
+    """
+
     @property
     def signature(self) -> str:
         """Model, prompts, settings; as in the store's keys, not where the model is asked."""
-        pass
-
         settings = self.settings
         return (
             f"llm:{settings.model}|{prompt_versions()}|temperature:{settings.temperature}"
@@ -243,31 +266,15 @@ class LlmScorer:
             MissingDependencyError: If the extra ``llm`` is not installed.
         """
         scores = np.full((len(items), 1), np.nan, dtype=np.float32)
-        groups: dict[tuple[str, str], list[int]] = {}
-        for place, (prompt, mode, *_) in enumerate(items):
-            groups.setdefault((prompt, mode), []).append(place)
-        with open_store(self.store) as store:
-            for (prompt, mode), places in groups.items():
-                chosen = [items[place] for place in places]
-                scores[places, 0] = self._rate(chosen, prompt, mode, store)
+        for name, mode in sorted({item[:2] for item in items}):
+            places = [place for place, item in enumerate(items) if item[:2] == (name, mode)]
+            settings = self.settings
+            if mode == "expected":
+                settings = replace(settings, logprobs=ALTERNATIVES)
+            read = partial(READERS[mode], prompt=name)
+            asked = self.ask([items[place] for place in places], rating_prompt, read, settings)
+            scores[places, 0] = [np.nan if value is None else value for value in asked.values]
         return scores
-
-    def _rate(self, items: Iterable[Item], prompt: str, mode: str, store: Store) -> list[float]:
-        """Rate items of one prompt, read in one way."""
-        pass
-
-        asked, read = self.settings, READERS[mode]
-        if mode == "expected":
-            asked = replace(asked, logprobs=ALTERNATIVES)
-        run = complete(
-            map(rating_prompt, items),
-            asked,
-            endpoint=self.endpoint,
-            store=store,
-            parse=lambda completion: read(completion, prompt),
-        )
-        with run:
-            return [np.nan if outcome.value is None else outcome.value for outcome in run]
 
 
 def load_llm(model: str, options: ModelOptions) -> LlmScorer:

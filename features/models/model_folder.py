@@ -37,7 +37,7 @@ def find_model(model: str, download: bool) -> Path:
 
 def holds_torch_weights(folder: Path) -> bool:
     """Say whether a folder, or one of its modules, holds safetensors weights."""
-    return any(any(place.glob(f"*{SAFE_WEIGHTS}")) for place in _module_folders(folder))
+    return any(any(module.glob(f"*{SAFE_WEIGHTS}")) for module in _module_folders(folder))
 
 
 def onnx_files(folder: Path) -> list[Path]:
@@ -51,12 +51,12 @@ def refuse_pickles(folder: Path) -> None:
     Raises:
         UsageError: If a module has weights in such a file only, or there are no weights at all.
     """
-    for place in _module_folders(folder):
-        names = {path.name for path in place.glob("*") if path.suffix in _PICKLES}
-        if names and not any(place.glob(f"*{SAFE_WEIGHTS}")):
+    for module in _module_folders(folder):
+        names = {path.name for path in module.glob("*") if path.suffix in _PICKLES}
+        if names and not any(module.glob(f"*{SAFE_WEIGHTS}")):
             raise UsageError(
-                f"{place} holds its weights as {min(names)} only, which runs code when it is read; "
-                "save the model again as safetensors (save_pretrained does), or take another"
+                f"{module} holds its weights as {min(names)} only, which runs code when it is "
+                "read; save the model again as safetensors (save_pretrained does), or take another"
             )
     if not holds_torch_weights(folder):
         raise UsageError(f"{folder} holds no model: neither *.safetensors nor *.onnx are in it")
@@ -104,12 +104,12 @@ def _cached(model: str) -> Path:
     except ImportError:
         raise absent from None
     try:
-        found = try_to_load_from_cache(model, "config.json")
+        cached = try_to_load_from_cache(model, "config.json")
     except ValueError:
         raise absent from None
-    if not isinstance(found, str):
+    if not isinstance(cached, str):
         raise absent
-    return Path(found).parent
+    return Path(cached).parent
 
 
 def _fetched(model: str) -> Path:
@@ -134,9 +134,9 @@ def _module_folders(folder: Path) -> Iterator[Path]:
     """Yield the folder and those that hold its modules."""
     yield folder
     for module in _modules(folder):
-        place = folder / str(module.get("path", ""))
-        if place != folder and place.is_dir():
-            yield place
+        path = folder / str(module.get("path", ""))
+        if path != folder and path.is_dir():
+            yield path
 
 
 def _modules(folder: Path) -> list[dict[str, Any]]:

@@ -187,7 +187,7 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
 
 
 def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the places of entailment, neutral and contradiction among a model's outputs.
+    """Return the columns of entailment, neutral and contradiction among a model's outputs.
 
     Args:
         model: Its name, for messages.
@@ -197,16 +197,16 @@ def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
         UsageError: If the names do not tell. A model that knows entailment and not-entailment
             only cannot say which of the rest is neutral and which contradiction.
     """
-    named = {int(place): str(name) for place, name in (config.get("id2label") or {}).items()}
-    places = {_NAMES.get(name.strip().lower()): place for place, name in named.items()}
-    if len(named) != len(OUTPUTS) or any(name not in places for name in OUTPUTS):
-        shown = ", ".join(f"{place}: {named[place]!r}" for place in sorted(named)) or "nothing"
+    named = {int(column): str(name) for column, name in (config.get("id2label") or {}).items()}
+    columns = {_NAMES.get(name.strip().lower()): column for column, name in named.items()}
+    if len(named) != len(OUTPUTS) or any(name not in columns for name in OUTPUTS):
+        shown = ", ".join(f"{column}: {named[column]!r}" for column in sorted(named)) or "nothing"
         raise UsageError(
             f"the model {model!r} does not say which output is which: id2label in its config.json "
             f"names {shown}; it should name entailment, neutral and contradiction. Write them "
             "there if the model has these three, or take one that does"
         )
-    return tuple(places[name] for name in OUTPUTS)
+    return tuple(columns[name] for name in OUTPUTS)
 
 
 LONGEST_RERANKER = 1024

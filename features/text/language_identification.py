@@ -111,8 +111,8 @@ def identify_many(texts: Sequence[str], identifier: str = PY3LANGID) -> Probabil
         sums to 1.
     """
     model = load_identifier(identifier)
-    found = [model.identify(batch) for batch in _batches(map(model.encoded, texts))]
-    return np.concatenate([np.empty((0, len(model.labels))), *found])
+    rows = [model.identify(batch) for batch in _batches(map(model.encoded, texts))]
+    return np.concatenate([np.empty((0, len(model.labels))), *rows])
 
 
 def languages_of(identifier: str = PY3LANGID) -> tuple[str, ...]:

@@ -49,9 +49,9 @@ class PassageIndex:
         """Return how many words from each word on stand so in one of the allowed passages."""
         matches = [0] * len(answer)
         state = length = 0
-        for place in range(len(answer) - 1, -1, -1):
-            state, length = self._step(state, length, answer[place], allowed)
-            matches[place] = length
+        for first in range(len(answer) - 1, -1, -1):
+            state, length = self._step(state, length, answer[first], allowed)
+            matches[first] = length
         return matches
 
     def passage_weights(self, words: Iterable[str]) -> tuple[dict[int, float], float]:
@@ -60,15 +60,15 @@ class PassageIndex:
         Returns:
             The summed weights of the words in each passage that holds any, and of all words.
         """
-        held: defaultdict[int, float] = defaultdict(float)
+        weights: defaultdict[int, float] = defaultdict(float)
         total = 0.0
         for word in words:
             holders = self.holders(word)
             weight = self._weights[holders.bit_count()]
             total += weight
             for passage in members(holders):
-                held[passage] += weight
-        return held, total
+                weights[passage] += weight
+        return weights, total
 
     def _step(self, state: int, length: int, word: str, allowed: int) -> tuple[int, int]:
         while state >= 0:

@@ -170,7 +170,7 @@ _TRAILING = regex.compile(r"[\p{Pf}\p{Pi}\p{Pe}\p{So}\p{Sk}\p{Cf}\p{M}\s\"'“�
 _TERMINAL = regex.compile(r"[\p{Sentence_Terminal}…‥⋯]", regex.V1)
 _LETTER = regex.compile(r"\p{L}")
 _WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
-_FENCE = "```"
+_CODE_BLOCK = "```"
 
 
 def writes_full_stops(text: str) -> bool:
@@ -191,9 +191,11 @@ def breaks_off(text: str) -> bool:
     """
     lines = [line for line in text.splitlines() if line.strip()]
     last = lines[-1].strip()
-    if text.count(_FENCE) % 2:
+    if text.count(_CODE_BLOCK) % 2:
         return True
-    if last.startswith(_FENCE) or (last.startswith("|") and last.endswith("|") and len(last) > 1):
+    if last.startswith(_CODE_BLOCK) or (
+        last.startswith("|") and last.endswith("|") and len(last) > 1
+    ):
         return False
     if is_terminated(last):
         return len(lines) > 1 and _is_bare_marker(last)

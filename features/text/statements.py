@@ -29,9 +29,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class _Mention:
-    """Ids cited at a place of the text without citations."""
+    """Ids cited at a position of the text without citations."""
 
-    place: int
+    position: int
     ids: tuple[str, ...]
 
 
@@ -49,14 +49,14 @@ def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tu
         language: Language the answer should be in.
 
     Raises:
-        MissingDependencyError: See ``features.sentences.split_sentences``.
+        MissingDependencyError: See ``features.text.sentences.split_sentences``.
     """
     bare, mentions = _without_citations(text, passage_ids)
     spans = [span for span in sentence_spans(bare, language) if _states(bare[slice(*span)])]
     cited: list[dict[str, None]] = [{} for _ in spans]
     known = frozenset(passage_ids)
     for mention in mentions if spans else ():
-        owner = cited[_owner(bare, spans, mention.place)]
+        owner = cited[_owner(bare, spans, mention.position)]
         owner.update(dict.fromkeys(name for name in mention.ids if name in known))
     return tuple(
         Statement(_sentence(bare, span), tuple(ids)) for span, ids in zip(spans, cited, strict=True)
@@ -65,30 +65,30 @@ def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tu
 
 def _without_citations(text: str, passage_ids: Collection[str]) -> tuple[str, list[_Mention]]:
     """Take the citations out, so that no splitter tears an id, and note where they stood."""
-    kept: list[str] = []
+    pieces: list[str] = []
     mentions: list[_Mention] = []
-    position = length = 0
+    start = length = 0
     for marker in find_citations(text, passage_ids):
-        before = text[position : marker.start].rstrip(" \t")
+        before = text[start : marker.start].rstrip(" \t")
         mentions.append(_Mention(length + len(before), marker.ids))
-        kept.append(f"{before} " if _touches_a_word(text, marker) else before)
-        length += len(kept[-1])
-        position = marker.end
-    return "".join([*kept, text[position:]]), mentions
+        pieces.append(f"{before} " if _touches_a_word(text, marker) else before)
+        length += len(pieces[-1])
+        start = marker.end
+    return "".join([*pieces, text[start:]]), mentions
 
 
 def _touches_a_word(text: str, marker: CitationMarker) -> bool:
     return marker.end < len(text) and text[marker.end].isalnum()
 
 
-def _owner(text: str, spans: list[Span], place: int) -> int:
+def _owner(text: str, spans: list[Span], position: int) -> int:
     """Return the number of the statement that a citation belongs to."""
-    following = bisect_left(spans, place, key=itemgetter(0))
+    following = bisect_left(spans, position, key=itemgetter(0))
     if following in (0, len(spans)):
         return max(following - 1, 0)
-    _, line_break, indent = text[spans[following - 1][1] : place].rpartition("\n")
+    _, line_break, indent = text[spans[following - 1][1] : position].rpartition("\n")
     opens_line = bool(line_break) and not indent.strip()
-    is_alone = "\n" in text[place : spans[following][0]]
+    is_alone = "\n" in text[position : spans[following][0]]
     return following if opens_line and not is_alone else following - 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -151,7 +151,7 @@ class Board:
             )
         return path
 
-    def save(self, folder: Path | str, arena: Path | str | None = None) -> None:
+    def save(self, folder: Path | str, arena: Path | str | None = None) -> Board:
         """Write the board's folder whole or not at all; the same board gives the same bytes.
 
         A board that is there is replaced; files that are not of a board stay.
@@ -161,6 +161,9 @@ class Board:
             arena: Arena folder the board was built from, noted so that new systems can be ranked
                 without naming it again.
 
+        Returns:
+            The board as it lies in the folder.
+
         Raises:
             UsageError: If the folder is not empty and holds no board.
         """
@@ -169,6 +172,7 @@ class Board:
         if arena is None and self.folder is not None and self.summary.arena_folder is not None:
             arena = self.folder / self.summary.arena_folder
         noted = None if arena is None else os.path.relpath(arena, folder)
+        summary = self.summary.model_copy(update={"arena_folder": noted})
         surrogate = self.surrogate  # loaded before anything is written: it may be in the folder
         with replaced_folder(folder) as target:
             for name, table in tables.TABLES.items():
@@ -177,13 +181,13 @@ class Board:
             write_rows(self.features, target / tables.FEATURES_FILE)
             save_surrogate(surrogate, target / tables.SURROGATE_FILE)
             tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
-            summary = self.summary.model_copy(update={"arena_folder": noted})
             tables.write_json(summary, target / tables.SUMMARY_FILE)
             digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}
             tables.write_json(Manifest(files=digests), target / tables.MANIFEST_FILE)
             for path in others:
                 copy = shutil.copytree if path.is_dir() else shutil.copy2
                 copy(path, target / path.name)
+        return replace(self, summary=summary, folder=folder)
 
     @classmethod
     def load(cls, folder: Path | str) -> Board:

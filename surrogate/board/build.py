@@ -28,10 +28,10 @@ from surrogate.board.language import (
     synthetic_ratings,
 )
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
-from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
-from surrogate.board.tiers import tiers_table, win_matrix
+from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
+from surrogate.board.tiers import tiers_table, win_table
 from surrogate.learning.cross_fitting import Progress
-from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
+from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import Surrogate
 
@@ -186,19 +186,19 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     judge = parts.judged.judges[0]
     return Board(
         features=parts.table,
-        arena=_stacked(_arena_rows(fit.data) for fit in fits),
+        arena=_stacked(_arena_rows(fit) for fit in fits),
         ratings=ratings,
         overall=overall_board(ratings),
         importances=_stacked(importances_table(fit, surrogate) for fit in fits),
-        tiers=_stacked(tiers_table(fit.data.tournaments, fit.language) for fit in fits),
-        win_matrix=win_matrix(parts.judged.judgments),
+        tiers=_stacked(tiers_table(fit.ratings, fit.language) for fit in fits),
+        win_matrix=win_table(parts.judged.judgments),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         examples=examples,
         surrogate_or_file=surrogate,
         judge_report=report_judge(
             parts.arena.judgments, judge, diagnoses, records, parts.record.seed
         ),
-        summary=summarize(
+        summary=summarize_board(
             parts.arena,
             parts.table,
             fits,
@@ -215,7 +215,6 @@ def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(list(tables), ignore_index=True)
 
 
-def _arena_rows(data: LanguageData) -> pd.DataFrame:
-    ratings = data.tournaments.ratings()
+def _arena_rows(fit: LanguageFit) -> pd.DataFrame:
     columns = ["language", "system", "rank", "rating", "low", "high", "note"]
-    return ratings.assign(language=data.language)[columns]
+    return fit.ratings.table.assign(language=fit.language)[columns]

@@ -129,7 +129,7 @@ def fit_tournament(
         fits.append(
             TournamentFit(
                 rated.reindex(places).to_numpy(np.float64),
-                shares.loc[data.language].fillna(0.0).to_numpy(np.float64),
+                shares.loc[[data.language]].fillna(0.0).to_numpy(np.float64),
                 data.tournaments.coefficients[index],
                 np.isin(data.systems, list(holdout)),
             )

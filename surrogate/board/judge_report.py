@@ -18,13 +18,13 @@ from arena.diagnostics.verdicts import verdicts
 from arena.judging.folder import FAILURES_FILE
 from arena.rating.battles import judged_systems
 from arena.statistics.significance import wilson_interval
-from surrogate.board.summary import Number
-from surrogate.metaevaluation.results import (
+from surrogate.board.metaevaluations import (
     FILE_NAME,
     MetaEvaluation,
     is_same_judge,
     read_metaevaluations,
 )
+from surrogate.board.summary import Number
 
 
 class _Part(BaseModel):
@@ -305,8 +305,8 @@ def noted(entry: MetaEvaluation) -> NotedMetaEvaluation:
 
 
 def _flip_rate(diagnoses: Sequence[Diagnosis]) -> FlipRate:
-    items = sum(int(item.contradictions["items"].sum()) for item in diagnoses)
-    flipped = sum(int(item.contradictions["flipped"].sum()) for item in diagnoses)
+    items = sum(int(item.order_consistency["items"].sum()) for item in diagnoses)
+    flipped = sum(int(item.order_consistency["flipped"].sum()) for item in diagnoses)
     if not items:
         return FlipRate(items=0, flipped=0, reason=ONE_ORDER)
     return FlipRate(items=items, flipped=flipped, rate=flipped / items)

@@ -13,6 +13,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
+from arena.rating.ratings import Ratings, rate
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
@@ -45,6 +46,7 @@ class LanguageFit:
 
     Attributes:
         data: What it was trained on.
+        ratings: The arena's ratings of the judged systems.
         holdout: Judged systems kept out of training.
         unseen: Each judged system's rating by a surrogate trained without it, shape (S,).
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
@@ -53,6 +55,7 @@ class LanguageFit:
     """
 
     data: LanguageData
+    ratings: Ratings
     holdout: tuple[str, ...]
     unseen: Floats
     r2: Floats
@@ -109,6 +112,9 @@ def fit_languages(
     return [
         LanguageFit(
             data=item,
+            ratings=rate(
+                item.tournaments.battles, ties=item.settings.ties, seed=item.settings.seed
+            ),
             holdout=held[place],
             unseen=unseen[place],
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
@@ -181,7 +187,7 @@ def synthetic_ratings(
             "answers": answers,
         }
     )
-    arena = fit.data.tournaments.ratings().drop(columns="note").add_prefix("arena_")
+    arena = fit.ratings.table[["system", "rank", "rating", "low", "high"]].add_prefix("arena_")
     table = table.merge(arena, how="left", left_on="system", right_on="arena_system")
     judged, held = set(fit.data.systems), set(fit.holdout)
     table["split"] = [
@@ -201,11 +207,12 @@ def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
     tournaments = fit.data.tournaments
     rating = ratings.set_index("system")["rating"].reindex(tournaments.systems).to_numpy(float)
     random = generator(tournaments.seed, "agreement", fit.language)
-    return agreement(rating, tournaments.mean_coefficients, tournaments.coefficients, random)
+    reported = fit.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
+    return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)
 
 
 def unseen_agreement(fit: LanguageFit) -> float:
-    """Kendall tau-b between the arena ranking and that of surrogates that saw no such system."""
+    """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it."""
     return kendall_tau(fit.unseen, fit.data.truth)
 
 

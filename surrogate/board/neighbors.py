@@ -1,4 +1,4 @@
-"""Where systems lie in a surrogate's feature space: neighbors, and systems outside the field.
+"""Where systems lie in a surrogate's feature space: neighbors, and systems unlike those trained on.
 
 A system is the means of its features over its answers, those that the surrogate uses. They are
 standardized by the training systems; a feature that is the same for all of these has no scale, and
@@ -24,7 +24,7 @@ NEIGHBOR_COLUMNS = ["language", "system", "neighbor", "distance"]
 DECIMALS = 6
 SHOWN_FEATURES = 5
 MARGIN = 1.5
-"""How many times as far from the field as its loneliest system a new one may be."""
+"""How many times as far from the training systems as the loneliest of them a new one may be."""
 SMALLEST_SPREAD = 1e-9
 """Spread of a feature, as a share of its size, below which it is the same for all systems."""
 
@@ -46,7 +46,7 @@ class SystemSpace:
     trained: npt.NDArray[np.bool_]
 
     @property
-    def field(self) -> Floats:
+    def training(self) -> Floats:
         """Feature means of the training systems, shape (N, F)."""
         return np.asarray(self.means[self.trained])
 
@@ -56,7 +56,7 @@ class SystemSpace:
         Args:
             means: Its feature means, shape (F,).
         """
-        return _distances(means, self.means, self.field)
+        return _distances(means, self.means, self.training)
 
     def neighbors(self, means: Floats, left_out: str = "") -> list[dict[str, object]]:
         """Return the nearest systems, nearest first.
@@ -79,7 +79,7 @@ class SystemSpace:
         ]
 
     def outside(self, means: Floats) -> tuple[str, ...] | None:
-        """Tell whether a system lies outside the field the surrogate was trained on.
+        """Tell whether a system is unlike the systems the surrogate was trained on.
 
         It does if it is more than ``MARGIN`` times as far from the nearest training system as
         any of these is from the nearest of the others (each standardized without itself), or if
@@ -93,14 +93,16 @@ class SystemSpace:
             None if it lies within. Else the features that stick out of the training systems'
             range, those that do most first; empty if only their combination is new.
         """
-        field = self.field
-        lost = np.isfinite(field).all(axis=0) & ~np.isfinite(means)
-        nearest = _nearest(means, field)
-        apart = [_nearest(one, np.delete(field, row, axis=0)) for row, one in enumerate(field)]
+        training = self.training
+        lost = np.isfinite(training).all(axis=0) & ~np.isfinite(means)
+        nearest = _nearest(means, training)
+        apart = [
+            _nearest(one, np.delete(training, row, axis=0)) for row, one in enumerate(training)
+        ]
         reach = MARGIN * max((item for item in apart if np.isfinite(item)), default=np.inf)
         if not (nearest > reach or lost.any()):
             return None
-        beyond = np.where(lost, np.inf, _beyond_range(means, field))
+        beyond = np.where(lost, np.inf, _beyond_range(means, training))
         order = np.argsort(-beyond, kind="stable")
         return tuple(self.features[index] for index in order if beyond[index] > 0)[:SHOWN_FEATURES]
 
@@ -138,9 +140,9 @@ def _name(item: tuple[str, Floats]) -> str:
     return item[0]
 
 
-def _distances(one: Floats, others: Floats, field: Floats) -> Floats:
+def _distances(one: Floats, others: Floats, training: Floats) -> Floats:
     """Root mean square of standardized differences, shape (N,); NaN without a shared feature."""
-    scale = _scale(field)
+    scale = _scale(training)
     usable = np.isfinite(scale)
     here, there = one[usable], others[:, usable]
     squares = np.square((there - here) / scale[usable])
@@ -150,32 +152,32 @@ def _distances(one: Floats, others: Floats, field: Floats) -> Floats:
     return np.asarray(np.sqrt(np.divide(totals, held, out=missing, where=held > 0)))
 
 
-def _nearest(one: Floats, field: Floats) -> float:
-    distances = _distances(one, field, field)
+def _nearest(one: Floats, training: Floats) -> float:
+    distances = _distances(one, training, training)
     found = distances[np.isfinite(distances)]
     return float(found.min()) if found.size else float("nan")
 
 
-def _beyond_range(means: Floats, field: Floats) -> Floats:
-    """How many standard deviations a system is above the field's most or below its least."""
-    scale = _scale(field)
+def _beyond_range(means: Floats, training: Floats) -> Floats:
+    """How many standard deviations a system is above the training systems or below them."""
+    scale = _scale(training)
     usable = np.isfinite(scale) & np.isfinite(means)
     beyond = np.zeros(len(means))
-    inside = field[:, usable]
+    inside = training[:, usable]
     above = means[usable] - np.nanmax(inside, axis=0)
     below = np.nanmin(inside, axis=0) - means[usable]
     beyond[usable] = np.maximum(np.maximum(above, below), 0.0) / scale[usable]
     return beyond
 
 
-def _scale(field: Floats) -> Floats:
+def _scale(training: Floats) -> Floats:
     """Standard deviation of each feature over systems; NaN for one that does not vary."""
-    held = np.isfinite(field)
+    held = np.isfinite(training)
     counts = held.sum(axis=0)
-    missing = np.full(field.shape[1], np.nan)
-    totals = np.where(held, field, 0.0).sum(axis=0)
+    missing = np.full(training.shape[1], np.nan)
+    totals = np.where(held, training, 0.0).sum(axis=0)
     center = np.divide(totals, counts, out=missing.copy(), where=counts > 0)
-    squares = np.square(np.where(held, field - center, 0.0)).sum(axis=0)
+    squares = np.square(np.where(held, training - center, 0.0)).sum(axis=0)
     scale = np.sqrt(np.divide(squares, counts, out=missing.copy(), where=counts > 0))
     varies = scale > SMALLEST_SPREAD * np.maximum(np.abs(center), SMALLEST_SPREAD)
     return np.where(varies, scale, np.nan)

@@ -18,8 +18,8 @@ _IN_PARENTHESES = re.compile(r"[^(),\\\s](?:[^(),\\]*[^(),\\\s])?(?:\([^()\\]*\)
 """Items that stand in a list as they are; commas in parentheses belong to a feature."""
 
 
-def list_text(items: Sequence[str]) -> str:
-    """Join items by commas, so that ``listed`` gives them again."""
+def join_list(items: Sequence[str]) -> str:
+    """Join items by commas, so that ``split_list`` gives them again."""
     if not items:
         return NONE
     if list(items) == [NONE]:
@@ -30,7 +30,7 @@ def list_text(items: Sequence[str]) -> str:
     )
 
 
-def listed(value: object) -> object:
+def split_list(value: object) -> object:
     """Take text as a list: commas between items, ``none`` for an empty one.
 
     A comma in parentheses belongs to its item, as in ``judge(a,b)``, and so does one after a
@@ -62,7 +62,7 @@ def _items(text: str) -> Iterator[str]:
         yield "".join(marks[:kept])
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
+Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -114,6 +114,7 @@ class BoardRecord(BoardSettings):
     """
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
+    features: Names = Field(default=(), description="What is measured on every answer.")
     metaevaluation: tuple[str, ...] = Field(
         default=(), description="How well the judge agrees with people."
     )
@@ -141,7 +142,7 @@ class BoardRecord(BoardSettings):
         value = getattr(self, name)
         if name == "metaevaluation":
             return list(value)
-        return [list_text(value) if isinstance(value, tuple) else str(value)]
+        return [join_list(value) if isinstance(value, tuple) else str(value)]
 
     @classmethod
     def parse(cls, signature: str) -> BoardRecord:

@@ -11,7 +11,7 @@ from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.intervals import UnseenRatings, rating_intervals
+from surrogate.board.intervals import UnseenRatings, conformal_intervals
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
@@ -27,7 +27,7 @@ NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
-def summarize(
+def summarize_board(
     arena: Arena,
     table: pd.DataFrame,
     fits: Sequence[LanguageFit],
@@ -86,7 +86,7 @@ def summarize(
 
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every judged language."""
-    return rating_intervals(
+    return conformal_intervals(
         [UnseenRatings(fit.language, fit.data.truth, fit.unseen) for fit in fits]
     )
 
@@ -115,7 +115,7 @@ def _skipped(
 ) -> Skipped:
     data = fit.data
     unranked = ratings[ratings["note"] != ""]
-    rated = data.tournaments.ratings()
+    rated = fit.ratings.table
     unrated = rated[rated["rating"].isna()]
     return Skipped(
         questions_without_judgments=len(data.questions) - len(data.tournaments.battles.questions),
@@ -124,7 +124,7 @@ def _skipped(
         features_left_out=surrogate.left_out_.get(fit.language, {}),
         systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
         systems_unrated=dict(zip(unrated["system"], unrated["note"], strict=True)),
-        dropped_ties=data.tournaments.battles.dropped_ties,
+        dropped_ties=data.tournaments.dropped_ties,
     )
 
 

@@ -28,7 +28,7 @@ SUMMARY_FILE = "summary.json"
 JUDGE_REPORT_FILE = "judge_report.json"
 EXAMPLES_FILE = "examples.jsonl"
 FEATURES_FILE = "features.parquet"
-SURROGATE_FILE = "judge.skops"
+SURROGATE_FILE = "surrogate.zip"
 MANIFEST_FILE = "manifest.json"
 
 Kind = Literal["text", "number", "count"]
@@ -183,7 +183,7 @@ def _damaged(source: str, error: Exception) -> Problem:
     return Problem(source, None, None, None, f"cannot be read ({error})", REBUILD)
 
 
-class Verdict(BaseModel):
+class ExampleVerdict(BaseModel):
     """A verdict on an answer, as seen from its system."""
 
     model_config = ConfigDict(frozen=True)
@@ -203,7 +203,7 @@ class Example(BaseModel):
     query: str
     system: str
     answer: str
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[ExampleVerdict, ...] = ()
 
 
 def read_examples(folder: Path) -> pd.DataFrame:

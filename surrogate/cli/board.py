@@ -85,8 +85,8 @@ def publish(built: Board, out: Path, arena: Path, site: bool, as_json: bool = Fa
     from surrogate.cli import printing
     from surrogate.publish.site.site import write_site
 
-    built.save(out, arena)
-    index = write_site(out, out / SITE) if site else None
+    saved = built.save(out, arena)
+    index = write_site(saved, out / SITE) if site else None
     if as_json:
         printing.print_json(
             {
@@ -114,12 +114,15 @@ def demo(
     from arena.data.folder import read_arena
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
+    from surrogate.board.judge_report import read_judging_records
     from surrogate.board.truth import compare_with_truth
     from surrogate.cli import printing
 
+    arena = read_arena(sample_folder())
     with printing.progress_bar() as progress:
         built = build_board(
-            read_arena(sample_folder()),
+            arena,
+            records=read_judging_records(sample_folder(), arena.judges[0]),
             tournaments=tournaments,
             seed=seed,
             n_jobs=jobs,

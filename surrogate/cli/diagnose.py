@@ -40,7 +40,7 @@ TABLES = MappingProxyType(
             "Decided battles that side A wins (95% interval)",
             ("decided", "won_by_a", "share", "low", "high", "verdict"),
         ),
-        "contradictions": (
+        "order_consistency": (
             "Items judged in both orders (95% interval of the flip rate)",
             ("items", "consistent", "tie_vs_win", "flipped", "flip_rate", "low", "high"),
         ),
@@ -57,7 +57,7 @@ TABLES = MappingProxyType(
 """Tables that are printed: title, and columns after language and judge."""
 
 
-def diagnose(
+def diagnose_command(
     judgments: Annotated[
         Path,
         typer.Argument(help="Arena folder, or file of judgments or battles (JSONL, CSV, Parquet)."),

@@ -78,8 +78,6 @@ def _cells(row: dict[str, Any]) -> list[object]:
 
 
 def _signed(value: float | None, form: str) -> str:
-    import pandas as pd
+    from surrogate.cli.printing import cell, is_missing
 
-    from surrogate.cli.printing import cell
-
-    return cell(None) if bool(pd.isna(value)) else format(value, f"+{form}")
+    return cell(None) if is_missing(value) else format(value, f"+{form}")

@@ -10,12 +10,9 @@ import typer
 from surrogate.cli.options import JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
 
-    from arena.rating.battle_codes import BattleCodes
-    from arena.rating.controls import Controls
+    from arena.rating.battles import Battles
     from arena.rating.ratings import Ratings
 
 
@@ -30,7 +27,7 @@ def fit(
         bool, typer.Option("--position", help="Estimate the advantage of side A.")
     ] = False,
     interval: Annotated[
-        str, typer.Option("--interval", help="bootstrap, bca or sandwich.")
+        str, typer.Option("--interval", help="bootstrap, bca, sandwich or none.")
     ] = "bootstrap",
     rounds: Annotated[int, typer.Option("--rounds", min=2, help="Bootstrap rounds.")] = 1000,
     scale: Annotated[str, typer.Option("--scale", help="logit or elo.")] = "logit",
@@ -59,72 +56,63 @@ def fit(
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.rating.ratings import rate
 
-    codes, diagnostics, controls = read_battles_of(judgments, judge, language, split_names(control))
+    controls = split_names(control)
+    battles, findings = _read(judgments, judge, language, columns_only=not controls)
     rated = rate(
-        codes,
+        battles,
         ties=ties,
         position=position,
-        ridge=ridge,
+        controls=controls,
+        answers=_answers(judgments) if controls else None,
         interval=interval,
         rounds=rounds,
         scale=scale,
+        ridge=ridge,
+        language=language,
+        judge=judge,
         seed=seed,
-        controls=controls,
     )
     if as_csv:
         print(rated.table.round(6).to_csv(index=False), end="")
         return
-    _print_ratings(rated, diagnostics, as_json)
+    _print_ratings(rated, findings, as_json)
 
 
-def read_battles_of(
-    path: Path, judge: str | None, language: str | None, controls: list[str]
-) -> tuple[BattleCodes, list[dict[str, str]], Controls | None]:
-    """Read the battles of one judge and language, what a diagnosis finds, and their controls.
+def _read(
+    path: Path, judge: str | None, language: str | None, columns_only: bool
+) -> tuple[Battles | pd.DataFrame, list[dict[str, str]]]:
+    """Read the judgments of one judge and language, and what a diagnosis finds.
 
     Parquet files of over a million judgments are read by columns, and not diagnosed further than
     the fit itself does.
     """
     from arena.adapters.judgments import read_judgments
     from arena.diagnostics import diagnose_judgments
-    from arena.rating.battle_codes import ALL, code_judgments, is_large_file, read_battle_codes
+    from arena.rating.battle_files import (
+        ALL,
+        is_large_file,
+        read_battle_columns,
+        selected_judgments,
+    )
 
-    if is_large_file(path) and not controls:
-        return read_battle_codes(path, language, judge), [], None
-    judgments = _only(_only(read_judgments(path), "language", language), "judge", judge)
-    findings = [
+    if columns_only and is_large_file(path):
+        return read_battle_columns(path, language, judge), []
+    judgments = selected_judgments(read_judgments(path), language, judge)
+    found = diagnose_judgments(judgments, pool=judge == ALL).findings
+    plain = [
         {"severity": item.severity, "check": item.check, "sentence": item.sentence}
-        for item in diagnose_judgments(judgments, pool=judge == ALL).findings
+        for item in found
     ]
-    if not controls:
-        return code_judgments(judgments), findings, None
-    styles, both = _styles(path, judgments, controls)
-    absent = int((~both).sum())
-    if absent:
-        sentence = f"{absent} judgments of answers that are absent are left out."
-        findings.append({"severity": "warning", "check": "controls", "sentence": sentence})
-    return code_judgments(judgments[both]), findings, styles
+    return judgments, plain
 
 
-def _styles(
-    path: Path, judgments: pd.DataFrame, controls: list[str]
-) -> tuple[Controls, npt.NDArray[np.bool_]]:
+def _answers(path: Path) -> pd.DataFrame:
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from arena.rating.controls import style_differences
 
     if not path.is_dir():
         raise UsageError("--control needs the answers: give an arena folder, not a file")
-    return style_differences(judgments, read_arena(path).answers, controls)
-
-
-def _only(judgments: pd.DataFrame, column: str, wanted: str | None) -> pd.DataFrame:
-    """Keep the judgments of one language or judge, which may be left out where there is one."""
-    from arena.rating.battle_codes import choose
-
-    chosen = choose(column, wanted, sorted(judgments[column].unique()))
-    kept = judgments if chosen is None else judgments[judgments[column] == chosen]
-    return kept.reset_index(drop=True)
+    return read_arena(path).answers
 
 
 def _print_ratings(rated: Ratings, diagnostics: list[dict[str, str]], as_json: bool) -> None:
@@ -142,7 +130,8 @@ def _print_ratings(rated: Ratings, diagnostics: list[dict[str, str]], as_json: b
             }
         )
         return
-    printing.print_columns("Ratings", rated.table, list(rated.table.columns))
+    columns = [name for name in rated.table if name != "note" or rated.table["note"].any()]
+    printing.print_columns("Ratings", rated.table, columns)
     if rated.position_effect is not None:
         print(f"Advantage of side A: {rated.position_effect:+.3f} log-odds")
     if rated.tie_parameter is not None:

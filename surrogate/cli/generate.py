@@ -20,7 +20,7 @@ from surrogate.cli.options import (
     JsonOption,
     SeedOption,
     TimeoutOption,
-    model_settings,
+    request_fields,
     split_names,
 )
 
@@ -129,9 +129,9 @@ def generate(
         choose_questions,
         generate_answers,
         read_arena_to_answer,
-        read_tokenizer,
     )
     from arena.llm import Budget, Endpoint, open_store
+    from arena.text.trimming import read_tokenizer
 
     settings = _settings(model, prompt, temperature, max_tokens, body)
     endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
@@ -167,11 +167,12 @@ def _settings(
 ) -> ModelSettings:
     """Return the settings asked for; what is not is the paper's."""
     from arena.generation import protocol_of
+    from arena.llm import ModelSettings
 
     protocol = protocol_of(prompt)
     warmth = protocol.temperature if temperature is None else temperature
     longest = protocol.max_tokens if max_tokens is None else max_tokens
-    return model_settings(model, warmth, longest, body)
+    return ModelSettings.stated(model, warmth, longest, request_fields(body))
 
 
 def _filter_settings(settings: ModelSettings, model: str | None) -> ModelSettings:
@@ -203,13 +204,14 @@ def _written(
     generated: Generated, arena: Path, out: Path | None, chosen: pd.DataFrame
 ) -> tuple[Path, int, list[Path]]:
     """Write answers and listings; returns the file, the answers added, and the listings."""
-    from arena.generation import append_answers, note_missing, write_answers
+    from arena.data.append import append_rows
+    from arena.generation import list_unanswered, write_answers
 
     if out is None:
-        file, added = append_answers(arena, generated.answers)
-        return file, added, note_missing(arena, generated, chosen)
+        file, added = append_rows(arena, "answers", generated.answers)
+        return file, added, list_unanswered(arena, generated, chosen)
     write_answers(generated.answers, out, generated.summary.system)
-    return out, len(generated.answers), note_missing(out.parent, generated, chosen)
+    return out, len(generated.answers), list_unanswered(out.parent, generated, chosen)
 
 
 def _print_dry_run(
@@ -286,10 +288,9 @@ def _print_summary(generated: Generated) -> None:
         f"  answered: {summary.answered} of {summary.questions} questions; "
         f"{summary.already_answered} had an answer before"
     )
-    print(
-        f"  asked: {summary.calls} calls ({summary.retries} retries), {summary.from_store} answers "
-        f"from the store; tokens: {summary.tokens_in} in, {summary.tokens_out} out"
-    )
+    print(f"  {summary.usage}")
+    if summary.filter_usage is not None:
+        print(f"  time-dependence: {summary.filter_usage}")
     failures = ", ".join(f"{count} {name}" for name, count in summary.failures.items())
     print(f"  failures: {failures or 'none'}")
     if summary.time_dependent:

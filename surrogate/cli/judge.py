@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
-    OPENAI_KEY,
-    OPENAI_URL,
-    ApiKeyOption,
-    BaseUrlOption,
     BodyOption,
-    ConcurrencyOption,
     JsonOption,
-    SeedOption,
-    TimeoutOption,
-    model_settings,
+    request_fields,
     split_names,
+    with_settings,
 )
 
 if TYPE_CHECKING:
@@ -31,30 +26,17 @@ if TYPE_CHECKING:
     from arena.data.folder import Arena
     from arena.judging import ChosenPairs, FolderJudging, JudgingSummary, LlmJudge, Panel
     from arena.llm import Price
-    from arena.llm.store import Store
 
 STORE_FILE = "judging.sqlite"
 
 Choice = TypeVar("Choice", bound=str)
 
 
+@with_settings(JudgingSettings, leave_out=("model", "body"))
 def judge(
     arena: Annotated[Path, typer.Argument(help="Arena folder; its judgments file grows.")],
     model: Annotated[str, typer.Option("--model", help="Model that judges.")],
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    questions: Annotated[
-        int, typer.Option("--questions", min=1, help="Questions drawn of each language.")
-    ] = 100,
-    pairs: Annotated[
-        str, typer.Option("--pairs", help="Pairs of systems on each question: all, or a number.")
-    ] = "all",
-    both_orders: Annotated[
-        bool, typer.Option("--both-orders", help="Ask every pair in both orders; twice the calls.")
-    ] = False,
-    judge_name: Annotated[
-        str, typer.Option("--judge-name", help="Name in the judge column; the model if not given.")
-    ] = "",
+    settings: JudgingSettings,
     panel: Annotated[
         str | None,
         typer.Option("--panel", help="Further models, comma-separated, that judge the same."),
@@ -62,28 +44,9 @@ def judge(
     aggregate: Annotated[
         str, typer.Option("--aggregate", help="The panel's verdict: majority or dawid-skene.")
     ] = "majority",
-    store: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            help="SQLite file that keeps every reply; judging.sqlite in the "
-            "arena folder if not given.",
-        ),
-    ] = None,
-    max_calls: Annotated[
-        int | None, typer.Option("--max-calls", min=0, help="Most pairs to ask in this run.")
-    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
     ] = False,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 60.0,
-    temperature: Annotated[
-        float, typer.Option("--temperature", help="Below 0, none is sent: some models take none.")
-    ] = 0.0,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
-    ] = 1024,
     body: BodyOption = "{}",
     template: Annotated[
         Path | None,
@@ -101,14 +64,6 @@ def judge(
         int | None,
         typer.Option("--longest-passage", min=1, help="Characters of a passage to show; all."),
     ] = None,
-    verdict: Annotated[
-        str,
-        typer.Option(
-            "--verdict",
-            help="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
-            "the letters A, B, C, in one token.",
-        ),
-    ] = "text",
     prices: Annotated[
         Path | None,
         typer.Option(
@@ -117,50 +72,35 @@ def judge(
             '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
         ),
     ] = None,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
-    seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
     from arena.data.folder import read_arena
-    from arena.judging import LlmJudge, choose_pairs, judge_folder, pairwise_prompt
-    from arena.judging.llm_judge import read_prices
-    from arena.judging.panel import AGGREGATES
-    from arena.judging.prompt import VERDICT_FORMS
-    from arena.llm import Endpoint
+    from arena.judging import judge_folder, pairwise_prompt
+    from arena.judging.aggregation import AGGREGATES
+    from arena.llm import open_store, read_prices
 
-    form = _one_of("--verdict", verdict, VERDICT_FORMS)
     rule = _one_of("--aggregate", aggregate, AGGREGATES)
-    endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
-    prompt = pairwise_prompt(template, form, longest_answer, longest_passage)
-    settings = model_settings(model, temperature, max_tokens, body)
-    judges = [
-        LlmJudge(settings, endpoint, form, prompt, judge_name),
-        *(
-            LlmJudge(replace(settings, model=name), endpoint, form, prompt)
-            for name in split_names(panel)
-        ),
-    ]
+    prompt = pairwise_prompt(template, settings.verdict, longest_answer, longest_passage)
+    settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
+    others = [settings.model_copy(update={"model": m, "name": ""}) for m in split_names(panel)]
+    judges = [each.llm_judge(prompt) for each in (settings, *others)]
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
-    chosen = choose_pairs(
-        read, questions, _number_of_pairs(pairs), both_orders, split_names(languages), seed
-    )
-    where = str(arena / STORE_FILE) if store is None else store
+    chosen = settings.choose_pairs(read)
+    where = str(arena / STORE_FILE) if settings.store is None else settings.store
     if dry_run:
         _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
         return
-    with _opened(where) as opened, printing.progress_bar() as progress:
+    with open_store(where) as store, printing.progress_bar() as progress:
         judging = judge_folder(
             arena,
             read,
             judges,
             chosen,
-            opened,
+            store,
             aggregate=rule,
-            max_calls=max_calls,
+            max_calls=settings.max_calls,
             prices=known_prices,
             progress=progress,
         )
@@ -179,22 +119,6 @@ def _one_of(option: str, value: str, choices: Sequence[Choice]) -> Choice:
     raise UsageError(f"{option} is {value!r}; use one of {', '.join(choices)}")
 
 
-def _number_of_pairs(text: str) -> int | Literal["all"]:
-    from arena.data.errors import UsageError
-
-    if text == "all":
-        return "all"
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"--pairs is {text!r}; give all, or a number of pairs a question")
-    return int(text)
-
-
-def _opened(where: str) -> Store:
-    from arena.llm import open_store
-
-    return open_store(where)
-
-
 def _print_dry_runs(
     arena: Arena,
     judges: Sequence[LlmJudge],
@@ -205,9 +129,10 @@ def _print_dry_runs(
 ) -> None:
     """Print what each judge would be asked; a store is looked into, but none is made."""
     from arena.judging import dry_run_judge
+    from arena.llm import open_store
 
     is_there = Path(where).is_file()
-    with _opened(where) if is_there else nullcontext() as opened:
+    with open_store(where) if is_there else nullcontext() as opened:
         runs = {
             judge.judge: asdict(dry_run_judge(arena, judge, chosen, opened, prices))
             for judge in judges
@@ -292,19 +217,16 @@ def _print_summary(summary: JudgingSummary) -> None:
     verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
     print(f"\n{summary.judge} ({summary.prompt})")
     print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
-    print(
-        f"  asked: {summary.asked}; {summary.from_store} from the store, {summary.sent} sent now "
-        f"({summary.retries} retries); {summary.already_judged} were judged before"
-    )
-    print(f"  INVALID: {summary.invalid}; failures: {_counts(summary.failures)}")
+    print(f"  {summary.usage}; {summary.already_judged} were judged before")
+    print(f"  INVALID: {summary.invalid}")
     flips = summary.flips
     if flips.items:
         print(
             f"  both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate:.1%}), "
             f"{flips.tie_vs_win} are a tie in one order alone"
         )
-    cost = "" if summary.cost is None else f", cost {summary.cost:.4f}"
-    print(f"  tokens: {summary.tokens_in} in, {summary.tokens_out} out{cost}")
+    if summary.cost is not None:
+        print(f"  cost: {summary.cost:.4f}")
     if summary.flags:
         print(f"  flags: {_counts(summary.flags)}")
     for warning in summary.warnings:

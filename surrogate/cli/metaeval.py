@@ -1,40 +1,82 @@
-"""``surrogate-arena metaeval grouse``: what judges pass of unit tests."""
+"""``surrogate-arena metaeval``: judges held against people, and people against each other."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surrogate.cli.options import (
-    OPENAI_KEY,
-    OPENAI_URL,
-    STORE_FILE,
-    ApiKeyOption,
-    BaseUrlOption,
-    BatchSizeOption,
-    ConcurrencyOption,
-    DeviceOption,
-    DownloadOption,
     JsonOption,
-    MaxCallsOption,
-    NotedInOption,
     SeedOption,
-    StoreOption,
-    TimeoutOption,
     split_names,
+    with_settings,
+)
+from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
+
+if TYPE_CHECKING:
+    from surrogate.metaevaluation.report import Report
+    from surrogate.metaevaluation.runner import Benchmark, Evaluation
+
+metaeval = typer.Typer(
+    help="Hold judges against human labels, and human labels against each other.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
+NotedInOption = Annotated[
+    Path | None,
+    typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
+]
+ReplicatesOption = Annotated[
+    int, typer.Option("--replicates", min=2, help="Bootstrap replicates of intervals and errors.")
+]
+PermutationsOption = Annotated[
+    int, typer.Option("--permutations", min=1, help="Random swaps of each significance test.")
+]
 
+
+def _evaluate(
+    benchmark: Benchmark[Any], judges: Sequence[str], options: JudgeOptions
+) -> Evaluation:
+    from surrogate.cli.printing import progress_bar
+    from surrogate.metaevaluation.runner import evaluate_judges
+
+    with progress_bar() as progress:
+        return evaluate_judges(benchmark, judges, options, progress)
+
+
+def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
+    """Note the results in an arena's folder, if one is given, and print them."""
+    from surrogate.board.metaevaluations import add_metaevaluations
+    from surrogate.cli.printing import print_json, print_table
+
+    if arena is not None:
+        add_metaevaluations(arena, report.metaevaluations)
+    if as_json:
+        print_json(report.as_json())
+        return
+    for table in report.tables:
+        print_table(table.title, table.header, table.rows)
+        for note in table.notes:
+            print(note)
+    for usage in report.usages or ():
+        print(usage)
+
+
+@metaeval.command()
+@with_settings(JudgeOptions, LOCAL_MODEL_FIELDS)
 def grouse(
     judges: Annotated[
         list[str],
         typer.Option("--judge", help="llm:MODEL, lexical or python:MODULE:FUNCTION; repeatable."),
     ],
+    settings: JudgeOptions,
     file: Annotated[
         Path | None,
-        typer.Argument(help="Unit tests in GroUSE's format; this project's own by default."),
+        typer.Argument(help="Unit tests in GroUSE's format; this project's by default."),
     ] = None,
     languages: Annotated[
         str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
@@ -55,39 +97,17 @@ def grouse(
             help="What the server holds a model to: json_schema, json_object or text (nothing).",
         ),
     ] = "json_schema",
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: StoreOption = STORE_FILE,
-    max_calls: MaxCallsOption = None,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 60.0,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
-    ] = 2048,
     as_json: JsonOption = False,
 ) -> None:
-    """Let judges mark answers whose right marks are known: 16 types of unit tests (GroUSE)."""
-    from arena.llm import Endpoint
-    from surrogate.metaevaluation.grouse_session import (
-        LlmOptions,
-        chosen_tests,
-        hold_grouse_session,
-    )
-    from surrogate.metaevaluation.printing import print_grouse
+    """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
+    from surrogate.metaevaluation.grouse.evaluation import Grouse
 
-    options = LlmOptions(
-        Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout),
-        store,
-        replies,
-        max_calls,
-        max_tokens,
-    )
-    tests = chosen_tests(file, split_names(languages), split_names(types), limit)
-    session = hold_grouse_session(tests, judges, options, file)
-    session.write(arena)
-    print_grouse(session, as_json)
+    benchmark = Grouse.choose(file, split_names(languages), split_names(types), limit, replies)
+    _present(benchmark.report(_evaluate(benchmark, judges, settings)), as_json, arena)
 
 
+@metaeval.command()
+@with_settings(JudgeOptions)
 def wikieval(
     folder: Annotated[Path, typer.Argument(help="Folder with WikiEval's ff.csv, ar.csv, cr.csv.")],
     judges: Annotated[
@@ -95,9 +115,11 @@ def wikieval(
         typer.Option(
             "--judge",
             help="ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, gpt-ranking:LLM, "
-            "embedder:MODEL_OR_FOLDER, reranker:MODEL_OR_FOLDER or lexical; repeatable.",
+            "embedder:MODEL_OR_FOLDER, reranker:MODEL_OR_FOLDER, lexical or "
+            "python:MODULE:FUNCTION; repeatable.",
         ),
     ],
+    settings: JudgeOptions,
     criteria: Annotated[
         str | None,
         typer.Option(
@@ -121,21 +143,6 @@ def wikieval(
         typer.Option("--limit", min=1, help="Judge the first so many pairs of a criterion."),
     ] = None,
     arena: NotedInOption = None,
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: StoreOption = STORE_FILE,
-    max_calls: MaxCallsOption = None,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 60.0,
-    max_tokens: Annotated[
-        int,
-        typer.Option(
-            "--max-tokens", min=1, help="Most tokens of a reply, for gpt-score and -ranking."
-        ),
-    ] = 512,
-    device: DeviceOption = "auto",
-    batch_size: BatchSizeOption = 32,
-    download: DownloadOption = False,
     replicates: Annotated[
         int, typer.Option("--replicates", min=2, help="Bootstrap replicates of standard errors.")
     ] = 1000,
@@ -143,52 +150,16 @@ def wikieval(
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness and relevance against WikiEval's pairs."""
-    from arena.llm import Endpoint
-    from features.models import ModelOptions
-    from surrogate.metaevaluation.printing import print_wikieval
+    from surrogate.metaevaluation.wikieval.evaluation import Wikieval
     from surrogate.metaevaluation.wikieval.reading import read_wikieval
-    from surrogate.metaevaluation.wikieval_session import (
-        PairJudgeOptions,
-        WikievalOptions,
-        hold_wikieval,
-    )
 
-    options = PairJudgeOptions(
-        endpoint=Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout),
-        store=store,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        models=ModelOptions(device, batch_size, download),
-    )
-    session = hold_wikieval(
-        read_wikieval(folder, split_names(criteria), better),
-        judges,
-        options,
-        WikievalOptions(limit, ties, replicates, seed),
-    )
-    session.write(arena)
-    print_wikieval(session, as_json)
+    benchmark = Wikieval(read_wikieval(folder, split_names(criteria), better), limit, seed)
+    evaluation = _evaluate(benchmark, judges, settings)
+    _present(benchmark.report(evaluation, ties, replicates, seed), as_json, arena)
 
 
-metaeval = typer.Typer(
-    help="Hold judges against human labels, and human labels against each other.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
-metaeval.command()(grouse)
-metaeval.command()(wikieval)
-
-ReplicatesOption = Annotated[
-    int, typer.Option("--replicates", min=2, help="Bootstrap replicates of intervals and errors.")
-]
-PermutationsOption = Annotated[
-    int, typer.Option("--permutations", min=1, help="Random swaps of each significance test.")
-]
-
-
-@metaeval.command()
-def agreement(
+@metaeval.command("agreement")
+def rater_agreement(
     files: Annotated[
         list[Path],
         typer.Argument(help="Files in MEMERAG's format; a field holds one label or a list."),
@@ -210,8 +181,8 @@ def agreement(
     from arena.data.errors import UsageError
     from arena.statistics.agreement import agreement_report
     from arena.statistics.raters import Resampling
+    from surrogate.metaevaluation.memerag.evaluation import ratings_report
     from surrogate.metaevaluation.memerag.rating_files import FIELDS, read_ratings
-    from surrogate.metaevaluation.printing import print_agreement
 
     chosen = next((name for name in FIELDS if name == field), None)
     if chosen is None:
@@ -220,18 +191,22 @@ def agreement(
     reports = [
         (path, agreement_report(read_ratings(path, chosen, coarse), resampling)) for path in files
     ]
-    print_agreement(reports, chosen, coarse, as_json)
+    _present(ratings_report(reports, chosen, coarse), as_json)
 
 
 @metaeval.command()
+@with_settings(JudgeOptions)
 def memerag(
     folder: Annotated[Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …")],
     judges: Annotated[
         list[str],
         typer.Option(
-            "--judge", help="llm:MODEL, nli:MODEL_OR_FOLDER, lexical or grounding; repeatable."
+            "--judge",
+            help="llm:MODEL, nli:MODEL_OR_FOLDER, lexical, grounding or "
+            "python:MODULE:FUNCTION; repeatable.",
         ),
     ],
+    settings: JudgeOptions,
     prompt: Annotated[
         str, typer.Option("--prompt", help="For LLMs: zero_shot, cot, ag or ag_cot.")
     ] = "ag_cot",
@@ -246,50 +221,24 @@ def memerag(
         Path | None, typer.Option("--out", help="File for the verdicts, such as run.json.")
     ] = None,
     arena: NotedInOption = None,
-    base_url: BaseUrlOption = OPENAI_URL,
-    api_key_env: ApiKeyOption = OPENAI_KEY,
-    store: StoreOption = STORE_FILE,
-    max_calls: MaxCallsOption = None,
-    retries: Annotated[
-        int, typer.Option("--retries", min=0, help="Further tries where a reply has no label.")
-    ] = 5,
-    concurrency: ConcurrencyOption = 8,
-    timeout: TimeoutOption = 60.0,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="Most tokens of a reply.")
-    ] = 1024,
-    device: DeviceOption = "auto",
-    batch_size: BatchSizeOption = 32,
-    download: DownloadOption = False,
     replicates: ReplicatesOption = 1000,
     permutations: PermutationsOption = 10_000,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness against MEMERAG's human labels."""
-    from arena.llm import Endpoint
-    from features.models import ModelOptions
+    from surrogate.metaevaluation.memerag.evaluation import Memerag
+    from surrogate.metaevaluation.memerag.judges import FaithfulnessPrompts
     from surrogate.metaevaluation.memerag.reading import read_memerag
-    from surrogate.metaevaluation.printing import print_memerag
-    from surrogate.metaevaluation.sessions import JudgeOptions, SessionOptions, hold_session
+    from surrogate.metaevaluation.memerag.run_file import write_run
 
-    options = JudgeOptions(
-        prompt=prompt,
-        endpoint=Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout),
-        store=store,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        retries=retries,
-        models=ModelOptions(device, batch_size, download),
-    )
-    session = hold_session(
-        read_memerag(folder, split_names(languages)),
-        judges,
-        options,
-        SessionOptions(limit, replicates, permutations, seed),
-    )
-    session.write(out, arena)
-    print_memerag(session, as_json)
+    prompts = FaithfulnessPrompts(prompt)
+    benchmark = Memerag(read_memerag(folder, split_names(languages)), limit, prompts)
+    evaluation = _evaluate(benchmark, judges, settings)
+    if out is not None:
+        write_run(evaluation.verdicts, out)
+    report = benchmark.report(evaluation, replicates, permutations, seed)
+    _present(report, as_json, arena)
 
 
 @metaeval.command()
@@ -301,13 +250,15 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Test whether the judges, or prompts, of two runs differ (paired permutation tests)."""
-    from surrogate.metaevaluation.memerag.comparison import compare_judges, read_run
-    from surrogate.metaevaluation.printing import print_comparisons
+    from surrogate.metaevaluation.memerag.comparison import compare_judges
+    from surrogate.metaevaluation.memerag.evaluation import comparison_report
+    from surrogate.metaevaluation.memerag.run_file import read_run
+    from surrogate.metaevaluation.runner import judges_of
 
-    of_a, of_b = read_run(run_a).by_judge(), read_run(run_b).by_judge()
-    found = [
+    of_a, of_b = judges_of(read_run(run_a)), judges_of(read_run(run_b))
+    comparisons = [
         compare_judges(first, second, permutations, seed)
         for first in of_a.values()
         for second in of_b.values()
     ]
-    print_comparisons(found, as_json)
+    _present(comparison_report(comparisons), as_json)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from annotated_types import Ge
@@ -86,50 +85,19 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-if TYPE_CHECKING:
-    from arena.llm import ModelSettings
-
-
-def model_settings(model: str, temperature: float, max_tokens: int, body: str) -> ModelSettings:
-    """Return the settings of a model.
-
-    Args:
-        model: Its name at the endpoint.
-        temperature: Sampling temperature; below 0, none is sent.
-        max_tokens: Most tokens of a reply; not sent where the body limits them.
-        body: Further fields of the request, as JSON.
+def request_fields(body: str) -> dict[str, Any]:
+    """Read further fields of a request.
 
     Raises:
-        UsageError: If the body is no JSON object, or a setting cannot be used.
+        UsageError: If the text is no JSON object.
     """
-    from arena.data.errors import UsageError
-    from arena.llm import ModelSettings
-
     try:
-        further = json.loads(body)
+        fields = json.loads(body)
     except ValueError as error:
         raise UsageError(f"--body is no JSON: {error}") from error
-    if not isinstance(further, dict):
+    if not isinstance(fields, dict):
         raise UsageError('--body is no JSON object; write such as {"top_p": 0.9}')
-    return ModelSettings(
-        model,
-        temperature=None if temperature < 0 else temperature,
-        max_tokens=None if "max_completion_tokens" in further else max_tokens,
-        extra_body=further,
-    )
-
-
-STORE_FILE = "metaevaluation.sqlite"
-
-StoreOption = Annotated[str, typer.Option("--store", help="SQLite file that keeps every reply.")]
-MaxCallsOption = Annotated[
-    int | None,
-    typer.Option("--max-calls", min=0, help="Most prompts that a judge sends in this run."),
-]
-NotedInOption = Annotated[
-    Path | None,
-    typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
-]
+    return fields
 
 
 SETTINGS = "settings"

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+if TYPE_CHECKING:
+    import pandas as pd
 
-from surrogate.board.board import Board
-from surrogate.board.summary import POOLED, BoardSummary, LanguageSummary
+    from surrogate.board.board import Board
+    from surrogate.board.summary import BoardSummary, LanguageSummary
 
 WIDTH_WHERE_PIPED = 120
 SHOWN_NOTES = 10
@@ -39,6 +36,10 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
         header: Column names.
         rows: Cells; texts are shown as they are.
     """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH_WHERE_PIPED)
@@ -52,20 +53,27 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     console.print(table)
 
 
+def is_missing(value: object) -> bool:
+    """Tell whether there is no value."""
+    import pandas as pd
+
+    return value is None or bool(pd.isna(value))
+
+
 def cell(value: object) -> str:
     """Show one value: two or three digits for numbers, a dash for a missing one."""
     if isinstance(value, str):
         return value
-    if value is None or bool(pd.isna(value)):
+    if is_missing(value):
         return "–"
     if isinstance(value, float):
         return f"{value:.3f}"
     return str(value)
 
 
-def span(low: object, high: object, between: str) -> str:
+def shown_bounds(low: object, high: object, between: str) -> str:
     """Show two bounds; a dash where there are none."""
-    return cell(None) if bool(pd.isna(low)) else f"{cell(low)}{between}{cell(high)}"
+    return cell(None) if is_missing(low) else f"{cell(low)}{between}{cell(high)}"
 
 
 def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
@@ -89,6 +97,8 @@ def print_board(board: Board) -> None:
 
 def _print_intervals(board: Board) -> None:
     """Print which languages have no interval of ratings, or a rough one, and why."""
+    from surrogate.board.summary import POOLED
+
     said: dict[str, list[str]] = {}
     rated = board.ratings.loc[board.ratings["rating"].notna(), "language"].unique()
     for language in rated:
@@ -112,7 +122,7 @@ def print_language(board: pd.DataFrame, language: str) -> None:
     columns = ["rank", "system", "rating", "interval", "coverage", "arena_rank", "arena_rating"]
     rows = board[board["language"] == language]
     bounds = zip(rows["low"], rows["high"], strict=True)
-    rows = rows.assign(interval=[span(low, high, ", ") for low, high in bounds])
+    rows = rows.assign(interval=[shown_bounds(low, high, ", ") for low, high in bounds])
     print_columns(f"Synthetic leaderboard, {language}", rows, [*columns, "split", "note"])
 
 
@@ -171,6 +181,15 @@ def _print_skipped(summary: BoardSummary) -> None:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function that shows how far each stage is: ``(stage, done, total)``."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
         tasks: dict[str, int] = {}

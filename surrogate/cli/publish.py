@@ -59,12 +59,12 @@ def plot(
 
     if format not in FORMATS:
         raise UsageError(f"--format is {format!r}; use one of {', '.join(FORMATS)}")
-    tables = Board.load(board)
+    read = Board.load(board)
     kinds = list(KINDS) if kind is None else split_names(kind)
     drawings = [
-        *board_drawings(tables, kinds, language),
-        *_others(sampling, memerag, tables.summary.arena),
-        *_importances(importances, tables.summary.arena, language),
+        *board_drawings(read, kinds, language),
+        *_others(sampling, memerag, read.summary.arena),
+        *_importances(importances, read.summary.arena, language),
     ]
     if not drawings:
         raise UsageError(f"nothing is asked for; use --kind with some of {', '.join(KINDS)}")
@@ -130,24 +130,21 @@ def _importances(path: Path | None, arena: str, language: str | None) -> Iterato
 
 
 def _memerag(path: Path) -> Figure:
-    from surrogate.metaevaluation.memerag.balanced_accuracy import REPLICATES, score_judges
-    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, read_run
+    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best
+    from surrogate.metaevaluation.memerag.run_file import read_run
+    from surrogate.metaevaluation.memerag.scores import REPLICATES, score_judges
     from surrogate.publish.figures.judges import memerag_bars
 
-    verdicts = read_run(path).verdicts
+    verdicts = read_run(path)
     scores = mark_best(score_judges(verdicts), verdicts)
     signature = f"dataset:memerag|replicates:{REPLICATES}|permutations:{PERMUTATIONS}|seed:0"
     return memerag_bars(scores, signature)
 
 
-if TYPE_CHECKING:
-    from surrogate.board.board import Board
-
-TABLES = ("csv", "json", "markdown", "latex", "parquet")
 CARDS = ("dataset-card", "model-card")
 
 
-def export(
+def export_command(
     board: Annotated[Path, typer.Argument(help="Folder of the board.")],
     format: Annotated[
         str,
@@ -176,62 +173,43 @@ def export(
     begins with an apostrophe gets an apostrophe in front; taking one off gives it back.
     """
     from arena.data.errors import UsageError
+    from arena.data.files import atomic_path
     from surrogate.board.board import Board
+    from surrogate.publish.exports.cards import dataset_card, model_card
+    from surrogate.publish.exports.tables import (
+        EXPORT_FORMATS,
+        OVERALL,
+        exported_board,
+        write_parquet,
+    )
 
-    if format not in TABLES + CARDS:
-        raise UsageError(f"--format is {format!r}; use one of {', '.join(TABLES + CARDS)}")
+    if format not in (*EXPORT_FORMATS, *CARDS):
+        raise UsageError(
+            f"--format is {format!r}; use one of {', '.join((*EXPORT_FORMATS, *CARDS))}"
+        )
     if format in CARDS and language is not None:
         raise UsageError("a card is of the whole board; leave --language out")
     if format not in CARDS and license_name is not None:
         raise UsageError("--license is for cards; leave it out")
-    tables = Board.load(board)
-    if format == "parquet":
-        _write_parquet(tables, language, out)
-        return
-    text = (
-        _card(tables, format, license_name) if format in CARDS else _table(tables, format, language)
-    )
-    _write(text, out)
-
-
-def _table(tables: Board, kind: str, language: str | None) -> str:
-    from surrogate.publish import exports
-
-    writers = {
-        "csv": exports.csv_text,
-        "json": exports.json_text,
-        "markdown": exports.markdown_table,
-        "latex": exports.latex_table,
-    }
-    return writers[kind](exports.exported_board(tables, language or exports.OVERALL))
-
-
-def _card(tables: Board, kind: str, license_name: str | None) -> str:
-    from surrogate.publish import exports
-
-    writer = exports.dataset_card if kind == "dataset-card" else exports.model_card
-    return writer(tables, license_name or "")
-
-
-def _write_parquet(tables: Board, language: str | None, out: Path | None) -> None:
-    from arena.data.errors import UsageError
-    from surrogate.publish import exports
-
-    if out is None:
-        raise UsageError("parquet is no text; name a file with --out")
-    exports.write_parquet(exports.exported_board(tables, language or exports.OVERALL), out)
-    print(out)
-
-
-def _write(text: str, out: Path | None) -> None:
-    """Write UTF-8, with line ends as they are, to a file or to standard output."""
-    from arena.data.files import atomic_path
-
+    read = Board.load(board)
+    if format in CARDS:
+        card = dataset_card if format == "dataset-card" else model_card
+        text = card(read, license_name or "")
+    else:
+        exported = exported_board(read, language or OVERALL)
+        text_of = EXPORT_FORMATS[format][1]
+        if text_of is None:
+            if out is None:
+                raise UsageError("parquet is no text; name a file with --out")
+            write_parquet(exported, out)
+            print(out)
+            return
+        text = text_of(exported)
     if out is None:
         sys.stdout.write(text)
         return
     with atomic_path(out) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="")
+        temporary.write_text(text, encoding="utf-8", newline="")  # line ends stay as they are
     print(out)
 
 
@@ -243,6 +221,7 @@ def report(
     ] = Path("site"),
 ) -> None:
     """Write a board as HTML pages that need neither a server nor the network."""
+    from surrogate.board.board import Board
     from surrogate.publish.site.site import write_site
 
-    print(f"Site written: open {write_site(board, out)}")
+    print(f"Site written: open {write_site(Board.load(board), out)}")

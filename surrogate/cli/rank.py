@@ -101,11 +101,11 @@ def _print_new(placed: RankedSystems) -> None:
     rows = new.assign(
         of=new["language"].map(ranked),
         ranks=[
-            printing.span(low, high, "–")
+            printing.shown_bounds(low, high, "–")
             for low, high in zip(new["rank_low"], new["rank_high"], strict=True)
         ],
         interval=[
-            printing.span(low, high, ", ")
+            printing.shown_bounds(low, high, ", ")
             for low, high in zip(new["low"], new["high"], strict=True)
         ],
     )

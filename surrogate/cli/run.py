@@ -11,8 +11,8 @@ import typer
 from surrogate.cli.options import JobsOption, JsonOption
 
 if TYPE_CHECKING:
-    from surrogate.runs.config_file import Leaderboards
-    from surrogate.runs.steps import RunReport
+    from surrogate.runs.config import Leaderboards
+    from surrogate.runs.run import RunReport
 
 NOT_CURRENT = 1
 
@@ -40,19 +40,19 @@ def run(
     force: Annotated[
         list[str] | None,
         typer.Option(
-            "--force", metavar="BOARD", help="Make a board anew in any case. May be repeated."
+            "--force", metavar="BOARD", help="Make a board again in any case. May be repeated."
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring several boards up to date; only what changed is made anew.
+    """Bring several boards up to date; only what changed is made again.
 
     A board that fails does not keep the others from being made; the status is 1 then.
     """
     from surrogate.cli.printing import print_json, progress_bar
-    from surrogate.runs.config_file import read_configuration
+    from surrogate.runs.config import read_configuration
+    from surrogate.runs.run import bring_up_to_date
     from surrogate.runs.run import check as check_boards
-    from surrogate.runs.run import regenerate
 
     boards = read_configuration(configuration)
     folder = _output_folder(boards, out)
@@ -63,7 +63,7 @@ def run(
             print("\n".join(map(str, report.steps)))
     else:
         with progress_bar() as progress:
-            report = regenerate(
+            report = bring_up_to_date(
                 *(boards, folder),
                 force=force or (),
                 n_jobs=jobs,

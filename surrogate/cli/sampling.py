@@ -30,8 +30,8 @@ def sampling(
         typer.Option(
             "--design",
             help="Comma-separated ways to judge less: questions (all pairs of random questions), "
-            "pairs (random pairs of each question), completed (random pairs, the others foretold "
-            "from them), adaptive (pairs chosen as judgments come in, the others foretold); the "
+            "pairs (random pairs of each question), completed (random pairs, the others predicted "
+            "from them), adaptive (pairs chosen as judgments come in, the others predicted); the "
             "last two are slower.",
         ),
     ] = "questions,pairs",

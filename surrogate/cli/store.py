@@ -32,8 +32,8 @@ def stats(where: StoreArgument, as_json: JsonOption = False) -> None:
     printing.print_columns("Replies in the store", table, list(table.columns))
 
 
-@store.command()
-def export(
+@store.command("export")
+def export_replies(
     where: StoreArgument,
     out: Annotated[Path, typer.Option("--out", help="File to write: .jsonl (.gz, .zst).")],
 ) -> None:

@@ -100,14 +100,14 @@ def print_study(title: str, study: Any, as_json: bool) -> None:  # noqa: ANN401 
 
 def _with_spans(table: pd.DataFrame) -> pd.DataFrame:
     """Replace each pair of columns ``_low`` and ``_high`` by one."""
-    from surrogate.cli.printing import span
+    from surrogate.cli.printing import shown_bounds
 
     shown = {}
     for name in table.columns:
         whole = name.removesuffix("_low")
         if whole != name:
             bounds = zip(table[name], table[f"{whole}_high"], strict=True)
-            shown[f"{whole} 95%"] = [span(low, high, " to ") for low, high in bounds]
+            shown[f"{whole} 95%"] = [shown_bounds(low, high, " to ") for low, high in bounds]
         elif not name.endswith("_high"):
             shown[name] = table[name]
     return table.assign(**shown)[list(shown)]
@@ -128,7 +128,7 @@ SurrogateOption = Annotated[
 ]
 
 
-def validate(
+def validate_command(
     arena: Annotated[Path, typer.Argument(help="Arena folder.")],
     protocol: Annotated[
         str,

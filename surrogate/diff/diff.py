@@ -153,7 +153,7 @@ class BoardDiff:
 def diff_boards(old: Board, new: Board) -> BoardDiff:
     """Compare two boards system by system.
 
-    A change of an arena rating is held against the intervals over tournaments, one of a
+    A change of an arena rating is held against the bootstrap intervals, one of a
     synthetic rating against the conformal intervals; see ``rating_noise`` for the test. Boards of
     different judges, tie rules or priors have ratings on different scales, and synthetic ratings
     by different features or surrogates are different measurements: they are not compared.

@@ -1,8 +1,8 @@
 """Is the change of a rating more than noise? Welch's t tests on differences, Holm-corrected.
 
-A standard error is read off a published 95% percentile interval over T tournaments. The interval
+A standard error is read off a published 95% percentile interval of T bootstrap rounds. The interval
 of a finite sample is narrower than that of the normal distribution, the more so the fewer
-tournaments there are; its expected width in standard deviations is by Blom's (1958)
+rounds there are; its expected width in standard deviations is by Blom's (1958)
 approximation of normal order statistics. The spread between two quantiles says less than a
 standard deviation of T draws does: it is given 0.55 T degrees of freedom, its efficiency in large
 samples.
@@ -21,31 +21,30 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm, t
 
+from arena.rating.ratings import DEFAULT_ROUNDS
+from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 
 Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.05
-FEWEST_TOURNAMENTS = 5
-"""With fewer, an interval says next to nothing of the error."""
-
 _TAIL = 0.025
 _EFFICIENCY = 0.55
 
 
-def interval_width(tournaments: int) -> float:
+def interval_width(rounds: int) -> float:
     """Return the expected width of a 95% percentile interval of T normal draws.
 
     Args:
-        tournaments: Draws T.
+        rounds: Draws T.
 
     Returns:
         In standard deviations: below, and with T toward, 2 x 1.96.
     """
-    place = _TAIL * (tournaments - 1)  # where numpy's percentile falls among the ordered draws
+    place = _TAIL * (rounds - 1)  # where numpy's percentile falls among the ordered draws
     below = int(place)
-    ranks = np.array([below + 1, min(below + 2, tournaments)])
-    scores = norm.ppf((ranks - 0.375) / (tournaments + 0.25))
+    ranks = np.array([below + 1, min(below + 2, rounds)])
+    scores = norm.ppf((ranks - 0.375) / (rounds + 0.25))
     return float(-2 * np.interp(place - below, [0, 1], scores))
 
 
@@ -62,9 +61,9 @@ class Errors:
     freedom: float
 
 
-def bootstrap_errors(low: Floats, high: Floats, tournaments: int) -> Errors:
-    """Read errors off 95% percentile intervals over tournaments."""
-    return Errors((high - low) / interval_width(tournaments), _EFFICIENCY * tournaments)
+def bootstrap_errors(low: Floats, high: Floats, rounds: int) -> Errors:
+    """Read errors off 95% percentile intervals over bootstrap rounds."""
+    return Errors((high - low) / interval_width(rounds), _EFFICIENCY * rounds)
 
 
 def conformal_errors(low: Floats, high: Floats, level: float) -> Errors:
@@ -92,16 +91,6 @@ def chances(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
     return np.asarray(np.where(changes == 0, 1.0, 2 * t.sf(ratio, freedom)))
 
 
-def holm_adjusted(chances: Floats) -> Floats:
-    """Adjust p-values for testing several at once (Holm, 1979); NaN stays, and does not count."""
-    adjusted = np.full(len(chances), np.nan)
-    known = np.flatnonzero(np.isfinite(chances))
-    order = known[np.argsort(chances[known], kind="stable")]
-    factors = len(order) - np.arange(len(order))
-    adjusted[order] = np.maximum.accumulate(np.minimum(chances[order] * factors, 1.0))
-    return adjusted
-
-
 RATING_COLUMNS = ["system", "rank", "rating", "low", "high", "note"]
 
 SYNTHETIC = "synthetic"
@@ -127,9 +116,9 @@ NOT_RATED = "it has no rating on one of the boards"
 _SCALE = {
     "judge": "the judge",
     "ties": "the tie rule",
-    "ridge": "the prior",
 }
 _INSTRUMENT = {
+    "ridge": "the prior",
     "features": "the features",
     "surrogate": "the surrogate",
     "rows": "the training rows",
@@ -174,7 +163,7 @@ def language_diff(old: Board, new: Board, kind: str, language: str) -> pd.DataFr
     errors = [_errors(board, table, kind, language, side) for board, side in _sides(old, new)]
     error, freedom = difference_errors(*errors)
     table["standard_error"], table["freedom"] = error, freedom
-    table["reason"] = _reasons(table, incomparable(old, new, kind), [*_sides(old, new)], kind)
+    table["reason"] = _reasons(table, incomparable(old, new, kind))
     with_verdicts(table)
     return table.sort_values(["rank_new", "rank_old", "system"], kind="stable")
 
@@ -224,26 +213,15 @@ def _errors(board: Board, table: pd.DataFrame, kind: str, language: str, side: s
     low, high = (table[f"{bound}_{side}"].to_numpy(float) for bound in ("low", "high"))
     if kind == SYNTHETIC:
         return conformal_errors(low, high, board.summary.languages[language].interval.level)
-    tournaments = board.summary.settings.tournaments
-    if tournaments < FEWEST_TOURNAMENTS:
-        return Errors(np.full(len(table), np.nan), np.inf)
-    return bootstrap_errors(low, high, tournaments)
+    return bootstrap_errors(low, high, DEFAULT_ROUNDS)
 
 
 def _reasons(
     table: pd.DataFrame,
     whole: str,
-    sides: list[tuple[Board, str]],
-    kind: str,
 ) -> list[str]:
     """Say for each system why its change is not tested; empty where it is."""
-    few = [
-        f"the {side} board holds fewer than {FEWEST_TOURNAMENTS} tournaments"
-        for board, side in sides
-        if kind == ARENA and board.summary.settings.tournaments < FEWEST_TOURNAMENTS
-    ]
-    board_wide = whole or "; ".join(few)
-    return [_reason(row, board_wide) for row in table.to_dict("records")]
+    return [_reason(row, whole) for row in table.to_dict("records")]
 
 
 def _reason(row: dict[str, object], board_wide: str) -> str:

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
-from arena.rating.solver import ConvergenceError
+from arena.rating.bradley_terry import ConvergenceError
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 

@@ -19,6 +19,7 @@ from arena.rating.tournaments import (
     Tournaments,
     bootstrap_tournaments,
 )
+from features.engine.cache import MISSING_SUFFIX
 
 Floats = npt.NDArray[np.float64]
 
@@ -93,7 +94,7 @@ class LanguageData:
         battles, draws = self.tournaments.battles, self.tournaments.draws[index]
         times = dict(zip(battles.questions, draws.tolist(), strict=True))
         rows = self.rows()
-        return rows.loc[rows.index.repeat(rows["query_id"].map(times))]
+        return rows.take(np.repeat(np.arange(len(rows)), rows["query_id"].map(times)))
 
     def without(self, systems: Sequence[str]) -> LanguageData:
         """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
@@ -156,7 +157,8 @@ def language_data(
         str(language): tuple(sorted(rows["query_id"]))
         for language, rows in judged.queries.groupby("language")
     }
-    features = {str(language): rows for language, rows in X.groupby("language")}
+    told = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
+    features = {str(language): rows for language, rows in told.groupby("language")}
     arranged = []
     for code, rows in judged.judgments.groupby("language"):
         language = str(code)

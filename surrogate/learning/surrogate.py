@@ -134,7 +134,11 @@ class Surrogate(Protocol):
     def restore(
         self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays], n_jobs: int = 1
     ) -> Self:
-        """Learn again, but for what the arrays hold, and nothing where ``fit`` would fail."""
+        """Learn again, but for what the arrays hold, and nothing where ``fit`` would fail.
+
+        Raises:
+            UsageError: If the arrays are not what this surrogate learns.
+        """
 
 
 AnySurrogate = TypeVar("AnySurrogate", bound=Surrogate)
@@ -209,6 +213,8 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
             for group in groups
         )
         for group, (model, failure) in zip(groups, done, strict=True):
+            if model is None and arrays.keys() & set(group):
+                raise UsageError(failure)
             if model is None:
                 self.failures_ |= dict.fromkeys(group, failure)
             else:

@@ -108,14 +108,17 @@ def feature_tensor(
     asked = sorted(rows["query_id"].unique()) if questions is None else list(questions)
     system = pd.Index(names).get_indexer(pd.Index(rows["system"]))
     question = pd.Index(asked).get_indexer(pd.Index(rows["query_id"]))
-    again = rows.groupby(["system", "query_id"], sort=False).cumcount().to_numpy()
     wanted = (system >= 0) & (question >= 0)
+    again = np.zeros(len(rows), dtype=np.intp)
+    code = (system * len(asked) + question)[wanted]
+    if code.size and np.bincount(code).max() > 1:
+        again[wanted] = pd.Series(code).groupby(code).cumcount().to_numpy()
     times = np.ones(len(asked), dtype=np.intp)
     np.maximum.at(times, question[wanted], again[wanted] + 1)
     starts = np.cumsum(times) - times
     cell = (system[wanted], starts[question[wanted]] + again[wanted])
     values = np.full((len(names), int(times.sum()), len(features)), np.nan)
-    values[cell] = rows.loc[wanted, list(features)].to_numpy(np.float64)
+    values[cell] = rows[list(features)].to_numpy(np.float64)[wanted]
     answered = np.zeros(values.shape[:2], dtype=np.bool_)
     answered[cell] = True
     places = tuple(str(name) for name in np.repeat(np.array(asked, dtype=object), times))

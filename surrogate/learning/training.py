@@ -181,8 +181,14 @@ def training_sets(
         answers = feature_tensor(X, language, features, systems, sorted(asked))
         known = rated.take(systems)
         if not known.questions:
-            every = np.ones((1, len(answers.questions)), dtype=np.intp)
-            known = replace(known, questions=answers.questions, draws=every)
+            size = len(answers.questions)
+            known = replace(
+                known,
+                questions=answers.questions,
+                draws=np.ones((1, size), dtype=np.intp),
+                points=np.empty((size, 0)),
+                counts=np.empty((size, 0)),
+            )
         sets[language] = TrainingSet(answers, known)
     return sets
 

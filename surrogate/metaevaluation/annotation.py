@@ -30,7 +30,7 @@ from surrogate.metaevaluation.memerag.reading import (
 
 
 @dataclass(frozen=True)
-class Question:
+class GuideQuestion:
     """A step of the flow chart.
 
     Attributes:
@@ -60,63 +60,63 @@ class Annotation:
 
 
 _STEPS = (
-    Question(
+    GuideQuestion(
         "can_be_determined",
         "Can you tell from the passages, without knowledge of your own, whether they support the "
         "sentence?",
         yes="all_supported",
         no=CHALLENGING,
     ),
-    Question(
+    GuideQuestion(
         "all_supported",
         "Does everything that the sentence says stand in the passages, or follow from them?",
         yes="says_the_same",
         no="is_contradicted",
     ),
-    Question(
+    GuideQuestion(
         "says_the_same",
         "Do the passages say the same, in the same or in other words?",
         yes="Direct paraphrase",
         no="follows_logically",
     ),
-    Question(
+    GuideQuestion(
         "follows_logically",
         "Is it a conclusion that follows logically from what the passages say?",
         yes="Logical conclusion",
         no="Other",
     ),
-    Question(
+    GuideQuestion(
         "is_contradicted",
         "Do the passages say the opposite, or something that cannot be true as well?",
         yes="Contradiction",
         no="mixes_up_references",
     ),
-    Question(
+    GuideQuestion(
         "mixes_up_references",
         "Does the sentence say of one person, thing, place or time what the passages say of "
         "another?",
         yes="Mis-referencing",
         no="shifts_nuance",
     ),
-    Question(
+    GuideQuestion(
         "shifts_nuance",
         "Does it say more or less certainly, generally or strongly what the passages say?",
         yes="Nuance shift",
         no="states_opinion",
     ),
-    Question(
+    GuideQuestion(
         "states_opinion",
         "Does it state as a fact what the passages give as somebody's opinion?",
         yes="Opinion as fact",
         no="reasons_wrongly",
     ),
-    Question(
+    GuideQuestion(
         "reasons_wrongly",
         "Does it draw a conclusion from the passages that does not follow from them?",
         yes="Wrong reasoning",
         no="adds_information",
     ),
-    Question(
+    GuideQuestion(
         "adds_information",
         "Does it say something that the passages do not mention?",
         yes="Adds new information",
@@ -124,13 +124,13 @@ _STEPS = (
     ),
 )
 
-QUESTIONS: Mapping[str, Question] = MappingProxyType({step.name: step for step in _STEPS})
+QUESTIONS: Mapping[str, GuideQuestion] = MappingProxyType({step.name: step for step in _STEPS})
 """The questions by name; the first one opens the chart."""
 
 FIRST_QUESTION = _STEPS[0].name
 
 
-def next_question(answers: Mapping[str, bool]) -> Question | None:
+def next_question(answers: Mapping[str, bool]) -> GuideQuestion | None:
     """Return the question to ask next; None if the answers lead to a label.
 
     Args:
@@ -140,8 +140,8 @@ def next_question(answers: Mapping[str, bool]) -> Question | None:
         UsageError: If an answer is to no question of the chart.
     """
     _check(answers)
-    place = _follow(answers)
-    return QUESTIONS.get(place)
+    reached = _follow(answers)
+    return QUESTIONS.get(reached)
 
 
 def annotate(answers: Mapping[str, bool]) -> Annotation:
@@ -154,10 +154,10 @@ def annotate(answers: Mapping[str, bool]) -> Annotation:
         UsageError: If an answer is missing on the path, or is to no question of the chart.
     """
     _check(answers)
-    place = _follow(answers)
-    if place in QUESTIONS:
-        raise UsageError(f"{place} is not answered: {QUESTIONS[place].text}")
-    return annotation_of(place)
+    reached = _follow(answers)
+    if reached in QUESTIONS:
+        raise UsageError(f"{reached} is not answered: {QUESTIONS[reached].text}")
+    return annotation_of(reached)
 
 
 def annotation_of(label: str) -> Annotation:
@@ -185,11 +185,11 @@ def _check(answers: Mapping[str, bool]) -> None:
 
 def _follow(answers: Mapping[str, bool]) -> str:
     """Return the label reached, or the first question on the path without an answer."""
-    place = FIRST_QUESTION
-    while place in QUESTIONS and place in answers:
-        question = QUESTIONS[place]
-        place = question.yes if answers[place] else question.no
-    return place
+    reached = FIRST_QUESTION
+    while reached in QUESTIONS and reached in answers:
+        question = QUESTIONS[reached]
+        reached = question.yes if answers[reached] else question.no
+    return reached
 
 
 SHOWN_COLUMNS = [*SENTENCE_KEY, "query", "passages", "answer", "sentence"]
@@ -319,10 +319,10 @@ def _row(
     for name in SENTENCE_KEY:
         if row[name] is None:
             problems.append(Problem(*where, name, None, "is missing", "copy it from the sheet"))
-    found: dict[str, object] = {name: row[name] for name in SENTENCE_KEY}
-    found["comments"] = row.get("comments")
-    found["relevance"] = _relevance(row["relevance"], where, problems)
-    return found | _factuality(row, where, problems)
+    labels: dict[str, object] = {name: row[name] for name in SENTENCE_KEY}
+    labels["comments"] = row.get("comments")
+    labels["relevance"] = _relevance(row["relevance"], where, problems)
+    return labels | _factuality(row, where, problems)
 
 
 def _factuality(

@@ -96,7 +96,7 @@ MARGIN = 4.0
 
 
 @dataclass(frozen=True)
-class Scale:
+class LinearScale:
     """Numbers to per cent of the width.
 
     Attributes:
@@ -117,10 +117,10 @@ class Scale:
         return round(MARGIN + (100 - 2 * MARGIN) * min(max(share, 0.0), 1.0), 1)
 
 
-def scale_over(values: Iterable[Number]) -> Scale:
+def scale_over(values: Iterable[Number]) -> LinearScale:
     """Return the scale that just holds all values."""
     found = [number for value in values if (number := finite(value)) is not None]
-    return Scale(min(found), max(found)) if found else Scale(0.0, 1.0)
+    return LinearScale(min(found), max(found)) if found else LinearScale(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Span:
     high: float | None
 
 
-def span(scale: Scale, point: Number, low: Number, high: Number) -> Span:
+def span(scale: LinearScale, point: Number, low: Number, high: Number) -> Span:
     """Place a point and its interval; an interval that lacks an end is not drawn."""
     left, right = scale.at(low), scale.at(high)
     if left is None or right is None:

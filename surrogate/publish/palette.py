@@ -1,4 +1,4 @@
-"""Colors for plots and pages, told apart with any color vision.
+"""Colors for plots and pages, distinguishable with any color vision.
 
 The hues are those of Okabe and Ito, "Color Universal Design" (2008). Color never stands alone:
 what it tells is also told by shape or by text.

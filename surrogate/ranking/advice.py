@@ -110,8 +110,9 @@ class Advice:
             rests on the surrogate's ratings being right.
         questions: Columns ``language, system, query_id, uncertainty, order, random_order``: how
             open the matchups with the neighbors are (p (1 - p), 0.25 the most), the order by it,
-            and a random order. Judge by ``order`` to tell the neighbors apart with few judgments; by
-            ``random_order`` where the win rate is to be estimated, which needs a random sample.
+            and a random order. Judge by ``order`` to distinguish it from the neighbors with few
+            judgments; by ``random_order`` where the win rate is to be estimated, which needs a
+            random sample.
         level: Confidence of the separation.
         power: Probability of reaching it.
     """
@@ -139,7 +140,7 @@ def advise(
         table: Feature table of the new systems' answers, with the board's features.
         judged: Judgments already at hand; a new system's judged questions are not named again.
         questions: Questions to name in each language and for each system, by either order.
-        level: Confidence with which neighbors are to be told apart.
+        level: Confidence with which neighbors are to be distinguishable.
         power: Probability of reaching it.
         seed: Seed of the random order.
 

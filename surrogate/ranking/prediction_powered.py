@@ -181,7 +181,7 @@ class _Matchups:
 def estimate_win_rates(
     board: Board, table: pd.DataFrame, judgments: pd.DataFrame, level: float = LEVEL
 ) -> pd.DataFrame:
-    """Estimate how often new systems beat the field they were judged against.
+    """Estimate how often new systems beat the systems they were judged against.
 
     The judged questions must have been drawn at random, and opponents without regard to the
     question; then the estimate is unbiased, whatever the surrogate is worth. The unit is the

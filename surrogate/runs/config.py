@@ -1,28 +1,34 @@
-"""What a configuration of several boards may say, table by table."""
+"""A configuration of several boards: what it may say, and how it is read."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import urlsplit
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from arena.data.errors import Problem, UsageError
-from arena.judging.prompt import VerdictForm
-from arena.llm.settings import OPENAI_URL
+from arena.data.errors import DataError, Problem, UsageError
+from arena.judging.settings import CONFIDENTIAL, JudgingSettings
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
-from surrogate.board.settings import BoardSettings, Count, Names, Positive
-from surrogate.learning.names import DEFAULT_SURROGATE
+from surrogate.board.settings import BoardSettings, Names, Positive
+from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 
-CONFIDENTIAL = "confidential"
-"""Type of the error for a value that may hold a secret, which is never shown."""
+HIDDEN = "(not shown)"
 
 _BOARD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_KEY_LIKE = re.compile(
+    r"api_?key|(^|_)key$|token|secret|passw|credential|authorization|bearer", re.IGNORECASE
+)
+_REMARK = re.compile(r"(^|\s)#.*")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._]+")
 
 
 def _board_name(name: str) -> str:
@@ -35,36 +41,7 @@ def _board_name(name: str) -> str:
     return name
 
 
-def _number_of_pairs(value: object) -> object:
-    return None if value == "all" else value
-
-
-def _name_of_variable(value: str) -> str:
-    if not _VARIABLE_NAME.fullmatch(value) or value.startswith("sk_"):
-        raise PydanticCustomError(
-            CONFIDENTIAL,
-            "is no name of an environment variable; name the variable that holds the key, "
-            "such as OPENAI_API_KEY, never the key itself",
-        )
-    return value
-
-
-def _without_password(value: str) -> str:
-    address = urlsplit(value)
-    names_user = "@" in address.netloc and address.scheme.startswith("http")
-    if names_user or address.password is not None or "password=" in address.query:
-        raise PydanticCustomError(
-            CONFIDENTIAL,
-            "holds credentials; leave them out and give them by the environment "
-            "(PGPASSWORD or a password file for a store, the key's variable for a server)",
-        )
-    return value
-
-
 BoardName = Annotated[str, AfterValidator(_board_name)]
-Pairs = Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_number_of_pairs)]
-Variable = Annotated[str, AfterValidator(_name_of_variable)]
-Address = Annotated[str, AfterValidator(_without_password)]
 ExportFormat = Literal["csv", "json", "parquet", "latex", "markdown"]
 
 
@@ -72,64 +49,18 @@ class _Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class JudgingOptions(_Table):
-    """How an LLM judges pairs before the board is built; see ``arena.judging``.
-
-    Attributes:
-        model: Model that judges.
-        name: Its name as a judge; the model's if empty.
-        base_url: OpenAI-compatible server, up to ``/v1``.
-        api_key_env: Environment variable that holds the key.
-        questions: Questions drawn of each language.
-        pairs: Pairs of systems on each question; None (``"all"`` in the file) for all.
-        both_orders: Ask every pair in both orders.
-        languages: Languages to judge; all if empty.
-        verdict: ``text`` or ``logprobs``.
-        store: File or ``postgresql://`` address that keeps every reply; ``judging.sqlite`` in
-            the output folder if None.
-        max_calls: Most pairs to ask in one run; what is left over is asked in the next.
-        temperature: Below 0, none is sent.
-        max_tokens: Most tokens of a reply.
-        seed: Seed of the draws.
-        concurrency: Most calls at the same time.
-        timeout_s: Seconds until a call counts as lost.
-    """
-
-    model: str = ""
-    name: str = ""
-    base_url: Address = OPENAI_URL
-    api_key_env: Variable = "OPENAI_API_KEY"
-    questions: Positive = 100
-    pairs: Pairs = None
-    both_orders: bool = False
-    languages: Names = ()
-    verdict: VerdictForm = "text"
-    store: Address | None = None
-    max_calls: Count | None = None
-    temperature: float = 0.0
-    max_tokens: Positive = 1024
-    seed: Count = 0
-    concurrency: Positive = 8
-    timeout_s: Annotated[float, Field(gt=0)] = 60.0
-
-    @property
-    def judge(self) -> str:
-        """Name in the ``judge`` column."""
-        return self.name or self.model
-
-
 class ValidationOptions(_Table):
     """A validation after the board; see ``surrogate.validation.validate``.
 
     Attributes:
         protocol: How systems, languages or questions are held out.
-        model: Surrogate to validate.
+        surrogate: Surrogate to validate.
         repeats: Repeats; the protocol's own number if None.
         tournaments: Bootstrapped tournaments a language.
     """
 
     protocol: Literal["leave-systems-out", "leave-language-out", "leave-questions-out", "mirage"]
-    model: str = DEFAULT_SURROGATE
+    surrogate: str = DEFAULT_SURROGATE
     repeats: Positive | None = None
     tournaments: Positive = 50
 
@@ -151,7 +82,9 @@ class AfterOptions(_Table):
 
 
 class BoardOptions(BoardSettings):
-    """One board; paths are relative to the configuration file.
+    """One board: its settings, what it is made from, and what is made of it.
+
+    Paths are relative to the configuration file.
 
     Attributes:
         arena: Arena folder.
@@ -175,14 +108,8 @@ class BoardOptions(BoardSettings):
     device: str = "auto"
     batch_size: Positive = 32
     download: bool = False
-    judging: JudgingOptions | None = None
+    judging: JudgingSettings | None = None
     after: AfterOptions = AfterOptions()
-
-    def settings(self) -> BoardSettings:
-        """Return what the board is built with."""
-        return BoardSettings(
-            **self.model_dump(include=set(BoardSettings.model_fields) - {"features"})
-        )
 
 
 class MatrixOptions(BoardOptions):
@@ -217,115 +144,233 @@ class Configuration(_Table):
     matrix: dict[BoardName, MatrixOptions] = {}
 
 
-SUBTABLES: dict[str, type[BaseModel]] = {
-    "judging": JudgingOptions,
-    "after": AfterOptions,
-    "validation": ValidationOptions,
-}
-"""Tables inside a board's, by name."""
+_TABLES: tuple[type[BaseModel], ...] = (
+    *(Configuration, MatrixOptions, JudgingSettings, AfterOptions, ValidationOptions),
+)
+_AXES = ("arenas", "judges", "feature_sets", "surrogates")
+_FEATURE_SOURCES = ("features", "feature_file", "feature_table")
+
+Raw = Mapping[str, Any]
 
 
-if TYPE_CHECKING:
-    from surrogate.runs.config_file import ConfiguredBoard
+@dataclass(frozen=True)
+class ConfiguredBoard:
+    """A board to keep up to date.
 
-DEFAULT_GROUP = "default"
-
-_REMARK = re.compile(r"(^|\s)#.*")
-
-
-def chosen_features(board: ConfiguredBoard) -> tuple[Feature, ...]:
-    """Return the features of a board that has no table of them.
-
-    Raises:
-        UsageError: For an unknown feature, one named twice, or a file of names that is absent.
+    Attributes:
+        name: Its name, and that of its folder.
+        options: How it is built.
+        base: Folder that its paths are relative to.
     """
-    options = board.options
-    if options.feature_file is not None:
-        return parse_features(_names_in_file(board, options.feature_file))
-    names = [DEFAULT_GROUP] if options.features is None else options.features
-    return parse_features(",".join(names))
+
+    name: str
+    options: BoardOptions
+    base: Path
+
+    @property
+    def arena(self) -> Path:
+        """Its arena folder."""
+        return self.base / str(self.options.arena)
+
+    @property
+    def judge(self) -> str | None:
+        """The judge to learn from; the LLM that judges first, if one does."""
+        judging = self.options.judging
+        return self.options.judge or (judging.judge if judging else None)
+
+    @property
+    def settings(self) -> BoardSettings:
+        """What it is built with; its features are measured in a step of their own."""
+        fields = set(BoardSettings.model_fields) - {"features", "judge"}
+        return BoardSettings(judge=self.judge, **self.options.model_dump(include=fields))
+
+    def features(self) -> tuple[Feature, ...]:
+        """Return the features of a board that has no table of them.
+
+        Raises:
+            UsageError: For an unknown feature, one named twice, or a file of names that is absent.
+        """
+        if self.options.feature_file is None:
+            return parse_features(",".join(self.options.features or ("default",)))
+        path = self.base / self.options.feature_file
+        if not path.is_file():
+            raise UsageError(f"there is no file of features at {path}; write one name a line")
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        named = [_REMARK.sub("", line).strip().strip(",") for line in lines]
+        return parse_features(",".join(line for line in named if line))
 
 
-def _names_in_file(board: ConfiguredBoard, name: str) -> str:
-    path = board.base / name
-    if not path.is_file():
-        raise UsageError(f"there is no file of features at {path}; write one name a line")
-    lines = path.read_text(encoding="utf-8-sig").splitlines()
-    named = [_REMARK.sub("", line).strip().strip(",") for line in lines]
-    return ",".join(line for line in named if line)
+@dataclass(frozen=True)
+class Leaderboards:
+    """What a configuration asks for.
+
+    Attributes:
+        file: The configuration file.
+        out: Output folder it names, or None.
+        boards: The boards, those of a matrix among them.
+    """
+
+    file: Path
+    out: Path | None
+    boards: tuple[ConfiguredBoard, ...]
 
 
-HIDDEN = "(not shown)"
-
-_KEY_LIKE = re.compile(
-    r"api_?key|(^|_)key$|token|secret|passw|credential|authorization|bearer", re.IGNORECASE
-)
-_ENVIRONMENT = (
-    "take it out: keys come from the environment only; export OPENAI_API_KEY, or name another "
-    "variable by api_key_env"
-)
-_LISTED = "write a list of texts, or one text with commas"
-
-
-def problems_of(error: ValidationError, source: str) -> list[Problem]:
-    """Tell what pydantic found wrong with a configuration.
+def read_configuration(path: Path | str) -> Leaderboards:
+    """Read and check a configuration file.
 
     Args:
-        error: What it found.
-        source: Name of the file.
+        path: TOML file; paths in it are relative to its folder.
+
+    Raises:
+        UsageError: If there is no such file, or it names no board.
+        DataError: If it is no TOML or something in it cannot be used; lists all problems with
+            the table and key at fault.
     """
-    return [_problem(item, source) for item in error.errors()]
+    path = Path(path)
+    raw = _read_toml(path)
+    try:
+        configuration = Configuration.model_validate(raw)
+    except ValidationError as error:
+        raise DataError([_problem(item, path.name) for item in error.errors()]) from error
+    boards = [
+        ConfiguredBoard(name, _options(raw.get("defaults", {}), stated), path.parent)
+        for name, stated in _all_boards(raw, configuration)
+    ]
+    problems = [
+        *_repeated(boards, path.name),
+        *(problem for board in boards for problem in _faults(board, path.name)),
+    ]
+    if problems:
+        raise DataError(problems)
+    if not boards:
+        raise UsageError(f"{path.name} names no board; add a table [boards.NAME] with an arena")
+    out = None if configuration.out is None else path.parent / configuration.out
+    return Leaderboards(path, out, tuple(boards))
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise UsageError(f"there is no configuration at {path}")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        fault, hint = f"is not UTF-8 ({error.reason})", "save it as UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        fault, hint = f"is no TOML: {error}", "correct the file there"
+    raise DataError([Problem(path.name, None, None, None, fault, hint)])
+
+
+def _all_boards(raw: Raw, configuration: Configuration) -> Iterator[tuple[str, Raw]]:
+    """Yield the name of every board, and what is stated of it."""
+    yield from raw.get("boards", {}).items()
+    for name, axes in configuration.matrix.items():
+        stated = raw["matrix"][name]
+        shared = {key: value for key, value in stated.items() if key not in _AXES}
+        judging = "judging" in stated or "judging" in raw.get("defaults", {})
+        for suffix, chosen in _combinations(axes, judging):
+            yield f"{name}{suffix}", _merged(shared, chosen)
+
+
+def _combinations(axes: MatrixOptions, judging: bool) -> Iterator[tuple[str, Raw]]:
+    """Yield the end of each board's name, such as ``-rakuda-gpt-4o``, and what it states."""
+    chosen: list[list[tuple[str, Raw]]] = [
+        [(name, {"arena": folder}) for name, folder in (axes.arenas or {}).items()],
+        [
+            (name, {"judging": {"model": name}} if judging else {"judge": name})
+            for name in axes.judges or ()
+        ],
+        [(name, {"features": names}) for name, names in (axes.feature_sets or {}).items()],
+        [(name, {"surrogate": name}) for name in axes.surrogates or ()],
+    ]
+    for parts in product(*(axis for axis in chosen if axis)):
+        names = [_NOT_IN_NAMES.sub("-", name).strip("-") or "unnamed" for name, _ in parts]
+        stated = {key: value for _, options in parts for key, value in options.items()}
+        yield "".join(f"-{name}" for name in names), stated
+
+
+def _options(defaults: Raw, stated: Raw) -> BoardOptions:
+    if any(source in stated for source in _FEATURE_SOURCES):
+        defaults = {key: value for key, value in defaults.items() if key not in _FEATURE_SOURCES}
+    return BoardOptions.model_validate(_merged(defaults, stated))
+
+
+def _merged(below: Raw, above: Raw) -> dict[str, Any]:
+    """Lay one table over another, tables inside them too."""
+    merged = dict(below)
+    for key, value in above.items():
+        both_tables = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _merged(merged[key], value) if both_tables else value
+    return merged
 
 
 def _problem(item: ErrorDetails, source: str) -> Problem:
+    """Say what pydantic found wrong; what may be a secret is not shown."""
     place = [str(part) for part in item["loc"] if part != "[key]"]
-    path = ".".join(place) or None
-    if item["type"] == "extra_forbidden":
-        return _unknown_key(place, item["input"], source)
-    if item["type"] == CONFIDENTIAL:
-        fault, _, hint = item["msg"].partition("; ")
-        return Problem(source, None, path, HIDDEN, fault, hint)
-    if item["type"] == "missing":
-        return Problem(source, None, path, None, "is missing", "state it")
+    path, value = ".".join(place) or None, item["input"]
     fault, _, hint = item["msg"].partition("; ")
-    return Problem(source, None, path, item["input"], _clause(fault), hint or _hint(item))
-
-
-def _unknown_key(place: list[str], value: object, source: str) -> Problem:
-    path, key = ".".join(place), place[-1]
-    if _KEY_LIKE.search(key):
-        return Problem(source, None, path, HIDDEN, "looks like a secret", _ENVIRONMENT)
-    known = list(_table_at(place[:-1]).model_fields)
-    close = get_close_matches(key, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    shown = HIDDEN if isinstance(value, dict | list) else value
-    return Problem(source, None, path, shown, "is no key here", f"{hint}known: {', '.join(known)}")
-
-
-def _table_at(place: list[str]) -> type[BaseModel]:
-    """Return the table that a place in the file is in."""
-    for part in reversed(place[1:] if place[:1] == ["defaults"] else place[2:]):
-        if part in SUBTABLES:
-            return SUBTABLES[part]
-    tables: dict[str, type[BaseModel]] = {
-        "defaults": BoardOptions,
-        "boards": BoardOptions,
-        "matrix": MatrixOptions,
-    }
-    return tables.get(place[0], Configuration) if place else Configuration
-
-
-def _clause(message: str) -> str:
-    return message[:1].lower() + message[1:]
-
-
-def _hint(item: ErrorDetails) -> str:
-    context: dict[str, Any] = item.get("ctx", {})
-    if item["type"] == "literal_error":
-        return f"use one of {context['expected']}"
+    if item["type"] == CONFIDENTIAL:
+        return Problem(source, None, path, HIDDEN, fault, hint)
+    if item["type"] == "extra_forbidden":
+        if _KEY_LIKE.search(place[-1]):
+            hint = (
+                "take it out: keys come from the environment only; name a variable by api_key_env"
+            )
+            return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
+        known = [name for table in _TABLES for name in table.model_fields]
+        close = get_close_matches(place[-1], known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "see examples/leaderboards.toml"
+        shown = HIDDEN if isinstance(value, dict | list) else value
+        return Problem(source, None, path, shown, "is no key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
-        return _LISTED
-    if item["type"].endswith("_type"):
-        kind = item["type"].removesuffix("_type").replace("_", " ")
-        return f"write a {kind}, not {type(item['input']).__name__}"
-    return "see examples/leaderboards.toml for what can be said"
+        hint = "write a list of texts, or one text with commas"
+    fault = f"{fault[:1].lower()}{fault[1:]}"
+    return Problem(source, None, path, value, fault, hint or "see examples/leaderboards.toml")
+
+
+def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
+    """Find what pydantic cannot: what is missing, contradicts itself, or has no such name."""
+
+    def fault(key: str, value: object, text: str, hint: str) -> Problem:
+        return Problem(source, None, f"{board.name}.{key}", value, text, hint)
+
+    def refused(key: str, value: object, find: Callable[[], object]) -> Iterator[Problem]:
+        try:
+            find()
+        except UsageError as error:
+            text, _, hint = str(error).partition("; ")
+            yield fault(key, value, f"cannot be used: {text}", hint or "name another one")
+
+    options, judging = board.options, board.options.judging
+    if not options.arena:
+        yield fault("arena", options.arena, "is missing", "name the arena folder")
+    if judging is not None and not judging.model:
+        yield fault("judging.model", None, "is missing", "name the model that judges")
+    if judging is not None and options.judge not in (None, judging.judge):
+        text = f"is not the judge that judges ({judging.judge})"
+        yield fault("judge", options.judge, text, "leave judge or judging out")
+    sources = [name for name in _FEATURE_SOURCES if getattr(options, name) is not None]
+    if len(sources) > 1:
+        value, text = getattr(options, sources[1]), f"stands beside {sources[0]}"
+        yield fault(sources[1], value, text, "keep one of them")
+    elif sources != ["feature_table"]:
+        key = sources[0] if sources else "features"
+        yield from refused(key, getattr(options, key), board.features)
+    name = options.surrogate
+    yield from refused("surrogate", name, lambda: find_surrogate(name))
+    if options.after.validation is not None:
+        validated = options.after.validation.surrogate
+        key = "after.validation.surrogate"
+        yield from refused(key, validated, lambda: find_surrogate(validated))
+
+
+def _repeated(boards: Sequence[ConfiguredBoard], source: str) -> Iterator[Problem]:
+    """Find boards whose folders could be the same one, on any file system."""
+    seen: set[str] = set()
+    for board in boards:
+        if board.name.lower() in seen:
+            yield Problem(
+                *(source, None, "boards", board.name, "is the name of two boards"),
+                "name each once, upper and lower case apart; boards of a matrix are named "
+                "MATRIX-ARENA-JUDGE-FEATURES-SURROGATE by the axes it has",
+            )
+        seen.add(board.name.lower())

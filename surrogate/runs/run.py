@@ -1,49 +1,96 @@
-"""The steps of every configured board, in the order they are made."""
+"""Bringing all boards of a configuration up to date, or saying what that would take."""
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Literal
 
 from arena.data.errors import ArenaError, UsageError
-from arena.data.files import locked_folder
+from arena.data.files import WRITING, locked_folder, replaced_folder
 from features.declare.feature import offer
-from surrogate.runs.board_steps import board_step, features_step, published_steps, validation_step
-from surrogate.runs.config_file import ConfiguredBoard, Leaderboards
-from surrogate.runs.judging_step import judging_step
+from surrogate.runs.config import ConfiguredBoard, Leaderboards
+from surrogate.runs.stages import steps_of
 from surrogate.runs.steps import (
-    Manifest,
-    Place,
     Progress,
-    RunReport,
-    State,
+    RunManifest,
     Step,
-    StepOutcome,
     StepRecord,
+    Workplace,
     folder_digests,
     inputs_of,
     read_manifest,
     reasons_to_make,
-    replaced_folder,
     write_manifest,
 )
 
+State = Literal["made", "current", "failed", "skipped", "would run"]
 
-def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
-    """Yield the steps of a board, each after those it rests on."""
-    options = board.options
-    if options.judging is not None:
-        yield judging_step(board, options.judging)
-    if options.feature_table is None:
-        yield features_step(board)
-    yield board_step(board)
-    if options.after.validation is not None:
-        yield validation_step(board, options.after.validation)
-    yield from published_steps(board)
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """What became of a step.
+
+    Attributes:
+        board: Name of the board.
+        stage: Name of the stage.
+        state: ``made``, ``current`` (nothing to do), ``failed``, ``skipped`` (a step it rests on
+            failed), or ``would run`` in a check.
+        reasons: Why it ran, was skipped, or would run.
+        error: What went wrong, in words.
+        seconds: How long it took.
+    """
+
+    board: str
+    stage: str
+    state: State
+    reasons: tuple[str, ...] = ()
+    error: str = ""
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        took = f" in {self.seconds:.1f} s" if self.state == "made" else ""
+        why = self.error or "; ".join(self.reasons)
+        return f"{self.stage} {self.board}: {self.state}{took}{f' ({why})' if why else ''}"
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What became of all steps.
+
+    Attributes:
+        steps: One a step, board by board.
+        left_over: Steps in the manifest that the configuration no longer asks for; their files
+            are left as they are.
+    """
+
+    steps: tuple[StepOutcome, ...]
+    left_over: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[StepOutcome, ...]:
+        """Steps that failed, and those skipped for it."""
+        return tuple(step for step in self.steps if step.state in ("failed", "skipped"))
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing was or is to be done."""
+        return all(step.state == "current" for step in self.steps)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "steps": [asdict(step) | {"reasons": list(step.reasons)} for step in self.steps],
+            "failed": [f"{step.board}/{step.stage}" for step in self.failed],
+            "left_over": list(self.left_over),
+            "current": self.is_current,
+        }
 
 
 FORCED = "it was asked for"
@@ -53,7 +100,7 @@ Say = Callable[[str], None]
 
 
 def check(boards: Leaderboards, out: Path | str, force: Collection[str] = ()) -> RunReport:
-    """Say what ``regenerate`` would make, and why; nothing is written.
+    """Say what ``bring_up_to_date`` would make, and why; nothing is written.
 
     A step whose upstream step would run is said to run as well, though it is current after all
     where that step makes the same again.
@@ -61,7 +108,7 @@ def check(boards: Leaderboards, out: Path | str, force: Collection[str] = ()) ->
     Args:
         boards: What is asked for.
         out: Output folder.
-        force: Boards to make anew in any case.
+        force: Boards to make again in any case.
 
     Raises:
         UsageError: For an unknown board in ``force``.
@@ -78,7 +125,7 @@ def check(boards: Leaderboards, out: Path | str, force: Collection[str] = ()) ->
     return RunReport(tuple(outcomes), _left_over(boards, manifest))
 
 
-def regenerate(
+def bring_up_to_date(
     boards: Leaderboards,
     out: Path | str,
     *,
@@ -97,7 +144,7 @@ def regenerate(
     Args:
         boards: What is asked for.
         out: Output folder; created if absent.
-        force: Boards to make anew in any case.
+        force: Boards to make again in any case.
         n_jobs: Processes to use; -1 for all cores. The result is the same.
         progress: Called as a step advances.
         say: Told in words of every step that ended, and of having to wait.
@@ -133,7 +180,7 @@ class _BoardRun:
         self._n_jobs = n_jobs
         self._progress = progress
 
-    def steps(self, manifest: Manifest, forced: bool) -> Iterator[StepOutcome]:
+    def steps(self, manifest: RunManifest, forced: bool) -> Iterator[StepOutcome]:
         """Make each step that is not current, and yield what became of it."""
         failed: set[str] = set()
         for step in steps_of(self._board):
@@ -142,7 +189,9 @@ class _BoardRun:
                 failed.add(step.stage)
             yield outcome
 
-    def _step(self, step: Step, manifest: Manifest, forced: bool, failed: set[str]) -> StepOutcome:
+    def _step(
+        self, step: Step, manifest: RunManifest, forced: bool, failed: set[str]
+    ) -> StepOutcome:
         blocking = [stage for stage in step.upstream if stage in failed]
         if blocking:
             why = (f"{blocking[0]} failed",)
@@ -159,10 +208,12 @@ class _BoardRun:
         took = time.perf_counter() - started
         return StepOutcome(step.board, step.stage, "made", tuple(reasons), seconds=took)
 
-    def _make(self, step: Step, manifest: Manifest, started: float) -> None:
+    def _make(self, step: Step, manifest: RunManifest, started: float) -> None:
         inputs = inputs_of(step, manifest)  # before it is made: a later change is noticed
+        for left_over in self._folder.glob(f"{WRITING}*"):  # by a run that was killed
+            shutil.rmtree(left_over, ignore_errors=True)
         with replaced_folder(self._folder / step.stage) as target:
-            place = Place(self._out, self._folder, target, self._n_jobs, self._shown(step))
+            place = Workplace(self._out, self._folder, target, self._n_jobs, self._shown(step))
             unfinished = step.make(place)
             outputs = folder_digests(target)
         manifest.steps[step.name] = StepRecord(
@@ -170,7 +221,7 @@ class _BoardRun:
             options=dict(step.options),
             versions=dict(step.versions),
             outputs=outputs,
-            unfinished=unfinished,
+            unfinished=unfinished or "",
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
         )
@@ -190,12 +241,12 @@ def _in_words(error: Exception) -> str:
 
 
 def _checked_steps(
-    board: ConfiguredBoard, manifest: Manifest, out: Path, forced: bool
+    board: ConfiguredBoard, manifest: RunManifest, out: Path, forced: bool
 ) -> Iterator[StepOutcome]:
     running: set[str] = set()
     for step in steps_of(board):
         reasons = reasons_to_make(step, manifest, out / board.name / step.stage)
-        reasons += [f"{stage} is made anew" for stage in step.upstream if stage in running]
+        reasons += [f"{stage} is made again" for stage in step.upstream if stage in running]
         reasons = reasons or ([FORCED] if forced else [])
         if reasons:
             running.add(step.stage)
@@ -203,7 +254,7 @@ def _checked_steps(
         yield StepOutcome(step.board, step.stage, state, tuple(reasons))
 
 
-def _left_over(boards: Leaderboards, manifest: Manifest) -> tuple[str, ...]:
+def _left_over(boards: Leaderboards, manifest: RunManifest) -> tuple[str, ...]:
     asked = {step.name for board in boards.boards for step in steps_of(board)}
     return tuple(sorted(manifest.steps.keys() - asked))
 

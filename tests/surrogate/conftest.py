@@ -1,11 +1,15 @@
 """A small simulated arena and its board, shared by the tests of this floor."""
 
+import numpy as np
 import pytest
 
 from arena import write_arena
 from arena.simulation import simulate
 from surrogate import build_board
 from surrogate.cli.app import main
+from surrogate.learning.languages import TournamentSettings, language_data
+
+SETTINGS = TournamentSettings(tournaments=6)
 
 
 @pytest.fixture(scope="session")
@@ -42,3 +46,37 @@ def run():
         return 0
 
     return run_command
+
+
+@pytest.fixture(scope="session")
+def simulated(simulation):
+    return simulation
+
+
+@pytest.fixture(scope="session")
+def table(simulated):
+    """The true quality of each system with noise, a feature that says nothing, and gaps."""
+    random = np.random.default_rng(0)
+    keys = ["language", "system", "query_id"]
+    rows = simulated.arena.answers[keys].merge(simulated.truth, on=["language", "system"])
+    made = rows[keys].assign(
+        close=rows["quality"] + 0.05 * random.normal(size=len(rows)),
+        nothing=random.normal(size=len(rows)),
+    )
+    made.loc[random.random(len(made)) < 0.05, "nothing"] = np.nan
+    return made.sort_values(keys, ignore_index=True)
+
+
+@pytest.fixture(scope="session")
+def settings():
+    return SETTINGS
+
+
+@pytest.fixture(scope="session")
+def data_of():
+    """Arrange an arena and a feature table, language by language."""
+
+    def arrange(arena, features):
+        return language_data(arena, features, SETTINGS)
+
+    return arrange

@@ -56,7 +56,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert status == 0
     calls = sum(server.asked.values())
     assert f"{2 * 3 * 4 * 2} comparisons on 6 questions, in both orders" in printed
-    assert "INVALID: 0; failures: none" in printed
+    assert "INVALID: 0" in printed
     assert "24 pairs flip (0.0%)" in printed
     assert (folder / "judging.sqlite").is_file()
     after = read_arena(folder).judgments
@@ -65,7 +65,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert after.head(len(before))[list(before)].equals(before)
     content = (folder / "judgments.jsonl.gz").read_bytes()
     status, printed = judge(server, *options)
-    assert "0 sent now" in printed
+    assert " 0 calls to local (0 retries)" in printed
     assert "48 were judged before" in printed
     assert "0 verdicts added" in printed
     assert sum(server.asked.values()) == calls
@@ -86,12 +86,12 @@ def test_json_holds_every_count(judge, serve, folder):
     assert status == 0
     assert content["pairs"]["pairs"] == 30
     assert sum(summary["verdicts"].values()) + summary["invalid"] == 30
-    assert summary["failures"] == {"invalid": summary["invalid"]}
+    assert summary["failures"] == {"unparsable": summary["invalid"]}
     assert summary["invalid"] > 0
     assert summary["cost"] > 0
     assert content["added"] == 30 - summary["invalid"]
     rows = Path(content["failures_file"]).read_text(encoding="utf-8").splitlines()
-    assert {json.loads(row)["reason"] for row in rows} == {"invalid"}
+    assert {json.loads(row)["reason"] for row in rows} == {"unparsable"}
     assert len(rows) == summary["invalid"]
     ties = read_arena(folder).judged_by("local").judgments.query("winner == 'tie'")
     assert len(ties) == summary["identical"]
@@ -146,7 +146,7 @@ def test_options_reach_the_model(judge, serve, tmp_path):
     server = serve(lambda *_: completion("[[B]]"))
     status, _ = judge(
         server, "--pairs", 1, "--languages", "sw", "--template", template, "--temperature", -1,
-        "--body", '{"max_completion_tokens": 77}', "--judge-name", "mine",
+        "--body", '{"max_completion_tokens": 77}', "--name", "mine",
     )  # fmt: skip
     assert status == 0
     body = server.bodies[0]
@@ -159,8 +159,8 @@ def test_options_reach_the_model(judge, serve, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--pairs", "some"], "--pairs is 'some'; give all, or a number"),
-        (["--verdict", "stars"], "--verdict is 'stars'; use one of text, logprobs"),
+        (["--pairs", "some"], "--pairs is 'some': give all, or a number"),
+        (["--verdict", "stars"], "--verdict is 'stars': input should be 'text' or 'logprobs'"),
         (["--aggregate", "mean"], "--aggregate is 'mean'; use one of majority, dawid-skene"),
         (["--languages", "xx"], "no language 'xx' here; there is en, sw"),
         (["--body", "{"], "--body is no JSON"),
@@ -169,7 +169,7 @@ def test_options_reach_the_model(judge, serve, tmp_path):
         (["--prices", "absent.json"], "there is no file of prices"),
         (["--template", "absent.jinja"], "there is no template at"),
         (["--store", "redis://x"], "a store is a file on a local disk"),
-        (["--timeout", 0], "Invalid value for '--timeout'"),
+        (["--timeout", 0], "--timeout is 0.0: input should be greater than 0"),
     ],
 )
 def test_what_cannot_be_met_is_said(judge, serve, options, message):

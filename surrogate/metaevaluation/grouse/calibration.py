@@ -1,7 +1,7 @@
-"""How far a judge's marks follow people's (table 4, section 5.1).
+"""How far a judge's scores follow people's (table 4, section 5.1).
 
 Answer relevancy and completeness are graded, so their ranks are compared (Spearman); where either
-mark is null there is no rank, and the pair is left out and counted. The other metrics have three
+score is null there is no rank, and the pair is left out and counted. The other metrics have three
 classes, 0, 1 and null, which a macro-averaged F1 compares.
 """
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from surrogate.metaevaluation.grouse.unit_tests import LIKERT, METRICS, SCALES, Metric
+from surrogate.metaevaluation.runner import BY_JUDGE, judges_of
 
 CALIBRATION_COLUMNS = [
     *("judge", "prompt", "metric", "measure", "value", "answers", "nulls_left_out"),
@@ -22,17 +23,16 @@ CALIBRATION_COLUMNS = [
 SPEARMAN = "spearman"
 MACRO_F1 = "macro_f1"
 
-_BY_JUDGE = ["judge", "prompt"]
 _KEY = ["test_id", "metric"]
 _NULL = -1
 
 
 def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
-    """Compare judges' marks with reference marks, by people or by a trusted judge.
+    """Compare judges' scores with reference scores, by people or by a trusted judge.
 
     Args:
-        scores: As ``score_tests`` returns them, or columns ``judge``, ``prompt``, ``test_id``,
-            ``metric``, ``value`` and ``failure``.
+        scores: Verdicts, see ``Grouse``, or any table with columns ``judge``, ``prompt``,
+            ``test_id``, ``metric``, ``value`` and ``failure``.
         human: Columns ``test_id``, ``metric`` and ``value``, a row a test and metric; a missing
             value is null.
 
@@ -41,15 +41,15 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
         the pairs that were compared. Classes that neither side uses do not count in F1.
 
     Raises:
-        UsageError: If columns are absent, a mark is no mark of its metric, ``human`` holds a test
-            and metric twice, or the two have no mark in common.
+        UsageError: If columns are absent, a score is no score of its metric, ``human`` holds a test
+            and metric twice, or the two have no score in common.
     """
-    _check(scores, "scores", [*_BY_JUDGE, *_KEY, "value", "failure"])
+    _check(scores, "scores", [*BY_JUDGE, *_KEY, "value", "failure"])
     _check(human, "human", [*_KEY, "value"])
     if human.duplicated(_KEY).any():
         test_id, metric = human.loc[human.duplicated(_KEY), _KEY].iloc[0]
-        raise UsageError(f"human holds {metric} of {test_id} twice; keep one mark for each")
-    joint = scores[[*_BY_JUDGE, *_KEY, "value", "failure"]].merge(
+        raise UsageError(f"human holds {metric} of {test_id} twice; keep one score for each")
+    joint = scores[[*BY_JUDGE, *_KEY, "value", "failure"]].merge(
         human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human")
     )
     if joint.empty:
@@ -57,7 +57,7 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     rows = [
         {"judge": judge, "prompt": prompt, "metric": metric}
         | _agreement(of_judge[of_judge["metric"] == metric], metric)
-        for (judge, prompt), of_judge in joint.groupby(_BY_JUDGE, sort=False)
+        for (judge, prompt), of_judge in judges_of(joint).items()
         for metric in METRICS
     ]
     table = pd.DataFrame(rows, columns=CALIBRATION_COLUMNS)
@@ -72,8 +72,8 @@ def _check(table: pd.DataFrame, name: str, columns: list[str]) -> None:
     if unknown:
         raise UsageError(f"{name} holds the metric {unknown[0]!r}; use {', '.join(METRICS)}")
     for metric in METRICS:
-        marks = table.loc[(table["metric"] == metric) & table["value"].notna(), "value"]
-        wrong = marks[~marks.isin(SCALES[metric])]
+        scores = table.loc[(table["metric"] == metric) & table["value"].notna(), "value"]
+        wrong = scores[~scores.isin(SCALES[metric])]
         if len(wrong):
             known = ", ".join(map(str, SCALES[metric]))
             raise UsageError(
@@ -83,33 +83,33 @@ def _check(table: pd.DataFrame, name: str, columns: list[str]) -> None:
 
 def _agreement(pairs: pd.DataFrame, metric: Metric) -> dict[str, Any]:
     answered = pairs[pairs["failure"].isna()]
-    marks = answered[["value", "value_human"]].astype(float)
+    scores = answered[["value", "value_human"]].astype(float)
     failures = {"failures_left_out": len(pairs) - len(answered)}
     if SCALES[metric] == LIKERT:
-        ranked = marks.dropna()
+        ranked = scores.dropna()
         value, reason = _spearman(ranked)
-        counts = {"answers": len(ranked), "nulls_left_out": len(marks) - len(ranked)}
+        counts = {"answers": len(ranked), "nulls_left_out": len(scores) - len(ranked)}
         return {"measure": SPEARMAN, "value": value, "reason": reason} | counts | failures
-    value, reason = _macro_f1(marks)
-    counts = {"answers": len(marks), "nulls_left_out": 0}
+    value, reason = _macro_f1(scores)
+    counts = {"answers": len(scores), "nulls_left_out": 0}
     return {"measure": MACRO_F1, "value": value, "reason": reason} | counts | failures
 
 
-def _spearman(marks: pd.DataFrame) -> tuple[float, str | None]:
+def _spearman(scores: pd.DataFrame) -> tuple[float, str | None]:
     from scipy.stats import spearmanr
 
-    if len(marks) < 2:
-        return math.nan, "fewer than two answers have a mark on both sides"
-    if (marks.nunique() < 2).any():
-        return math.nan, "one side gives the same mark to all answers"
-    return float(spearmanr(marks["value_human"], marks["value"]).statistic), None
+    if len(scores) < 2:
+        return math.nan, "fewer than two answers have a score on both sides"
+    if (scores.nunique() < 2).any():
+        return math.nan, "one side gives the same score to all answers"
+    return float(spearmanr(scores["value_human"], scores["value"]).statistic), None
 
 
-def _macro_f1(marks: pd.DataFrame) -> tuple[float, str | None]:
+def _macro_f1(scores: pd.DataFrame) -> tuple[float, str | None]:
     from sklearn.metrics import f1_score
 
-    if marks.empty:
-        return math.nan, "no answer has a mark on both sides"
-    classes = marks.fillna(_NULL).astype(int)
+    if scores.empty:
+        return math.nan, "no answer has a score on both sides"
+    classes = scores.fillna(_NULL).astype(int)
     value = f1_score(classes["value_human"], classes["value"], average="macro", zero_division=0)
     return float(value), None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, METRICS
+from surrogate.metaevaluation.runner import BY_JUDGE, judges_of
 
 TOTAL = "total"
 RATE_COLUMNS = [
@@ -18,35 +19,6 @@ RATE_COLUMNS = [
 MATRIX_COLUMNS = ["judge", "prompt", "test_type", "metric", "passed", "tests"]
 CALL_COLUMNS = ["judge", "prompt", "answers", "calls", "saved"]
 
-_BY_JUDGE = ["judge", "prompt"]
-
-
-@dataclass(frozen=True)
-class GrouseResult:
-    """What a board says of a judge.
-
-    Attributes:
-        judge: Its name.
-        prompt: Its prompts, with versions.
-        name: ``pass_rate``.
-        value: Share of passed checks, all metrics together, 0 to 1.
-        standard_error: Its standard error, see ``pass_rates``; None if there is none.
-        n: Checks: tests times metrics, those left out that could not be asked.
-        tests: Tests that at least one check of could be asked.
-        languages: Languages of these tests, where they are known.
-        failures: Checks without a mark, counted as not passed.
-    """
-
-    judge: str
-    prompt: str
-    name: str
-    value: float
-    standard_error: float | None
-    n: int
-    tests: int
-    languages: tuple[str, ...]
-    failures: int
-
 
 def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
     """Count passed tests by judge and metric (table 3).
@@ -55,7 +27,7 @@ def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
     takes questions for the units (a ratio estimate over clusters); it needs two questions.
 
     Args:
-        scores: As ``score_tests`` returns them.
+        scores: Verdicts, see ``Grouse``.
 
     Returns:
         Columns ``RATE_COLUMNS``, a row for each metric of each judge and one for ``total``, over
@@ -63,7 +35,7 @@ def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
         left out of them. ``reason`` says why a number is missing.
     """
     rows = []
-    for (judge, prompt), of_judge in scores.groupby(_BY_JUDGE, sort=False):
+    for (judge, prompt), of_judge in judges_of(scores).items():
         parts = [(name, of_judge[of_judge["metric"] == name]) for name in METRICS]
         for metric, part in [*parts, (TOTAL, of_judge)]:
             rows.append({"judge": judge, "prompt": prompt, "metric": metric} | _rate(part))
@@ -80,7 +52,7 @@ def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
     """
     asked = scores[scores["was_asked"].astype(bool)]
     counted = asked.assign(passed=asked["passed"].eq(True).astype(int), tests=1)
-    by = [*_BY_JUDGE, "test_type", "metric"]
+    by = [*BY_JUDGE, "test_type", "metric"]
     table = counted.groupby(by, sort=False)[["passed", "tests"]].sum()
     return table.reset_index()[MATRIX_COLUMNS]
 
@@ -89,12 +61,12 @@ def call_counts(scores: pd.DataFrame) -> pd.DataFrame:
     """Count the calls that the pipeline made and saved.
 
     Returns:
-        Columns ``CALL_COLUMNS``. ``saved`` counts marks that followed from others, of the four
-        that could be asked for; marks that could not be asked for as another one failed are in
+        Columns ``CALL_COLUMNS``. ``saved`` counts scores that followed from others, of the four
+        that could be asked for; scores that could not be asked for as another one failed are in
         neither count.
     """
     rows = []
-    for (judge, prompt), of_judge in scores.groupby(_BY_JUDGE, sort=False):
+    for (judge, prompt), of_judge in judges_of(scores).items():
         judged = of_judge[of_judge["metric"].isin(JUDGED_METRICS)]
         followed = ~judged["was_called"].astype(bool) & judged["failure"].isna()
         counts = {
@@ -106,39 +78,42 @@ def call_counts(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=CALL_COLUMNS)
 
 
-def grouse_results(scores: pd.DataFrame) -> list[GrouseResult]:
-    """Sum up scores for a board.
+def grouse_metaevaluations(scores: pd.DataFrame, dataset: str) -> list[MetaEvaluation]:
+    """Sum up scores for an arena's ``metaevaluation.json``.
+
+    Args:
+        scores: Verdicts, see ``Grouse``.
+        dataset: Name of the tests.
 
     Returns:
-        One result a judge; judges that could not be asked at all are left out.
+        One entry a judge; those without a pass rate or a standard error, and tests in no known
+        language, are left out.
     """
-    rates = pass_rates(scores)
-    found = []
-    for row in rates[(rates["metric"] == TOTAL) & (rates["tests"] > 0)].to_dict(orient="records"):
-        of_judge = scores[(scores["judge"] == row["judge"]) & (scores["prompt"] == row["prompt"])]
+    entries = []
+    for (judge, prompt), of_judge in judges_of(scores).items():
         asked = of_judge[of_judge["was_asked"].astype(bool)]
-        found.append(_result({str(name): value for name, value in row.items()}, asked))
-    return found
+        languages = [str(language) for language in asked["language"].dropna().unique()]
+        rate = _rate(of_judge)
+        if languages and not pd.isna(rate["standard_error"]):
+            entries.append(
+                MetaEvaluation(
+                    judge=judge,
+                    dataset=dataset,
+                    metric="pass_rate",
+                    prompt=prompt,
+                    value=rate["pass_rate"],
+                    standard_error=rate["standard_error"],
+                    n=rate["tests"],
+                    languages=languages,
+                    failures=rate["failures"],
+                )
+            )
+    return entries
 
 
-def _result(row: dict[str, object], asked: pd.DataFrame) -> GrouseResult:
-    spread = float(str(row["standard_error"]))
-    return GrouseResult(
-        judge=str(row["judge"]),
-        prompt=str(row["prompt"]),
-        name="pass_rate",
-        value=float(str(row["pass_rate"])),
-        standard_error=None if math.isnan(spread) else spread,
-        n=len(asked),
-        tests=int(asked["test_id"].nunique()),
-        languages=tuple(str(each) for each in asked["language"].dropna().unique()),
-        failures=int(asked["failure"].notna().sum()),
-    )
-
-
-def _rate(part: pd.DataFrame) -> dict[str, Hashable]:
+def _rate(part: pd.DataFrame) -> dict[str, Any]:
     asked = part[part["was_asked"].astype(bool)]
-    counts: dict[str, Hashable] = {
+    counts: dict[str, Any] = {
         "passed": int(asked["passed"].eq(True).sum()),
         "tests": len(asked),
         "failures": int(asked["failure"].notna().sum()),

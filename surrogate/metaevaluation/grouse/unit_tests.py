@@ -1,24 +1,15 @@
-"""Conditions on a mark, as the published tests write them: ``==5``, ``<5``, ``==None``."""
+"""Unit tests of a judge (GroUSE): conditions on scores, the 16 types of figure 4, choosing."""
 
 from __future__ import annotations
 
 import operator
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
-
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
-from arena.data.languages import LANGUAGE_CODE
-from arena.data.rows import read_rows
-from arena.data.schema import is_unstorable
+from arena.data.errors import UsageError
 
 NULL = "None"
 
@@ -40,11 +31,11 @@ _BOUNDS: MappingProxyType[str, float | None] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on one mark.
+    """A condition on one score.
 
     Attributes:
         sign: One of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``.
-        bound: What the mark is compared with; None for null.
+        bound: What the score is compared with; None for null.
     """
 
     sign: str
@@ -55,20 +46,20 @@ class Condition:
         """Read a condition.
 
         Raises:
-            ValueError: If the text is none, or orders marks against null.
+            ValueError: If the text is none, or orders scores against null.
         """
-        found = _WRITTEN.fullmatch(text)
-        if found is None:
+        parts = _WRITTEN.fullmatch(text)
+        if parts is None:
             raise ValueError(f"{text!r} is no condition")
-        sign, written = found.groups()
+        sign, written = parts.groups()
         bound = _BOUNDS[written] if written in _BOUNDS else float(written)
         if bound is None and sign not in ("==", "!="):
-            raise ValueError(f"{text!r} orders marks against null")
+            raise ValueError(f"{text!r} orders scores against null")
         return cls(sign, bound)
 
     @classmethod
     def equal_to(cls, value: int | None) -> Condition:
-        """Return the condition that a mark is this one."""
+        """Return the condition that a score is this one."""
         return cls("==", None if value is None else float(value))
 
     @property
@@ -77,7 +68,7 @@ class Condition:
         return self.holds(None)
 
     def holds(self, value: int | None) -> bool:
-        """Tell whether a mark meets the condition; null is below and above no mark."""
+        """Tell whether a score meets the condition; null is below and above no score."""
         if value is None or self.bound is None:
             is_same = value is None and self.bound is None
             return is_same if self.sign == "==" else self.sign == "!=" and not is_same
@@ -107,22 +98,7 @@ SCALES: MappingProxyType[Metric, tuple[int, ...]] = MappingProxyType(
         "negative_rejection": BINARY,
     }
 )
-"""The marks of each metric, beside null."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What a judge says of one answer by one metric.
-
-    Attributes:
-        value: A mark of the metric's scale; None for null, or where there is a failure.
-        failure: Why there is no mark; None if there is one, or if it is null.
-        was_asked: False where the judge could not be reached: the test is left out and counted.
-    """
-
-    value: int | None
-    failure: str | None = None
-    was_asked: bool = True
+"""The scores of each metric, beside null."""
 
 
 def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
@@ -135,8 +111,8 @@ def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | N
     right refusal 1 for both, and null for positive acceptance to every answer that responds.
 
     Args:
-        relevancy: Mark for answer relevancy, None for null.
-        completeness: Mark for completeness, None for null.
+        relevancy: Score for answer relevancy, None for null.
+        completeness: Score for completeness, None for null.
 
     Returns:
         Positive acceptance and negative rejection, None for null.
@@ -147,14 +123,14 @@ def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | N
 
 
 @dataclass(frozen=True, slots=True)
-class GroundedAnswer:
-    """An answer to mark.
+class AnswerSample:
+    """An answer to score.
 
     Attributes:
         question: The question.
         references: Texts that the answer was to be written from, cited as ``[1]``, ``[2]``, ….
-        expected: An answer that deserves the highest marks, for comparison.
-        answer: The answer to mark.
+        expected: An answer that deserves the highest scores, for comparison.
+        answer: The answer to score.
     """
 
     question: str
@@ -170,15 +146,15 @@ class UnitTest:
     Attributes:
         test_id: Where it is from, such as ``en/river/low_relevancy_1`` or ``tests.jsonl:3``.
         test_type: Name of its type, see ``type_name``.
-        sample: What the judge sees.
-        conditions: What the marks must meet, for each metric that judges are asked for.
+        sample: What the judge sees; see ``AnswerSample``.
+        conditions: What the scores must meet, for each metric that judges are asked for.
         language: Language code; None where it is not known.
         topic: Its topic; None where it is not known.
     """
 
     test_id: str
     test_type: str
-    sample: GroundedAnswer
+    sample: AnswerSample
     conditions: Mapping[JudgedMetric, Condition]
     language: str | None = None
     topic: str | None = None
@@ -201,19 +177,19 @@ def choose_tests(
     Raises:
         UsageError: If a language or type has no test, or none is left.
     """
-    _check_known("language", languages, [each.language or "" for each in tests])
-    _check_known("test type", types, [each.test_type for each in tests])
+    _check_known("language", languages, [test.language or "" for test in tests])
+    _check_known("test type", types, [test.test_type for test in tests])
     chosen: list[UnitTest] = []
     taken: dict[tuple[str | None, str], int] = {}
-    for each in tests:
-        if (languages and each.language not in languages) or (
-            types and each.test_type not in types
+    for test in tests:
+        if (languages and test.language not in languages) or (
+            types and test.test_type not in types
         ):
             continue
-        kind = (each.language, each.test_type)
+        kind = (test.language, test.test_type)
         taken[kind] = taken.get(kind, 0) + 1
         if limit is None or taken[kind] <= limit:
-            chosen.append(each)
+            chosen.append(test)
     if not chosen:
         raise UsageError("no unit test is left; choose other languages or test types")
     return chosen
@@ -240,7 +216,7 @@ class TestType:
         number: From 1 to 16, as in figure 4.
         name: Such as ``low_relevancy_1``.
         goal: What a judge shows by passing.
-        conditions: On the mark of each metric that judges are asked for.
+        conditions: On the score of each metric that judges are asked for.
     """
 
     __test__ = False  # no class of tests for pytest
@@ -251,8 +227,8 @@ class TestType:
     conditions: Mapping[JudgedMetric, Condition]
 
 
-def _type(number: int, name: str, marks: str, goal: str) -> TestType:
-    conditions = [Condition.parse(text) for text in marks.split()]
+def _type(number: int, name: str, scores: str, goal: str) -> TestType:
+    conditions = [Condition.parse(text) for text in scores.split()]
     return TestType(number, name, goal, dict(zip(JUDGED_METRICS, conditions, strict=True)))
 
 
@@ -261,9 +237,9 @@ _REFUSED = "==None ==None ==None ==None"
 _RELATED = "==None ==None ==1 ==1"
 _UNFAITHFUL = "==5 ==5 ==None ==0"
 
-# Marks are those of relevancy, completeness, usefulness and faithfulness.
+# Scores are those of relevancy, completeness, usefulness and faithfulness.
 TEST_TYPES: tuple[TestType, ...] = (
-    _type(1, "highest_marks_1", _ANSWERED, "A right answer is marked well"),
+    _type(1, "highest_marks_1", _ANSWERED, "A right answer is scored well"),
     _type(2, "highest_marks_2", _REFUSED, "A refusal is right, related information optional"),
     _type(3, "highest_marks_3", _RELATED, "A refusal may add related information"),
     _type(4, "highest_marks_4", _ANSWERED, "A short answer with all that matters is complete"),
@@ -280,10 +256,10 @@ TEST_TYPES: tuple[TestType, ...] = (
     _type(15, "low_faithfulness_2", _UNFAITHFUL, "A missing citation is found"),
     _type(16, "low_faithfulness_3", _UNFAITHFUL, "A distorted fact is found"),
 )
-TYPE_NAMES = tuple(each.name for each in TEST_TYPES)
+TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 
 _ALIASES = MappingProxyType(
-    {alias: each.name for each in TEST_TYPES for alias in (each.name, str(each.number))}
+    {alias: kind.name for kind in TEST_TYPES for alias in (kind.name, str(kind.number))}
 )
 
 
@@ -291,7 +267,7 @@ def type_name(value: object) -> str:
     """Return the name of a test's type, however its file writes it.
 
     Args:
-        value: Such as ``low_relevancy_1``, ``Highest mark 1``, ``Test type 3`` or 3; None where
+        value: Such as ``low_relevancy_1``, ``Highest score 1``, ``Test type 3`` or 3; None where
             the file says nothing.
 
     Returns:
@@ -312,240 +288,3 @@ def all_conditions(judged: Mapping[JudgedMetric, Condition]) -> dict[Metric, Con
     conditions["positive_acceptance"] = Condition.equal_to(accepted)
     conditions["negative_rejection"] = Condition.equal_to(rejected)
     return conditions
-
-
-LANGUAGES = ("de", "en", "fr")
-TOPICS = ("river", "vaccine", "bridge", "composer")
-DATASET = "grouse-own"
-
-_PACKAGE = "surrogate.metaevaluation.grouse"
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """Which references tests of a type have, and which answer is expected there."""
-
-    references: tuple[str, ...]
-    expected: str
-
-
-_ANSWERING = _Setting(("answering",), "answering")
-_RICH = _Setting(("answering", "details"), "rich")
-_RELATED_OWN_TESTS = _Setting(("related",), "related")
-_OFF_TOPIC = _Setting(("off_topic",), "off_topic")
-_SETTINGS: MappingProxyType[str, _Setting] = MappingProxyType(
-    {
-        "highest_marks_2": _RELATED_OWN_TESTS,
-        "highest_marks_3": _RELATED_OWN_TESTS,
-        "highest_marks_4": _RICH,
-        "highest_marks_5": _OFF_TOPIC,
-        "highest_marks_6": _Setting(("absurd",), "absurd"),
-        "highest_marks_7": _Setting(("absurd_related",), "absurd_related"),
-        "low_relevancy_2": _OFF_TOPIC,
-        "low_usefulness_1": _OFF_TOPIC,
-    }
-)
-
-
-def own_unit_tests(languages: Sequence[str] = ()) -> list[UnitTest]:
-    """Return the tests that come with this project.
-
-    Args:
-        languages: Of ``LANGUAGES``; all if left out.
-
-    Returns:
-        By language, topic and type.
-
-    Raises:
-        UsageError: If there are no tests in a language.
-    """
-    absent = [language for language in languages if language not in LANGUAGES]
-    if absent:
-        raise UsageError(
-            f"there are no unit tests in {', '.join(absent)}; there are {', '.join(LANGUAGES)}"
-        )
-    return [
-        test
-        for language in dict.fromkeys(languages or LANGUAGES)
-        for topic, texts in _topics(language).items()
-        for test in _tests(language, topic, texts)
-    ]
-
-
-def _topics(language: str) -> Mapping[str, Mapping[str, Any]]:
-    path = files(_PACKAGE).joinpath("texts", f"{language}.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def _tests(language: str, topic: str, texts: Mapping[str, Any]) -> Iterator[UnitTest]:
-    for each in TEST_TYPES:
-        test_id = f"{language}/{topic}/{each.name}"
-        sample = _sample(each, texts)
-        yield UnitTest(test_id, each.name, sample, each.conditions, language, topic)
-
-
-def _sample(test_type: TestType, texts: Mapping[str, Any]) -> GroundedAnswer:
-    setting = _SETTINGS.get(test_type.name, _ANSWERING)
-    return GroundedAnswer(
-        question=texts["question"],
-        references=tuple(
-            text for group in setting.references for text in texts["references"][group]
-        ),
-        expected=texts["expected"][setting.expected],
-        answer=texts["actual"][test_type.name],
-    )
-
-
-def _filled(value: object) -> object:
-    if isinstance(value, str) and not value.strip():
-        raise PydanticCustomError("empty", "is empty")
-    return value
-
-
-def _condition(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        Condition.parse(value)
-    except ValueError:
-        raise PydanticCustomError("condition", "is no condition") from None
-    return value
-
-
-Text = Annotated[str, BeforeValidator(_filled)]
-WrittenCondition = Annotated[str, BeforeValidator(_condition)]
-
-
-class WrittenConditions(BaseModel):
-    """What the marks must meet."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    answer_relevancy_condition: WrittenCondition
-    completeness_condition: WrittenCondition
-    faithfulness_condition: WrittenCondition
-    usefulness_condition: WrittenCondition
-
-    def by_metric(self) -> dict[JudgedMetric, Condition]:
-        """Return the conditions by metric."""
-        return {
-            "answer_relevancy": Condition.parse(self.answer_relevancy_condition),
-            "completeness": Condition.parse(self.completeness_condition),
-            "usefulness": Condition.parse(self.usefulness_condition),
-            "faithfulness": Condition.parse(self.faithfulness_condition),
-        }
-
-
-class WrittenMetadata(BaseModel):
-    """What is said of a test; the benchmark itself knows no languages and no topics."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    test_type: str | int | None = None
-    language: Annotated[str, Field(pattern=f"^{LANGUAGE_CODE}$")] | None = None
-    topic: str | None = None
-
-
-def _metadata(value: object) -> object:
-    return {} if value is None else value
-
-
-class WrittenTest(BaseModel):
-    """One line: a test."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    input: Text
-    actual_output: Text
-    expected_output: Text
-    references: list[Text] = Field(min_length=1)
-    conditions: WrittenConditions
-    metadata: Annotated[WrittenMetadata, BeforeValidator(_metadata)] = Field(
-        default_factory=WrittenMetadata
-    )
-
-
-def as_record(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row's fields without those that are missing."""
-    return {str(name): value for name, value in fields.items() if value is not None}
-
-
-_HINTS = {
-    "missing": ("is missing", "add it"),
-    "empty": ("is empty", "give it a text"),
-    "too_short": ("is an empty list", "give one reference at least"),
-    "condition": (
-        "is no condition",
-        "write ==, !=, <, <=, > or >= and a number, or ==None for null",
-    ),
-    "string_type": ("is not a string", "write it as a JSON string"),
-    "string_pattern_mismatch": ("is no language code", "write one such as en"),
-    "list_type": ("is not a list", "write it as a JSON array"),
-    "model_type": ("is not an object", "write it as a JSON object"),
-}
-_OTHERWISE = "see the published schema: input, actual_output, expected_output, references, …"
-
-
-def read_unit_tests(path: Path | str) -> list[UnitTest]:
-    """Read unit tests in the published schema.
-
-    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references``,
-    ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or ``==None``), and
-    ``metadata``, of which ``test_type``, ``language`` and ``topic`` are read where they are there.
-
-    Args:
-        path: JSONL or Parquet, plain or compressed.
-
-    Raises:
-        UsageError: If there is no such file, or its format is unknown.
-        DataError: With every problem: file, line, field, value and hint.
-    """
-    rows = read_rows(Path(path))
-    problems = list(rows.problems)
-    tests: list[UnitTest] = []
-    for line, record in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
-        written = _checked(as_record(record), rows.source, int(line), problems)
-        if written is not None:
-            tests.append(_unit_test(written, f"{rows.source}:{line}"))
-    if not tests and not problems:
-        fault = "holds no unit tests"
-        problems = [Problem(rows.source, None, None, None, fault, "put one JSON object a line in")]
-    if problems:
-        raise DataError(sorted(problems, key=lambda problem: problem.line or 0))
-    return tests
-
-
-def _checked(
-    record: dict[str, Any], source: str, line: int, problems: list[Problem]
-) -> WrittenTest | None:
-    if is_unstorable(record):
-        problems.append(Problem(source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT))
-        return None
-    try:
-        return WrittenTest.model_validate(record)
-    except ValidationError as error:
-        problems += [_problem(dict(each), source, line) for each in error.errors()]
-        return None
-
-
-def _problem(error: Mapping[str, Any], source: str, line: int) -> Problem:
-    place = ".".join(str(part) for part in error["loc"])
-    kind = str(error["type"])
-    value = None if kind == "missing" else error["input"]
-    fault, hint = _HINTS.get(kind, (str(error["msg"]), _OTHERWISE))
-    return Problem(source, line, place, value, fault, hint)
-
-
-def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
-    sample = GroundedAnswer(
-        written.input, tuple(written.references), written.expected_output, written.actual_output
-    )
-    metadata = written.metadata
-    return UnitTest(
-        test_id,
-        type_name(metadata.test_type),
-        sample,
-        written.conditions.by_metric(),
-        metadata.language,
-        metadata.topic,
-    )

@@ -8,26 +8,23 @@ human labels stay: a replicate is a sum of these amounts with random signs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from arena.data.errors import DataError, Problem, UsageError
-from arena.data.files import atomic_path
-from arena.data.schema import validation_problems
+from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from surrogate.metaevaluation.memerag.balanced_accuracy import MACRO, Unit
-from surrogate.metaevaluation.memerag.judges import VERDICT_COLUMNS
-from surrogate.metaevaluation.memerag.reading import FINE_GRAINED, JUDGED, SENTENCE_KEY
+from surrogate.metaevaluation.memerag.reading import JUDGED, SENTENCE_KEY
+from surrogate.metaevaluation.memerag.scores import MACRO, Unit
+from surrogate.metaevaluation.runner import judges_of
 
 FloatArray = npt.NDArray[np.float64]
 
 PERMUTATIONS = 10_000
 SIGNIFICANCE = 0.05
+DAGGER = "†"
+BEST = "best"
 COMPARISON_COLUMNS = [
     *("language", "balanced_accuracy_a", "balanced_accuracy_b", "difference", "p_value"),
     *("sentences", "disagreements", "reason"),
@@ -64,7 +61,7 @@ def compare_judges(
     """Test whether two judges differ in balanced accuracy, by language and on average.
 
     Args:
-        verdicts_a: Verdicts of one judge, as ``judge_sentences`` returns them.
+        verdicts_a: Verdicts of one judge, see ``Memerag``.
         verdicts_b: Verdicts of another judge, or of the same with another prompt.
         permutations: Random swaps.
         seed: Seed of the swaps.
@@ -78,16 +75,12 @@ def compare_judges(
             different human labels for one.
     """
     joint, left_out = _joint(verdicts_a, verdicts_b)
-    languages = list(joint["language"].drop_duplicates())
-    amounts = {
-        language: _amounts(joint[joint["language"] == language], unit) for language in languages
-    }
-    rows = [
-        _row(language, joint[joint["language"] == language], amounts[language], permutations, seed)
-        for language in languages
-    ]
-    everywhere = np.concatenate(list(amounts.values())) / len(languages)
-    rows.append(_macro_row(rows, everywhere, permutations, seed))
+    rows, amounts = [], []
+    for language, part in joint.groupby("language", sort=False):
+        amounts.append(_amounts(part, unit))
+        rows.append(_row(str(language), part, amounts[-1], permutations, seed))
+    everywhere = np.concatenate(amounts) / len(amounts)
+    rows.append(_macro_row(pd.DataFrame(rows), everywhere, permutations, seed))
     return JudgeComparison(
         _judge_of(verdicts_a),
         _judge_of(verdicts_b),
@@ -137,15 +130,15 @@ def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> tuple[pd.DataF
 def _asked(verdicts: pd.DataFrame) -> pd.DataFrame:
     _judge_of(verdicts)
     asked = verdicts[verdicts["was_asked"].astype(bool)]
-    correct = asked["label"] == asked["factuality"]
+    correct = asked["value"] == asked["factuality"]
     return asked[[*SENTENCE_KEY, "factuality"]].assign(correct=correct.to_numpy())
 
 
 def _judge_of(verdicts: pd.DataFrame) -> tuple[str, str]:
-    known = verdicts[["judge", "prompt"]].drop_duplicates()
+    known = list(judges_of(verdicts))
     if len(known) != 1:
         raise UsageError(f"a table of verdicts holds {len(known)} judges; give those of one")
-    return str(known.iloc[0]["judge"]), str(known.iloc[0]["prompt"])
+    return known[0]
 
 
 def _amounts(joint: pd.DataFrame, unit: Unit) -> FloatArray:
@@ -182,168 +175,20 @@ def _row(
 
 
 def _macro_row(
-    rows: list[dict[str, object]], amounts: FloatArray, permutations: int, seed: int
+    rows: pd.DataFrame, amounts: FloatArray, permutations: int, seed: int
 ) -> dict[str, object]:
-    table = pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
-    counts = table[["sentences", "disagreements"]].sum()
+    rows = rows.reindex(columns=COMPARISON_COLUMNS)
     row: dict[str, object] = {
         "language": MACRO,
-        "sentences": int(counts["sentences"]),
-        "disagreements": int(counts["disagreements"]),
+        "sentences": int(rows["sentences"].sum()),
+        "disagreements": int(rows["disagreements"].sum()),
     }
-    reasons = [str(each["reason"]) for each in rows if each.get("reason")]
-    if reasons:
-        return row | {"reason": reasons[0]}
-    means = table[["balanced_accuracy_a", "balanced_accuracy_b", "difference"]].mean()
+    reasons = rows["reason"].dropna()
+    if len(reasons):
+        return row | {"reason": reasons.iloc[0]}
+    means = rows[["balanced_accuracy_a", "balanced_accuracy_b", "difference"]].mean()
     p_value = permutation_p_value(amounts, permutations, seed, MACRO)
     return row | {str(name): float(mean) for name, mean in means.items()} | {"p_value": p_value}
-
-
-DATASET: Literal["memerag"] = "memerag"
-NOTICE = (
-    "Human labels: MEMERAG (Cruz Blandón et al., ACL 2025), CC BY-NC 4.0; "
-    "for evaluation, not for training."
-)
-
-_BY_JUDGE = ("judge", "prompt")
-_COLUMNS = tuple(name for name in VERDICT_COLUMNS if name not in _BY_JUDGE)
-_HINT = "write it anew with metaeval memerag --out"
-
-
-class JudgeVerdicts(BaseModel):
-    """Verdicts of one judge, a list a column."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    judge: str
-    prompt: str
-    language: list[str]
-    query_id: list[str]
-    sentence_id: list[int]
-    factuality: list[Literal["Supported", "Not Supported"]]
-    fine_grained_factuality: list[str | None]
-    label: list[Literal["Supported", "Not Supported"] | None]
-    failure: list[str | None]
-    was_asked: list[bool]
-
-    @model_validator(mode="after")
-    def _columns_match(self) -> JudgeVerdicts:
-        lengths = {len(getattr(self, name)) for name in _COLUMNS}
-        if lengths == {0} or len(lengths) > 1:
-            raise ValueError("the columns of a judge have different lengths, or none")
-        return self
-
-
-class RunContent(BaseModel):
-    """Content of the file.
-
-    Attributes:
-        dataset: What was judged.
-        notice: License of the human labels.
-        version: Version of this format.
-        judges: Verdicts by judge.
-    """
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    dataset: Literal["memerag"] = DATASET
-    notice: str = NOTICE
-    version: Literal[1] = 1
-    judges: list[JudgeVerdicts]
-
-
-@dataclass(frozen=True)
-class MemeragRun:
-    """A run as read.
-
-    Attributes:
-        verdicts: As ``judge_sentences`` returns them.
-        source: Name of the file.
-    """
-
-    verdicts: pd.DataFrame
-    source: str
-
-    def by_judge(self) -> dict[tuple[str, str], pd.DataFrame]:
-        """Return the verdicts of each judge, by its name and prompt."""
-        groups = self.verdicts.groupby(list(_BY_JUDGE), sort=False)
-        return {(str(judge), str(prompt)): part for (judge, prompt), part in groups}
-
-
-def write_run(verdicts: pd.DataFrame, path: Path | str) -> None:
-    """Write verdicts to a JSON file, atomically; the same verdicts give the same bytes.
-
-    Args:
-        verdicts: As ``judge_sentences`` returns them.
-        path: Target; its folder must exist.
-
-    Raises:
-        UsageError: If the folder does not exist.
-    """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent} to write {path.name} in")
-    judges = [
-        JudgeVerdicts(judge=judge, prompt=prompt, **_lists(part))
-        for (judge, prompt), part in MemeragRun(verdicts, path.name).by_judge().items()
-    ]
-    text = RunContent(judges=judges).model_dump_json(indent=None)
-    with atomic_path(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
-
-
-def read_run(path: Path | str) -> MemeragRun:
-    """Read the file of a run.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: If it is no such file.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise UsageError(f"there is no run at {path}; make one with metaeval memerag --out")
-    try:
-        content = RunContent.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise DataError(validation_problems(error, path.name, None, _hint)) from error
-    problems = [_unknown_label(path.name, judge) for judge in content.judges]
-    found = [problem for problem in problems if problem is not None]
-    if found:
-        raise DataError(found)
-    tables = [_table(judge) for judge in content.judges]
-    if not tables:
-        raise DataError([Problem(path.name, None, "judges", [], "is an empty list", _HINT)])
-    return MemeragRun(pd.concat(tables, ignore_index=True), path.name)
-
-
-def _lists(part: pd.DataFrame) -> dict[str, Any]:
-    plain = part[list(_COLUMNS)].astype(object).where(part[list(_COLUMNS)].notna(), None)
-    return {name: plain[name].tolist() for name in _COLUMNS}
-
-
-def _table(judge: JudgeVerdicts) -> pd.DataFrame:
-    columns = {name: pd.Series(getattr(judge, name), dtype=object) for name in _COLUMNS}
-    table = pd.DataFrame(columns).assign(judge=judge.judge, prompt=judge.prompt)
-    return table[VERDICT_COLUMNS].astype({"was_asked": bool, "sentence_id": int})
-
-
-def _unknown_label(source: str, judge: JudgeVerdicts) -> Problem | None:
-    unknown = sorted(set(judge.fine_grained_factuality) - {None, *FINE_GRAINED}, key=str)
-    if not unknown:
-        return None
-    hint = f"use one of {', '.join(FINE_GRAINED)}, or null"
-    return Problem(
-        source, None, "fine_grained_factuality", unknown[0], "is no label of this field", hint
-    )
-
-
-def _hint(place: str) -> str:
-    is_label = ".label." in place or ".factuality." in place
-    return f"use {' or '.join(JUDGED)}" if is_label else _HINT
-
-
-DAGGER = "†"
-BEST = "best"
 
 
 def mark_best(
@@ -364,7 +209,8 @@ def mark_best(
         The scores with ``p_value`` (of the test against the best judge of the row's language;
         missing for the best) and ``mark``: ``best``, ``†`` where p > 0.05, or nothing.
     """
-    of_judge = dict(iter(verdicts.groupby(["judge", "prompt"], sort=False)))
+    of_judge = judges_of(verdicts)
+    keys = dict(zip(scores.index, zip(scores["judge"], scores["prompt"], strict=True), strict=True))
     marked = scores.assign(p_value=float("nan"), mark="")
     for language, rows in scores.groupby("language", sort=False):
         known = rows[rows["balanced_accuracy"].notna()]
@@ -372,20 +218,18 @@ def mark_best(
             continue
         best = known["balanced_accuracy"].idxmax()
         marked.loc[best, "mark"] = BEST
-        for place in known.index.drop(best):
-            pair = [of_judge[_judge(scores, row)] for row in (best, place)]
-            p_value = _p_value(pair, str(language), permutations, seed)
-            marked.loc[place, "p_value"] = p_value
-            marked.loc[place, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
+        for other in known.index.drop(best):
+            pair = (of_judge[keys[best]], of_judge[keys[other]])
+            p_value = _p_value(*pair, str(language), permutations, seed)
+            marked.loc[other, "p_value"] = p_value
+            marked.loc[other, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
     return marked
 
 
-def _judge(scores: pd.DataFrame, row: object) -> tuple[str, str]:
-    return str(scores.loc[row, "judge"]), str(scores.loc[row, "prompt"])
-
-
-def _p_value(pair: list[pd.DataFrame], language: str, permutations: int, seed: int) -> float:
+def _p_value(
+    best: pd.DataFrame, other: pd.DataFrame, language: str, permutations: int, seed: int
+) -> float:
     if language != MACRO:
-        pair = [verdicts[verdicts["language"] == language] for verdicts in pair]
-    table = compare_judges(pair[0], pair[1], permutations, seed).table
+        best, other = (table[table["language"] == language] for table in (best, other))
+    table = compare_judges(best, other, permutations, seed).table
     return float(table.loc[table["language"] == language, "p_value"].iloc[0])

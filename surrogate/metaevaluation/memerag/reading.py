@@ -1,21 +1,26 @@
-"""Labels of MEMERAG, coarse and fine-grained (the paper, sections 3.4 and 4)."""
+"""MEMERAG's labels (the paper, sections 3.4 and 4) and files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import Problem, UsageError
 from arena.data.languages import LANGUAGE_CODE
-from arena.data.rows import Rows, read_rows
-from arena.data.schema import is_unstorable
+from arena.data.rows import read_rows
+from surrogate.metaevaluation.reading import (
+    FilledText,
+    in_order,
+    raise_if,
+    refuse,
+    validated_records,
+)
 
 SUPPORTED = "Supported"
 NOT_SUPPORTED = "Not Supported"
@@ -89,12 +94,6 @@ def coarse_label(field: str, label: str) -> str:
     return COARSE_OF_FINE.get(label, label)
 
 
-def _filled(value: object) -> object:
-    if isinstance(value, str) and not value.strip():
-        raise PydanticCustomError("empty", "is empty")
-    return value
-
-
 def _id(value: object) -> object:
     """Ids are numbers in some of the files and texts in others."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
@@ -104,17 +103,18 @@ def _id(value: object) -> object:
 def _label(value: object, info: ValidationInfo) -> object:
     field = str(info.field_name)
     if isinstance(value, list):
-        raise PydanticCustomError("several", "holds several labels, one is wanted")
+        raise refuse(
+            "holds several labels",
+            "keep one, by majority; metaeval agreement reads files with all of them",
+        )
     if not isinstance(value, str):
         return value
     label = canonical_label(field, value)
     if label is None:
-        known = ", ".join(LABELS[field])
-        raise PydanticCustomError("label", "is no label of this field", {"known": known})
+        raise refuse("is no label of this field", f"use one of {', '.join(LABELS[field])}")
     return label
 
 
-Text = Annotated[str, BeforeValidator(_filled)]
 Label = Annotated[str, BeforeValidator(_label)]
 
 
@@ -123,7 +123,7 @@ class ContextPassage(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
-    text: Text
+    text: FilledText
 
 
 class LabeledSentence(BaseModel):
@@ -132,7 +132,7 @@ class LabeledSentence(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
     sentence_id: int
-    sentence: Text
+    sentence: FilledText
     factuality: Label
     fine_grained_factuality: Label | None = None
     relevance: Label | None = None
@@ -144,8 +144,8 @@ class LabeledAnswer(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
-    query_id: Annotated[Text, BeforeValidator(_id)]
-    query: Text
+    query_id: Annotated[FilledText, BeforeValidator(_id)]
+    query: FilledText
     context: list[ContextPassage] = Field(min_length=1)
     answer: list[LabeledSentence] = Field(min_length=1)
 
@@ -160,19 +160,6 @@ COLUMNS = [
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _CODE = re.compile(LANGUAGE_CODE)
-_HINTS = {
-    "missing": ("is missing", "add it"),
-    "empty": ("is empty", "give it a value"),
-    "too_short": ("is an empty list", "give one at least; leave answers without sentences out"),
-    "several": (
-        "holds several labels",
-        "keep one, by majority; metaeval agreement reads files with all of them",
-    ),
-    "string_type": ("is not a string", "write it as a JSON string"),
-    "int_type": ("is not a whole number", "write it as a JSON number"),
-    "list_type": ("is not a list", "write it as a JSON array"),
-    "model_type": ("is not an object", "write it as a JSON object"),
-}
 
 
 def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
@@ -196,108 +183,65 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     if absent:
         there = ", ".join(sorted(files)) or "none"
         raise UsageError(f"{folder} has no file for {', '.join(absent)}; languages there: {there}")
-    read = [_read_file(files[language], language) for language in dict.fromkeys(wanted)]
-    problems = [problem for _, found in read for problem in found]
-    if problems:
-        raise DataError(problems)
-    return pd.DataFrame([row for rows, _ in read for row in rows], columns=COLUMNS)
+    problems: list[Problem] = []
+    rows = [
+        row
+        for language in dict.fromkeys(wanted)
+        for row in _read_file(files[language], language, problems)
+    ]
+    raise_if(problems)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _files(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one with en.jsonl, de.jsonl, …")
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         stem, dot, rest = path.name.partition(".")
         if dot + rest in _SUFFIXES and _CODE.fullmatch(stem):
-            found.setdefault(stem, path)
-    if not found:
+            files.setdefault(stem, path)
+    if not files:
         raise UsageError(f"{folder} holds no LANGUAGE.jsonl, such as en.jsonl")
-    return found
+    return files
 
 
-def _read_file(path: Path, language: str) -> tuple[list[dict[str, Any]], list[Problem]]:
+def _read_file(path: Path, language: str, problems: list[Problem]) -> list[dict[str, Any]]:
     rows = read_rows(path)
-    if rows.table.empty and not rows.problems:
-        fault = "holds no answers"
-        return [], [Problem(path.name, None, None, None, fault, "put one JSON object a line in")]
-    problems = list(rows.problems)
+    faults: list[Problem] = []
     sentences: list[dict[str, Any]] = []
     seen: dict[str, int] = {}
-    for line, record in _records(rows):
-        answer = _checked(record, rows.source, line, problems)
-        if answer is not None and _is_new(answer, seen, rows.source, line, problems):
+    if rows.table.empty and not rows.problems:
+        hint = "put one JSON object a line in"
+        faults.append(Problem(path.name, None, None, None, "holds no answers", hint))
+    for line, answer in validated_records(rows, LabeledAnswer, faults):
+        repeated = [*_repeated(answer, seen, rows.source, line)]
+        faults += repeated
+        if not repeated:
             sentences += _sentences(answer, language)
-    return sentences, sorted(problems, key=lambda problem: problem.line or 0)
+    problems += in_order(faults)
+    return sentences
 
 
-def _records(rows: Rows) -> Iterable[tuple[int, dict[str, Any]]]:
-    for line, record in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
-        yield int(line), {str(name): value for name, value in record.items()}
-
-
-def _checked(
-    record: Mapping[str, Any], source: str, line: int, problems: list[Problem]
-) -> LabeledAnswer | None:
-    if is_unstorable(dict(record)):
-        fault, hint = "holds half a surrogate pair, which no file can store", "replace it by U+FFFD"
-        problems.append(Problem(source, line, None, None, fault, hint))
-        return None
-    given = {name: value for name, value in record.items() if value is not None}
-    try:
-        return LabeledAnswer.model_validate(given)
-    except ValidationError as error:
-        problems += [_problem(dict(each), source, line) for each in error.errors()]
-        return None
-
-
-def _problem(error: Mapping[str, Any], source: str, line: int) -> Problem:
-    place = ".".join(str(part) for part in error["loc"])
-    kind = str(error["type"])
-    value = None if kind == "missing" else error["input"]
-    if kind == "label":
-        field = str(error["loc"][-1])
-        hint = f"use one of {', '.join(LABELS[field])}"
-        return Problem(source, line, place, value, "is no label of this field", hint)
-    if value is None and kind != "missing":
-        return Problem(source, line, place, None, "is missing", "give it a value")
-    fault, hint = _HINTS.get(kind, (str(error["msg"]), "see the format in the README of MEMERAG"))
-    return Problem(source, line, place, value, fault, hint)
-
-
-def _is_new(
-    answer: LabeledAnswer, seen: dict[str, int], source: str, line: int, problems: list[Problem]
-) -> bool:
+def _repeated(
+    answer: LabeledAnswer, seen: dict[str, int], source: str, line: int
+) -> Iterator[Problem]:
     first = seen.setdefault(answer.query_id, line)
     if first != line:
         fault = f"stands on line {first} already"
-        problems.append(
-            Problem(source, line, "query_id", answer.query_id, fault, "keep one of them")
-        )
+        yield Problem(source, line, "query_id", answer.query_id, fault, "keep one of them")
     ids = [sentence.sentence_id for sentence in answer.answer]
-    for repeated in sorted({each for each in ids if ids.count(each) > 1}):
+    for repeated in sorted({number for number in ids if ids.count(number) > 1}):
         fault = "stands several times in one answer"
-        problems.append(
-            Problem(source, line, "answer.sentence_id", repeated, fault, "number the sentences")
-        )
-    return first == line and len(set(ids)) == len(ids)
+        yield Problem(source, line, "answer.sentence_id", repeated, fault, "number the sentences")
 
 
 def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
-    passages = tuple(passage.text for passage in answer.context)
-    whole = " ".join(sentence.sentence for sentence in answer.answer)
-    return [
-        {
-            "language": language,
-            "query_id": answer.query_id,
-            "sentence_id": sentence.sentence_id,
-            "query": answer.query,
-            "passages": passages,
-            "answer": whole,
-            "sentence": sentence.sentence,
-            "factuality": sentence.factuality,
-            "fine_grained_factuality": sentence.fine_grained_factuality,
-            "relevance": sentence.relevance,
-        }
-        for sentence in answer.answer
-    ]
+    shared = {
+        "language": language,
+        "query_id": answer.query_id,
+        "query": answer.query,
+        "passages": tuple(passage.text for passage in answer.context),
+        "answer": " ".join(sentence.sentence for sentence in answer.answer),
+    }
+    return [shared | sentence.model_dump(exclude={"comments"}) for sentence in answer.answer]

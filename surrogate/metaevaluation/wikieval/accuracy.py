@@ -1,8 +1,7 @@
-"""Letting judges choose among WikiEval's pairs: one table beside what people preferred."""
+"""How often judges prefer the better text of WikiEval's pairs, and what the paper published."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,117 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator, seed_sequence
-from surrogate.metaevaluation.results import MetaEvaluation
-from surrogate.metaevaluation.wikieval.pairs import CRITERIA, Pair, PairJudge, Preference
+from arena.data.seeds import generator
+from arena.statistics.bootstrap import resampled_sums
+from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.metaevaluation.runner import BY_JUDGE
+from surrogate.metaevaluation.wikieval.judges import CRITERIA, TIE
 
-BETTER, WORSE, TIE = "better", "worse", "tie"
-
-PREFERENCE_COLUMNS = [
-    *("judge", "prompt", "criterion", "question", "preferred"),
-    *("score_better", "score_worse", "shown_first", "failure", "was_asked"),
-]
-
-
-def judge_pairs(
-    pairs: pd.DataFrame, judges: Sequence[PairJudge], limit: int | None = None, seed: int = 0
-) -> pd.DataFrame:
-    """Let judges choose the better text of every pair.
-
-    Which text a judge sees first is drawn by the pair's content.
-
-    Args:
-        pairs: As ``read_wikieval`` returns them.
-        judges: Judges, none of which sees which text people preferred.
-        limit: Judge the first so many pairs of each criterion only.
-        seed: Seed of the order.
-
-    Returns:
-        Columns ``PREFERENCE_COLUMNS``, one row a judge and pair. ``preferred`` is ``better``,
-        ``worse``, ``tie``, or missing where ``failure`` says why; ``shown_first`` is ``better`` or
-        ``worse``; ``was_asked`` is False where the judge could not be reached. Scores are missing
-        for judges that give none.
-
-    Raises:
-        UsageError: If there is no judge or no pair, two judges have the same name and prompt, or
-            a judge does not return one preference a pair.
-    """
-    chosen = pairs if limit is None else pairs.groupby("criterion", sort=False).head(limit)
-    if chosen.empty:
-        raise UsageError("there is no pair to judge")
-    _check_judges(judges)
-    shown = [_better_is_first(row, seed) for row in chosen.to_dict(orient="records")]
-    return pd.concat([_judged(chosen, shown, judge) for judge in judges], ignore_index=True)
-
-
-def _better_is_first(row: dict[str, str], seed: int) -> bool:
-    first, second = sorted((row["better"], row["worse"]))
-    drawn = seed_sequence(
-        seed, "wikieval", "order", row["criterion"], row["question"], first, second
-    )
-    swapped = bool(drawn.generate_state(1)[0] & 1)
-    return bool((row["better"] == first) != swapped)
-
-
-def _check_judges(judges: Sequence[PairJudge]) -> None:
-    if not judges:
-        raise UsageError("there is no judge; give one at least")
-    known = [(judge.name, judge.prompt) for judge in judges]
-    repeated = sorted({pair for pair in known if known.count(pair) > 1})
-    if repeated:
-        raise UsageError(f"the judge {repeated[0][0]} is given twice; give each once")
-
-
-def _judged(pairs: pd.DataFrame, shown: Sequence[bool], judge: PairJudge) -> pd.DataFrame:
-    preferences = list(judge.judge(_as_shown(pairs, shown)))
-    if len(preferences) != len(pairs):
-        raise UsageError(
-            f"the judge {judge.name} returned {len(preferences)} preferences for {len(pairs)} "
-            "pairs; return one for each"
-        )
-    rows = [_row(each, first) for each, first in zip(preferences, shown, strict=True)]
-    columns = {name: pd.Series([row[name] for row in rows], dtype=object) for name in rows[0]}
-    scores = dict.fromkeys(("score_better", "score_worse"), float)
-    return (
-        pd.DataFrame(columns)
-        .assign(
-            judge=judge.name,
-            prompt=judge.prompt,
-            criterion=pairs["criterion"].to_numpy(),
-            question=pairs["question"].to_numpy(),
-        )[PREFERENCE_COLUMNS]
-        .astype({"was_asked": bool, **scores})
-    )
-
-
-def _as_shown(pairs: pd.DataFrame, shown: Sequence[bool]) -> list[Pair]:
-    return [
-        Pair(
-            row["criterion"],
-            row["question"],
-            row["context"],
-            row["better"] if better_first else row["worse"],
-            row["worse"] if better_first else row["better"],
-        )
-        for row, better_first in zip(pairs.to_dict(orient="records"), shown, strict=True)
-    ]
-
-
-def _row(preference: Preference, better_first: bool) -> dict[str, object]:
-    winner: str | None = preference.winner
-    if winner is not None and winner != TIE:
-        winner = BETTER if (winner == "first") == better_first else WORSE
-    first, second = preference.scores or (None, None)
-    return {
-        "preferred": winner,
-        "score_better": first if better_first else second,
-        "score_worse": second if better_first else first,
-        "shown_first": BETTER if better_first else WORSE,
-        "failure": preference.failure,
-        "was_asked": preference.was_asked,
-    }
-
-
+BETTER, WORSE = "better", "worse"
 FloatArray = npt.NDArray[np.float64]
 Ties = Literal["random", "half"]
 TIES: tuple[Ties, ...] = get_args(Ties)
@@ -135,12 +30,12 @@ ACCURACY_COLUMNS = [
 
 
 def score_preferences(
-    preferences: pd.DataFrame, ties: str = "random", replicates: int = REPLICATES, seed: int = 0
+    verdicts: pd.DataFrame, ties: str = "random", replicates: int = REPLICATES, seed: int = 0
 ) -> pd.DataFrame:
     """Compute the share of pairs in which each judge prefers what people preferred.
 
     Args:
-        preferences: As ``judge_pairs`` returns them.
+        verdicts: Verdicts, see ``Wikieval``.
         ties: ``random`` breaks each by a draw that rests on the question, as the paper does for
             scores of an LLM; ``half`` counts each as half right, the mean of all such draws.
         replicates: Bootstrap replicates of the standard error, over pairs.
@@ -162,9 +57,9 @@ def score_preferences(
         )
     rows = [
         {"judge": judge, "prompt": prompt, "criterion": criterion}
-        | _row_accuracy(part, str(criterion), ties, replicates, seed)
-        for (judge, prompt, criterion), part in preferences.groupby(
-            ["judge", "prompt", "criterion"], sort=False
+        | _row(part, str(criterion), ties, replicates, seed)
+        for (judge, prompt, criterion), part in verdicts.groupby(
+            [*BY_JUDGE, "criterion"], sort=False
         )
     ]
     return pd.DataFrame(rows, columns=ACCURACY_COLUMNS)
@@ -197,19 +92,19 @@ def wikieval_metaevaluations(scores: pd.DataFrame) -> list[MetaEvaluation]:
     ]
 
 
-def _row_accuracy(
+def _row(
     part: pd.DataFrame, criterion: str, ties: str, replicates: int, seed: int
 ) -> dict[str, object]:
     asked = part[part["was_asked"]]
     credits = _credits(asked, criterion, ties, seed)
-    chose = asked[asked["preferred"].notna() & (asked["preferred"] != TIE)]
-    first = chose["preferred"] == chose["shown_first"]
+    chose = asked[asked["value"].isin([BETTER, WORSE])]
+    first = chose["value"] == chose["shown_first"]
     return {
         "accuracy": float(credits.mean()) if len(credits) else np.nan,
         "standard_error": _standard_error(credits, criterion, replicates, seed),
         "pairs": len(asked),
-        "ties": int((asked["preferred"] == TIE).sum()),
-        "failures": int(asked["preferred"].isna().sum()),
+        "ties": int((asked["value"] == TIE).sum()),
+        "failures": int(asked["value"].isna().sum()),
         "not_asked": len(part) - len(asked),
         "first_share": float(first.mean()) if len(chose) else np.nan,
         "reason": None if len(asked) else f"no pair of {criterion} was judged",
@@ -218,22 +113,21 @@ def _row_accuracy(
 
 def _credits(asked: pd.DataFrame, criterion: str, ties: str, seed: int) -> FloatArray:
     """Return how right the judge was about each pair, 0 to 1."""
-    credits: FloatArray = (asked["preferred"] == BETTER).to_numpy(dtype=np.float64)
-    for place in np.flatnonzero((asked["preferred"] == TIE).to_numpy(dtype=bool)):
+    credits: FloatArray = (asked["value"] == BETTER).to_numpy(dtype=np.float64)
+    for row in np.flatnonzero((asked["value"] == TIE).to_numpy(dtype=bool)):
         if ties == "half":
-            credits[place] = 0.5
+            credits[row] = 0.5
         else:
-            question = str(asked["question"].iloc[place])
-            credits[place] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
+            question = str(asked["question"].iloc[row])
+            credits[row] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
     return credits
 
 
 def _standard_error(credits: FloatArray, criterion: str, replicates: int, seed: int) -> float:
     if len(credits) < 2:
         return np.nan
-    draws = generator(seed, "wikieval", "bootstrap", criterion)
-    times = draws.multinomial(len(credits), np.full(len(credits), 1 / len(credits)), replicates)
-    return float((times @ credits / len(credits)).std(ddof=1))
+    random = generator(seed, "wikieval", "bootstrap", criterion)
+    return float((resampled_sums(credits[:, None], replicates, random) / len(credits)).std(ddof=1))
 
 
 _ROWS = {

@@ -1,32 +1,95 @@
-"""Prompts of the paper's two baselines (section 5), in words of our own."""
+"""Pairs of WikiEval and their judges: functions, shared characters, LLMs that score or rank."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import Literal, get_args
 
-from arena.data.errors import UsageError
-from arena.llm.client import complete
-from arena.llm.replies import OVER_BUDGET, PASSING, Completion, Outcome, UnparsableError
-from arena.llm.settings import Endpoint, ModelSettings, Prompt
-from arena.llm.usage import Usage
-from arena.text.prompts import PromptTemplate, fence_code, packaged_prompt
-from surrogate.metaevaluation.memerag.judges import RUN, character_runs
-from surrogate.metaevaluation.wikieval.pairs import (
-    ANSWER_RELEVANCE,
-    COMPARED,
-    CONTEXT_RELEVANCE,
-    FAITHFULNESS,
-    Criterion,
-    Pair,
-    Preference,
-    Score,
-    higher,
+from arena.llm.replies import UnparsableError
+from arena.llm.settings import Prompt
+from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
+from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
+
+Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+
+FAITHFULNESS: Literal["faithfulness"] = "faithfulness"
+ANSWER_RELEVANCE: Literal["answer_relevance"] = "answer_relevance"
+CONTEXT_RELEVANCE: Literal["context_relevance"] = "context_relevance"
+
+FILES = MappingProxyType[Criterion, str](
+    {FAITHFULNESS: "ff.csv", ANSWER_RELEVANCE: "ar.csv", CONTEXT_RELEVANCE: "cr.csv"}
 )
+
+COMPARED = MappingProxyType[Criterion, str](
+    {FAITHFULNESS: "answer", ANSWER_RELEVANCE: "answer", CONTEXT_RELEVANCE: "context"}
+)
+"""The column that holds the texts that are compared."""
+
+FIRST, SECOND, TIE = "first", "second", "tie"
+NO_SCORE = "no_score"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts of one question, in an order that does not tell which is the better one.
+
+    A verdict on a pair is ``first``, ``second`` or ``tie``.
+
+    Attributes:
+        criterion: The quality in question.
+        question: The question.
+        context: What both answers are held against; None but for faithfulness.
+        first: An answer; for context relevance, a context.
+        second: The other one.
+    """
+
+    criterion: Criterion
+    question: str
+    context: str | None
+    first: str
+    second: str
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a score of each text, or None where there is none; the higher is preferred."""
+        return higher(self._asked(judge, self.first), self._asked(judge, self.second))
+
+    def _asked(self, judge: FunctionJudge, text: str) -> Verdict:
+        score = judge.function(self.criterion, self.question, self.context, text)
+        if score is None:
+            return Verdict(None, NO_SCORE)
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            raise judge.refuse(score, "return a finite number, or None where there is no score")
+        return Verdict(float(score))
+
+    def compare(self, judge: LexicalJudge) -> Verdict:
+        """Prefer the text that shares more with what it should be near to.
+
+        Faithfulness is the share of the answer's runs that stand in the context. Relevance, of
+        answers and of contexts, is the likeness of the text and the question: what the text holds
+        besides lowers it.
+        """
+        if self.criterion == FAITHFULNESS:
+            scores = [judge.share(text, self.context or "") for text in (self.first, self.second)]
+        else:
+            scores = [judge.likeness(text, self.question) for text in (self.first, self.second)]
+        return higher(*map(Verdict, scores))
+
+
+def higher(first: Verdict, second: Verdict) -> Verdict:
+    """Prefer the text with the higher score; there is no preference where a score is missing."""
+    if first.value is None or second.value is None:
+        reason = first.failure or second.failure or NO_SCORE
+        return Verdict(None, reason, first.was_asked and second.was_asked)
+    scores = (float(first.value), float(second.value))
+    if scores[0] == scores[1]:
+        return Verdict(TIE, scores=scores)
+    return Verdict(FIRST if scores[0] > scores[1] else SECOND, scores=scores)
+
 
 SCORE = "gpt-score.v1"
 RANKING = "gpt-ranking.v1"
@@ -48,19 +111,48 @@ _PACKAGE = "surrogate.metaevaluation.wikieval"
 _VARIABLES = ("code", "quality", "definition", "question", "context", "kind", "text", "other")
 
 
-def score_prompt(pair: Pair, text: str) -> Prompt:
-    """Ask for a score from 0 to 10 of one text of a pair."""
-    return _prompt(SCORE, pair, text, "")
+class ScorePrompts(JudgePrompts[Pair]):
+    """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
+
+    kind = "gpt-score"
+    max_tokens = 512
+
+    @property
+    def version(self) -> str:
+        """Name and digest of the template."""
+        return _template(SCORE).version
+
+    def ask(self, item: Pair) -> list[Prompt]:
+        """Ask for two scores; the same score is a tie."""
+        return [_prompt(SCORE, item, text, "") for text in (item.first, item.second)]
+
+    def read(self, text: str, task: str) -> float:  # noqa: ARG002
+        """Read a score, see ``read_score``."""
+        return read_score(text)
+
+    def verdict(self, replies: Sequence[Verdict]) -> Verdict:
+        """Prefer the text with the higher score."""
+        return higher(*replies)
 
 
-def ranking_prompt(pair: Pair) -> Prompt:
-    """Ask which text of a pair is the better one."""
-    return _prompt(RANKING, pair, pair.first, pair.second)
+class RankingPrompts(JudgePrompts[Pair]):
+    """Asks which of the two texts is the better one (GPT Ranking)."""
 
+    kind = "gpt-ranking"
+    max_tokens = 512
 
-def prompt_version(name: str) -> str:
-    """Return name and digest of ``SCORE`` or ``RANKING``."""
-    return _template(name).version
+    @property
+    def version(self) -> str:
+        """Name and digest of the template."""
+        return _template(RANKING).version
+
+    def ask(self, item: Pair) -> list[Prompt]:
+        """Show both texts."""
+        return [_prompt(RANKING, item, item.first, item.second)]
+
+    def read(self, text: str, task: str) -> str:  # noqa: ARG002
+        """Read a choice, see ``read_choice``."""
+        return FIRST if read_choice(text) == 1 else SECOND
 
 
 def _template(name: str) -> PromptTemplate:
@@ -73,7 +165,7 @@ def _prompt(name: str, pair: Pair, text: str, other: str) -> Prompt:
     question = "" if pair.criterion == FAITHFULNESS else pair.question
     context = pair.context or ""
     values = {
-        "code": fence_code(question, context, text, other),
+        "code": delimiter_code(question, context, text, other),
         "quality": pair.criterion.replace("_", " "),
         "definition": DEFINITIONS[pair.criterion],
         "question": question,
@@ -98,7 +190,7 @@ _CHOICE = re.compile(
 _BARE_CHOICE = re.compile(r"\W{0,6}(?:(?:answer|context)\W{1,3})?([12])\W{0,6}", re.IGNORECASE)
 
 
-def read_score(completion: Completion) -> float:
+def read_score(text: str) -> float:
     """Read the last ``Score: 7``, or a reply that is nothing but a number.
 
     Returns:
@@ -107,9 +199,9 @@ def read_score(completion: Completion) -> float:
     Raises:
         UnparsableError: If there is no score, it is beyond that, or it is on another scale.
     """
-    text = _THOUGHTS.sub(" ", completion.text or "")
-    found = list(_SCORE.finditer(text))
-    last = found[-1] if found else _BARE_SCORE.fullmatch(text)
+    text = _THOUGHTS.sub(" ", text)
+    stated = list(_SCORE.finditer(text))
+    last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply has no score")
     value = float(last[1].replace(",", "."))
@@ -118,7 +210,7 @@ def read_score(completion: Completion) -> float:
     return value
 
 
-def read_choice(completion: Completion) -> int:
+def read_choice(text: str) -> int:
     """Read the last ``Better: 1`` or ``Better: 2``, or a reply that is nothing but the number.
 
     Returns:
@@ -127,170 +219,9 @@ def read_choice(completion: Completion) -> int:
     Raises:
         UnparsableError: If there is none.
     """
-    text = _THOUGHTS.sub(" ", completion.text or "")
-    found = list(_CHOICE.finditer(text))
-    last = found[-1] if found else _BARE_CHOICE.fullmatch(text)
+    text = _THOUGHTS.sub(" ", text)
+    stated = list(_CHOICE.finditer(text))
+    last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply does not say which is better: 1 or 2")
     return int(last[1])
-
-
-if TYPE_CHECKING:
-    from arena.llm.store import Store
-
-NOT_ASKED = PASSING | {OVER_BUDGET}
-"""Failures after which a later run may bring an answer."""
-
-Progress = Callable[[str, int, int], None]
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _LlmPairJudge:
-    """What both baselines need.
-
-    Attributes:
-        settings: Model, temperature and so on.
-        store: Keeps every reply: what it has is not asked again.
-        endpoint: Where the model is asked.
-        max_calls: Most prompts to send in a run; None for all.
-        progress: Called with a stage's name, what is done of it, and all of it.
-        usages: What was asked and used; grows as the judge is at work.
-    """
-
-    settings: ModelSettings
-    store: Store = field(repr=False)
-    endpoint: Endpoint = field(default_factory=Endpoint)
-    max_calls: int | None = None
-    progress: Progress | None = field(default=None, repr=False)
-    usages: list[Usage] = field(default_factory=list, repr=False, compare=False)
-
-    @property
-    def name(self) -> str:
-        raise NotImplementedError
-
-    def _ask(self, prompts: Sequence[Prompt], parse: Callable[[Completion], T]) -> list[Outcome[T]]:
-        run = complete(
-            prompts,
-            self.settings,
-            endpoint=self.endpoint,
-            store=self.store,
-            parse=parse,
-            max_calls=self.max_calls,
-        )
-        self.usages.append(run.usage)
-        outcomes: list[Outcome[T]] = []
-        with run:
-            for outcome in run:
-                outcomes.append(outcome)
-                if self.progress is not None:
-                    self.progress(self.name, len(outcomes), len(prompts))
-        return outcomes
-
-
-@dataclass(frozen=True)
-class GptScore(_LlmPairJudge):
-    """Prefers the text that an LLM gives the higher score, from 0 to 10."""
-
-    @property
-    def name(self) -> str:
-        """``gpt-score:`` and the model."""
-        return f"gpt-score:{self.settings.model}"
-
-    @property
-    def prompt(self) -> str:
-        """Name and digest of the template."""
-        return prompt_version(SCORE)
-
-    def judge(self, pairs: Sequence[Pair]) -> list[Preference]:
-        """Ask for two scores a pair; the same score is a tie.
-
-        Raises:
-            UsageError: See ``arena.llm.complete``.
-            MissingDependencyError: If the extra ``llm`` is not installed.
-        """
-        texts = [(pair, text) for pair in pairs for text in (pair.first, pair.second)]
-        outcomes = self._ask([score_prompt(pair, text) for pair, text in texts], read_score)
-        scores = [
-            Score(each.value, each.failure, each.failure not in NOT_ASKED) for each in outcomes
-        ]
-        return [higher(*two) for two in zip(scores[::2], scores[1::2], strict=True)]
-
-
-@dataclass(frozen=True)
-class GptRanking(_LlmPairJudge):
-    """Prefers the text that an LLM calls the better of the two."""
-
-    @property
-    def name(self) -> str:
-        """``gpt-ranking:`` and the model."""
-        return f"gpt-ranking:{self.settings.model}"
-
-    @property
-    def prompt(self) -> str:
-        """Name and digest of the template."""
-        return prompt_version(RANKING)
-
-    def judge(self, pairs: Sequence[Pair]) -> list[Preference]:
-        """Ask for the better text of each pair.
-
-        Raises:
-            UsageError: See ``arena.llm.complete``.
-            MissingDependencyError: If the extra ``llm`` is not installed.
-        """
-        return [
-            Preference(None, each.failure, each.failure not in NOT_ASKED)
-            if each.value is None
-            else Preference("first" if each.value == 1 else "second")
-            for each in self._ask([ranking_prompt(pair) for pair in pairs], read_choice)
-        ]
-
-
-@dataclass(frozen=True)
-class LexicalPairJudge:
-    """Prefers the text that shares more with what it should be near to.
-
-    Faithfulness is the share of the answer's runs of characters that stand in the context.
-    Relevance, of answers and of contexts, is the Dice coefficient of the text's runs and the
-    question's: what the text holds besides lowers it.
-
-    Attributes:
-        length: Characters of a run.
-    """
-
-    length: int = RUN
-
-    def __post_init__(self) -> None:
-        if self.length < 1:
-            raise UsageError(f"the length of a run is {self.length}; give 1 or more")
-
-    @property
-    def name(self) -> str:
-        """``lexical``."""
-        return "lexical"
-
-    @property
-    def prompt(self) -> str:
-        """The settings."""
-        return f"characters:{self.length}"
-
-    def judge(self, pairs: Sequence[Pair]) -> list[Preference]:
-        """Judge each pair by itself."""
-        return [
-            higher(Score(self.score(pair, pair.first)), Score(self.score(pair, pair.second)))
-            for pair in pairs
-        ]
-
-    def score(self, pair: Pair, text: str) -> float:
-        """Return the score of one text of a pair, 0 to 1."""
-        if pair.criterion == FAITHFULNESS:
-            return self._held(text, pair.context or "")
-        return self._dice(text, pair.question)
-
-    def _held(self, text: str, context: str) -> float:
-        runs, known = character_runs(text, self.length), set(character_runs(context, self.length))
-        return sum(run in known for run in runs) / len(runs)
-
-    def _dice(self, one: str, other: str) -> float:
-        first, second = (Counter(character_runs(text, self.length)) for text in (one, other))
-        return 2 * (first & second).total() / (first.total() + second.total())

@@ -1,4 +1,4 @@
-"""Which of two texts of WikiEval is the better one, told from where they come from.
+"""WikiEval's files, and which of two texts is the better one, told from where they come from.
 
 A text that stands in two files may be spelled a little otherwise in one of them, where its
 encoding suffered on the way; so the most alike counts, if it is alike enough.
@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 from rapidfuzz.fuzz import ratio
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import Problem, UsageError
 from arena.data.rows import read_rows
-from surrogate.metaevaluation.wikieval.pairs import (
+from surrogate.metaevaluation.reading import (
+    FilledText,
+    in_order,
+    raise_if,
+    refuse,
+    validated_records,
+)
+from surrogate.metaevaluation.wikieval.judges import (
     ANSWER_RELEVANCE,
     COMPARED,
     CONTEXT_RELEVANCE,
@@ -48,27 +54,23 @@ def better_answers(
     Raises:
         DataError: For each question of which no answer, or more than one, is in both.
     """
-    found: dict[str, tuple[int, int]] = {}
+    labels: dict[str, tuple[int, int]] = {}
     problems = [*_absent(faithfulness, relevance, FILES[ANSWER_RELEVANCE])]
     problems += _absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[ANSWER_RELEVANCE])
-    others = dict(iter(relevance.groupby("question", sort=False)))
-    for question, rows in faithfulness.groupby("question", sort=False):
-        if question not in others:
-            continue
-        scored = [
-            (ratio(one.answer, other.answer), (int(one.label), int(other.label)))
-            for one in rows.itertuples()
-            for other in others[question].itertuples()
+    both = faithfulness.merge(relevance, on="question", suffixes=("", "_other"))
+    for question, rows in both.groupby("question", sort=False):
+        alike = [
+            (int(row.label), int(row.label_other))
+            for row in rows.itertuples()
+            if ratio(row.answer, row.answer_other) >= ALIKE
         ]
-        alike = [labels for likeness, labels in scored if likeness >= ALIKE]
         if len(alike) == 1:
-            found[str(question)] = alike[0]
+            labels[str(question)] = alike[0]
         else:
             fault = f"has {len(alike)} answers in common with {FILES[ANSWER_RELEVANCE]}, not one"
             problems.append(_problem(FILES[FAITHFULNESS], rows, question, fault))
-    if problems:
-        raise DataError(problems)
-    return found
+    raise_if(problems)
+    return labels
 
 
 def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict[str, int]:
@@ -84,23 +86,21 @@ def better_contexts(faithfulness: pd.DataFrame, relevance: pd.DataFrame) -> dict
     Raises:
         DataError: For each question of which neither context, or both equally, is that one.
     """
-    found: dict[str, int] = {}
+    labels: dict[str, int] = {}
     problems = [*_absent(relevance, faithfulness, FILES[FAITHFULNESS], FILES[CONTEXT_RELEVANCE])]
-    known = faithfulness.groupby("question", sort=False)["context"].first()
-    for question, rows in relevance.groupby("question", sort=False):
-        if question not in known.index:
-            continue
+    known = faithfulness.drop_duplicates("question")[["question", "context"]]
+    both = relevance.merge(known, on="question", suffixes=("", "_known"))
+    for question, rows in both.groupby("question", sort=False):
         scored = sorted(
-            (ratio(row.context, known[question]), int(row.label)) for row in rows.itertuples()
+            (ratio(row.context, row.context_known), int(row.label)) for row in rows.itertuples()
         )
         if scored[1][0] >= ALIKE and scored[1][0] > scored[0][0]:
-            found[str(question)] = scored[1][1]
+            labels[str(question)] = scored[1][1]
         else:
             fault = f"has no one context that is the one in {FILES[FAITHFULNESS]}"
             problems.append(_problem(FILES[CONTEXT_RELEVANCE], rows, question, fault))
-    if problems:
-        raise DataError(problems)
-    return found
+    raise_if(problems)
+    return labels
 
 
 def _absent(
@@ -124,39 +124,16 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse", "labeled"
 """Columns of a table of pairs."""
 
 _LABELS = {"0": 0, "1": 1}
-_HINTS = {
-    "missing": ("is missing", "add the column"),
-    "empty": ("is empty", "give it a value"),
-    "label": ("is no label", "write 0 or 1"),
-}
-
-
-def _filled(value: object) -> object:
-    if value is None or not str(value).strip():
-        raise PydanticCustomError("empty", "is empty")
-    return value
 
 
 def _label(value: object) -> object:
     label = _LABELS.get(str(value).strip())
     if label is None:
-        raise PydanticCustomError("label", "is no label")
+        raise refuse("is no label", "write 0 or 1")
     return label
 
 
-Text = Annotated[str, BeforeValidator(_filled)]
 Label = Annotated[int, BeforeValidator(_label)]
-
-
-class AnswerInContext(BaseModel):
-    """A row of ``ff.csv``."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    question: Text
-    context: Text
-    answer: Text
-    label: Label
 
 
 class AnswerAlone(BaseModel):
@@ -164,9 +141,15 @@ class AnswerAlone(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    question: Text
-    answer: Text
+    question: FilledText
+    answer: FilledText
     label: Label
+
+
+class AnswerInContext(AnswerAlone):
+    """A row of ``ff.csv``."""
+
+    context: FilledText
 
 
 class ContextAlone(BaseModel):
@@ -174,8 +157,8 @@ class ContextAlone(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    question: Text
-    context: Text
+    question: FilledText
+    context: FilledText
     label: Label
 
 
@@ -244,39 +227,26 @@ def _read_all(folder: Path, criteria: Iterable[Criterion]) -> dict[Criterion, pd
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one with ff.csv, ar.csv, cr.csv")
     problems: list[Problem] = []
-    found = {name: _read_file(folder / FILES[name], name, problems) for name in criteria}
-    if problems:
-        raise DataError(problems)
-    return found
+    tables = {name: _read_file(folder / FILES[name], name, problems) for name in criteria}
+    raise_if(problems)
+    return tables
 
 
 def _read_file(path: Path, criterion: Criterion, problems: list[Problem]) -> pd.DataFrame:
     """Return the rows of a file by question, with their lines; adds what is wrong to problems."""
     if not path.is_file():
         raise UsageError(f"{path.parent} holds no {path.name}, which is for {criterion}")
-    rows = read_rows(path)
-    found = list(rows.problems)
     record = _RECORDS[criterion]
-    checked: list[dict[str, Any]] = []
-    for line, given in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
-        try:
-            fields = record.model_validate(given).model_dump()
-        except ValidationError as error:
-            found += [_problem_reading(dict(each), path.name, int(line)) for each in error.errors()]
-        else:
-            checked.append(fields | {"line": int(line)})
+    faults: list[Problem] = []
+    checked = [
+        fields.model_dump() | {"line": line}
+        for line, fields in validated_records(read_rows(path), record, faults)
+    ]
     table = pd.DataFrame(checked, columns=[*record.model_fields, "line"])
-    if not found:
-        found = [*_unpaired(table, path.name)]
-    problems += sorted(found, key=lambda each: each.line or 0)
+    if not faults:
+        faults = [*_unpaired(table, path.name)]
+    problems += in_order(faults)
     return table
-
-
-def _problem_reading(error: dict[str, Any], source: str, line: int) -> Problem:
-    kind, column = str(error["type"]), str(error["loc"][0])
-    value = None if kind == "missing" else error["input"]
-    fault, hint = _HINTS.get(kind, (str(error["msg"]), "write it as text"))
-    return Problem(source, line, column, value, fault, hint)
 
 
 def _unpaired(table: pd.DataFrame, source: str) -> Iterable[Problem]:
@@ -301,14 +271,14 @@ def _better_labels(
     """Return, for each criterion and question, the label of the better text."""
     if better == "label":
         return {name: dict.fromkeys(rows[name]["question"], 1) for name in chosen}
-    found: dict[Criterion, dict[str, int]] = {}
+    better_of: dict[Criterion, dict[str, int]] = {}
     if ANSWER_RELEVANCE in rows:
         answers = better_answers(rows[FAITHFULNESS], rows[ANSWER_RELEVANCE])
-        found[FAITHFULNESS] = {question: labels[0] for question, labels in answers.items()}
-        found[ANSWER_RELEVANCE] = {question: labels[1] for question, labels in answers.items()}
+        better_of[FAITHFULNESS] = {question: labels[0] for question, labels in answers.items()}
+        better_of[ANSWER_RELEVANCE] = {question: labels[1] for question, labels in answers.items()}
     if CONTEXT_RELEVANCE in rows:
-        found[CONTEXT_RELEVANCE] = better_contexts(rows[FAITHFULNESS], rows[CONTEXT_RELEVANCE])
-    return found
+        better_of[CONTEXT_RELEVANCE] = better_contexts(rows[FAITHFULNESS], rows[CONTEXT_RELEVANCE])
+    return better_of
 
 
 def _pairs(

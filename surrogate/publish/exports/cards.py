@@ -56,7 +56,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def agreement_table(board: Board) -> str:
+def tau_table(board: Board) -> str:
     """Return Kendall tau a language, and its mean."""
     rows = [
         [
@@ -195,7 +195,7 @@ def _text(board: Board, files: Sequence[str], answers: int) -> str:
         _how_made(summary),
         "How far the synthetic ranking agrees with that from the judgments (Kendall tau; *unseen* "
         "is with every system rated by a surrogate that was trained without it):",
-        agreement_table(board),
+        tau_table(board),
         "## Signature",
         signature_list(board),
         "## Limits",
@@ -230,15 +230,15 @@ answers = read_answers("answers.jsonl", arena.queries)  # answers of new systems
 print(board.rank(answers, arena).new)
 ```"""
 _SECURITY = (
-    "`judge.skops` is no pickle. `read_board` checks that it holds the known classes of a forest, "
-    "or the numbers of a linear model, and nothing else, and that its arrays fit together, before "
-    "anything is used; a file that does not pass is refused. Nothing in it is run. A model can "
-    "still be wrong on purpose: compare the digest with one you trust."
+    "`surrogate.zip` holds data alone: JSON, a Parquet table and plain arrays, no pickle. Their "
+    "types, shapes and bounds are checked before anything is used, and a file that does not pass "
+    "is refused; the surrogate is put together, or trained again, from them. Nothing in it is run. "
+    "A surrogate can still be wrong on purpose: compare the digest with one you trust."
 )
 
 
 def model_card(board: Board, license_name: str) -> str:
-    """Write the ``README.md`` that publishes a board's ``judge.skops`` as a model.
+    """Write the ``README.md`` that publishes a board's ``surrogate.zip`` as a model.
 
     Args:
         board: Its board.
@@ -256,7 +256,7 @@ def model_card(board: Board, license_name: str) -> str:
         "license": checked_license(license_name),
         "library_name": "sklearn",
         "pipeline_tag": _TASK["type"],
-        "tags": [*TAGS, "skops"],
+        "tags": list(TAGS),
         "metrics": ["kendall_tau"],
         "model-index": _model_index(board),
     }
@@ -303,7 +303,7 @@ def _text_model_card(board: Board, digest: str) -> str:
         "Kendall tau between the ranking by this model and that from the judgments. *tau* has most "
         "systems in training; *tau unseen* rates every system by a model that was trained without "
         "it, and is the figure to trust for new systems.",
-        agreement_table(board),
+        tau_table(board),
         "## Limitations",
         bullets(limits(board)),
         "## How to load it",

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -333,3 +333,23 @@ def _printable_markdown(mark: str) -> str:
     if mark.isspace():
         return " "
     return "\N{REPLACEMENT CHARACTER}" if unicodedata.category(mark) in {"Cc", "Cs"} else mark
+
+
+EXPORT_FORMATS: Mapping[str, tuple[str, Callable[[ExportedBoard], str] | None]] = {
+    "csv": (".csv", csv_text),
+    "json": (".json", json_text),
+    "markdown": (".md", markdown_table),
+    "latex": (".tex", latex_table),
+    "parquet": (".parquet", None),
+}
+"""Format to the suffix of its files and its text; Parquet is no text."""
+
+
+def write_export(board: ExportedBoard, format_name: str, folder: Path, name: str) -> None:
+    """Write a board in one of ``EXPORT_FORMATS`` to a folder."""
+    suffix, text_of = EXPORT_FORMATS[format_name]
+    path = folder / f"{name}{suffix}"
+    if text_of is None:
+        write_parquet(board, path)
+    else:
+        path.write_text(text_of(board), encoding="utf-8", newline="")

@@ -13,8 +13,8 @@ from arena.data.errors import UsageError
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
 from surrogate.publish.figures.importances import feature_lollipops, importance_boxes
-from surrogate.publish.figures.matrices import rank_heat_map, win_matrix
-from surrogate.publish.figures.ratings import rating_intervals, tau_scatter
+from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
+from surrogate.publish.figures.ratings import draw_ratings, tau_scatter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,8 +69,8 @@ KINDS: Mapping[str, Drawings] = MappingProxyType(
         "heatmap": _whole_board("heatmap", rank_heat_map),
         "lollipops": _whole_board("lollipops", feature_lollipops),
         "importances": _all_or_one("importances", importance_boxes),
-        "ratings": _each("ratings", rating_intervals),
-        "wins": _all_or_one("wins", win_matrix),
+        "ratings": _each("ratings", draw_ratings),
+        "wins": _all_or_one("wins", draw_win_matrix),
         "scatter": _all_or_one("scatter", tau_scatter),
     }
 )

@@ -381,10 +381,7 @@ def _write(
     text.set_in_layout(False)
 
 
-REBUILD = "build the board anew with  surrogate-arena board ARENA --out DIR"
-
-
-def rows_of(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
+def language_rows(table: pd.DataFrame, language: str | None) -> pd.DataFrame:
     """Return the rows of a language; all of them for None.
 
     Raises:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import ArenaError, UsageError
-from arena.judging.llm_judge import model_families
+from arena.judging.families import model_families
 from features.engine.extraction import feature_columns
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
@@ -23,12 +23,12 @@ from surrogate.publish.figures.figure import (
     drawable,
     judged_languages,
     label_inches,
+    language_rows,
     legend,
     longest_width,
     new_sheet,
     panels,
     read_study,
-    rows_of,
     shortened,
     shown_names,
     style,
@@ -195,7 +195,7 @@ def importance_boxes(board: Board, language: str | None = None) -> Figure:
     Raises:
         UsageError: If the board has no importances, or not in this language.
     """
-    chosen = rows_of(board.importances, language)
+    chosen = language_rows(board.importances, language)
     shares = chosen.groupby("feature")[[*_SHARES, *_QUARTILES]].mean()
     shares = shares[shares["importance"].notna()].sort_values(
         ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"

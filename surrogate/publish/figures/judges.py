@@ -1,4 +1,4 @@
-"""Unit tests of a judge that it passes, metrics by types of test (GroUSE)."""
+"""Figures of judges: unit tests passed (GroUSE), balanced accuracy by language (MEMERAG)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ from surrogate.publish.formats import count_of, decimal, finite, percent, whole
 from surrogate.publish.palette import BLUE, SEQUENTIAL, SKY_BLUE
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMNS = ("test_type", "metric", "passed", "tests")
+MATRIX_COLUMNS = ("test_type", "metric", "passed", "tests")
 
 _CELL_INCHES = 0.36
 _COLUMN_INCHES = 0.62
@@ -86,11 +88,11 @@ def grouse_matrix(table: pd.DataFrame, judge: str, signature: str) -> Figure:
 
 
 def _check(table: pd.DataFrame) -> None:
-    absent = [name for name in COLUMNS if name not in table]
+    absent = [name for name in MATRIX_COLUMNS if name not in table]
     if absent or table.empty:
         raise UsageError(
             f"the table of unit tests lacks {', '.join(absent) or 'rows'}; "
-            f"give it the columns {', '.join(COLUMNS)}"
+            f"give it the columns {', '.join(MATRIX_COLUMNS)}"
         )
     problems = []
     repeated = table.duplicated(["metric", "test_type"])
@@ -122,13 +124,8 @@ def _texts(passed: Floats, tests: Floats) -> list[list[str]]:
     ]
 
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 HATCH = "////"
-COLUMNS_MEMERAG_BARS = (
+SCORE_COLUMNS = (
     *("judge", "prompt", "language", "balanced_accuracy", "standard_error"),
     *("sentences", "failures", "not_asked", "mark"),
 )
@@ -145,17 +142,17 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     The best judge of a language is darker; hatched ones are not statistically different from it.
 
     Args:
-        scores: As ``arena.metaevaluation.memerag.mark_best`` returns them.
+        scores: As ``surrogate.metaevaluation.mark_best`` returns them.
         signature: How they were computed.
 
     Raises:
         UsageError: If the table is empty or lacks a column.
     """
-    absent = [name for name in COLUMNS_MEMERAG_BARS if name not in scores]
+    absent = [name for name in SCORE_COLUMNS if name not in scores]
     if absent or scores.empty:
         raise UsageError(
             f"the scores lack {', '.join(absent) or 'rows'}; take them from "
-            "surrogate.metaevaluation.memerag: mark_best(score_judges(verdicts), verdicts)"
+            "surrogate.metaevaluation: mark_best(score_judges(verdicts), verdicts)"
         )
     judged = scores.assign(shown=_shown(scores))
     judges = list(dict.fromkeys(judged["shown"]))

@@ -18,11 +18,11 @@ from surrogate.publish.figures.figure import (
     Caption,
     judged_languages,
     label_inches,
+    language_rows,
     longest_width,
     new_sheet,
     order_of,
     panels,
-    rows_of,
     shown_names,
     style,
 )
@@ -146,7 +146,7 @@ _LEAST_CELL_INCHES = 0.11
 _WHOLE_INCHES = 20.0
 
 
-def win_matrix(board: Board, language: str | None = None) -> Figure:
+def draw_win_matrix(board: Board, language: str | None = None) -> Figure:
     """Draw each system's share of points against each other one; a tie is half a point.
 
     Args:
@@ -156,7 +156,7 @@ def win_matrix(board: Board, language: str | None = None) -> Figure:
     Raises:
         UsageError: If the board has no win matrix, or not in this language.
     """
-    counts = rows_of(board.win_matrix, language)
+    counts = language_rows(board.win_matrix, language)
     points, battles = _sums(counts, order_of(board, language, counts["system"]))
     names = [str(name) for name in battles.index]
     cell = float(np.clip(_WHOLE_INCHES / len(names), _LEAST_CELL_INCHES, _CELL_INCHES))

@@ -19,12 +19,12 @@ from surrogate.publish.figures.figure import (
     drawable,
     judged_languages,
     label_inches,
+    language_rows,
     legend,
     longest_width,
     new_sheet,
     order_of,
     panels,
-    rows_of,
     shown_names,
     style,
 )
@@ -45,7 +45,7 @@ _RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 """Of the columns on the right."""
 
 
-def rating_intervals(board: Board, language: str) -> Figure:
+def draw_ratings(board: Board, language: str) -> Figure:
     """Draw the ratings of one language with their intervals, best arena rank at the top.
 
     Bands hold systems of one tier, which the arena's judgments cannot distinguish; on the right
@@ -58,7 +58,7 @@ def rating_intervals(board: Board, language: str) -> Figure:
     Raises:
         UsageError: If the board has no such language, or no rating in it.
     """
-    rows = rows_of(board.ratings, language).set_index("system")
+    rows = language_rows(board.ratings, language).set_index("system")
     rows = rows.reindex(order_of(board, language, rows.index))
     rows = rows[rows[["rating", "arena_rating"]].notna().any(axis=1)]
     if rows.empty:
@@ -86,7 +86,7 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
             f" in {count_of(summary.judgments, 'judgment')} of "
             f"{count_of(summary.questions_judged, 'question')} by {board.summary.judge}"
         )
-    note += ". Arena: 95% over tournaments. "
+    note += ". Arena: 95% over resampled questions. "
     if rows["low"].notna().any():
         level = percent(summary.interval.level) if summary is not None else "90%"
         note += f"Surrogate: {level}, from ratings by surrogates that did not see the system. "
@@ -178,7 +178,7 @@ def tau_scatter(board: Board, language: str | None = None) -> Figure:
     Raises:
         UsageError: If no system has both ratings, or the board has no such language.
     """
-    ratings = rows_of(board.ratings, language)
+    ratings = language_rows(board.ratings, language)
     both = ratings[ratings[["rating", "arena_rating"]].notna().all(axis=1)]
     if both.empty:
         raise UsageError("no system has a rating by both arena and surrogate, so nothing compares")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DESIGNS = {
     "questions": "Fewer questions, all their pairs",
     "pairs": "Random pairs of each question",
-    "completed": "Random pairs, the others foretold",
+    "completed": "Random pairs, the others predicted",
     "adaptive": "Pairs chosen one after the other",
 }
 

@@ -9,7 +9,7 @@ from surrogate.board.board import Board
 from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
-    Scale,
+    LinearScale,
     Span,
     count_of,
     language_name,
@@ -21,11 +21,11 @@ from surrogate.publish.formats import (
 
 MACRO = "Mean over languages"
 
-_TAU = Scale(-1.0, 1.0)
+_TAU = LinearScale(-1.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Fact:
+class JudgeFact:
     """Something known of the judge, or why it is not.
 
     Attributes:
@@ -86,7 +86,7 @@ class JudgePage:
 
     judge: str
     report: JudgeReport
-    facts: list[Fact]
+    facts: list[JudgeFact]
     tau: list[TauRow]
     mean: TauRow | None
 
@@ -152,7 +152,7 @@ def _why(notes: Sequence[str]) -> str:
     return "; ".join(notes) or "fewer than two systems have both ratings, or all are tied"
 
 
-def _facts(report: JudgeReport) -> list[Fact]:
+def _facts(report: JudgeReport) -> list[JudgeFact]:
     return [
         _flip_fact(report.flip_rate),
         _position_fact(report.position),
@@ -161,45 +161,45 @@ def _facts(report: JudgeReport) -> list[Fact]:
     ]
 
 
-def _flip_fact(flips: FlipRate) -> Fact:
+def _flip_fact(flips: FlipRate) -> JudgeFact:
     term = "Verdicts that flip with the order"
     if flips.rate is None:
-        return Fact(term, percent(None), _unknown(flips.reason))
+        return JudgeFact(term, percent(None), _unknown(flips.reason))
     detail = f"{whole(flips.flipped)} of {whole(flips.items)} pairs shown in both orders"
-    return Fact(term, percent(flips.rate, 1), detail)
+    return JudgeFact(term, percent(flips.rate, 1), detail)
 
 
-def _position_fact(position: Position) -> Fact:
+def _position_fact(position: Position) -> JudgeFact:
     term = "Wins of the answer shown first"
     if position.share is None:
-        return Fact(term, percent(None), _unknown(position.reason))
+        return JudgeFact(term, percent(None), _unknown(position.reason))
     spread = (
         ""
         if position.low is None or position.high is None
         else f"; 95% interval {percent(position.low, 1)} to {percent(position.high, 1)}"
     )
     detail = f"{whole(position.first_wins)} of {whole(position.decided)} decided battles{spread}"
-    return Fact(term, percent(position.share, 1), detail)
+    return JudgeFact(term, percent(position.share, 1), detail)
 
 
-def _failure_fact(report: JudgeReport) -> Fact:
+def _failure_fact(report: JudgeReport) -> JudgeFact:
     term = "Judgments without a verdict"
     failures = report.failures
     if failures.count is None:
-        return Fact(term, whole(None), _unknown(failures.reason))
+        return JudgeFact(term, whole(None), _unknown(failures.reason))
     reasons = sorted(failures.reasons.items(), key=lambda item: (-item[1], item[0]))
     detail = listing(f"{name}: {whole(count)}" for name, count in reasons)
-    return Fact(term, whole(failures.count), detail if reasons else "")
+    return JudgeFact(term, whole(failures.count), detail if reasons else "")
 
 
-def _usage_facts(usage: UsageCounts) -> list[Fact]:
+def _usage_facts(usage: UsageCounts) -> list[JudgeFact]:
     parts = [
         ("Calls of the judge", usage.calls),
         ("Tokens of prompts", usage.prompt_tokens),
         ("Tokens of replies", usage.completion_tokens),
     ]
     return [
-        Fact(term, whole(count), _unknown(usage.reason) if count is None else "")
+        JudgeFact(term, whole(count), _unknown(usage.reason) if count is None else "")
         for term, count in parts
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from surrogate.board.board import Board
-from surrogate.publish.formats import Scale, Span, finite, language_name, span
+from surrogate.publish.formats import LinearScale, Span, finite, language_name, span
 from surrogate.publish.palette import SEQUENTIAL
 from surrogate.publish.view import RankMatrix, rank_matrix, ratings_with_tiers, unranked_reason
 
@@ -73,7 +73,7 @@ class Overview:
         rows: Ranked systems, best first.
         unranked: The others.
         ranked_languages: Languages with a board, code to name.
-        data: Each language's board, for the filter; see ``language_data``.
+        data: Each language's board, for the filter; see ``filter_data``.
     """
 
     rows: list[OverallRow]
@@ -94,13 +94,13 @@ def overview(board: Board, slugs: Mapping[str, str]) -> Overview:
         rows=_overall_rows(board, ranked),
         unranked=_unranked(board, set(ranked["system"])),
         ranked_languages={code: language_name(code) for code in board.languages},
-        data=language_data(board, slugs),
+        data=filter_data(board, slugs),
     )
 
 
 def _overall_rows(board: Board, ranked: pd.DataFrame) -> list[OverallRow]:
     ranks = board.ratings.groupby("system")["rank"].agg(["min", "max"])
-    scale = Scale(1.0, float(max(board.ratings["rank"].max(), 2.0)))
+    scale = LinearScale(1.0, float(max(board.ratings["rank"].max(), 2.0)))
     top_tiers = _top_tiers(board)
     shared = ranked["rank"].duplicated(keep=False)
     rows = []
@@ -160,7 +160,7 @@ def _reasons(board: Board, system: str, rows: pd.DataFrame) -> dict[str, list[st
     return found
 
 
-def language_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
+def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     """Return every language's board as compact JSON for the page's filter.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The folder of a site: written beside its place, then put there whole."""
+"""A board as a site: its templates filled, its folder replaced whole."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import base64
 import hashlib
 import json
 import re
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.data.errors import UsageError
+from arena.data.files import replaced_folder
 from arena.data.version import __version__
 from surrogate.board.board import Board
 from surrogate.publish import formats, palette
@@ -29,24 +27,6 @@ MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
 
 _GENERATOR = "surrogate-arena report"
-
-
-@contextmanager
-def replaced_site(out: Path) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of ``out`` when the block succeeds.
-
-    Raises:
-        UsageError: If ``out`` is a file, or a folder that holds anything but a site.
-    """
-    out = out.resolve()
-    check_replaceable(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".writing-") as workshop:
-        fresh = Path(workshop) / "fresh"
-        fresh.mkdir()
-        yield fresh
-        _write_marker(fresh)
-        _put(fresh, out, Path(workshop) / "former")
 
 
 def check_replaceable(out: Path) -> None:
@@ -102,19 +82,6 @@ def _write_marker(folder: Path) -> None:
     }
     text = json.dumps(content, indent=1) + "\n"
     (folder / MARKER).write_text(text, encoding="utf-8")
-
-
-def _put(fresh: Path, out: Path, former: Path) -> None:
-    if not out.exists():
-        fresh.rename(out)
-        return
-    out.rename(former)
-    try:
-        fresh.rename(out)
-    except OSError:
-        former.rename(out)
-        raise
-    shutil.rmtree(former)
 
 
 if TYPE_CHECKING:
@@ -233,13 +200,13 @@ def _digest(script: str) -> str:
 INDEX = "index.html"
 
 
-def write_site(board_folder: Path | str, out: Path | str) -> Path:
-    """Write a board folder as HTML pages that need neither a server nor the network.
+def write_site(board: Board, out: Path | str) -> Path:
+    """Write a board as HTML pages that need neither a server nor the network.
 
     The same board gives the same bytes.
 
     Args:
-        board_folder: What ``surrogate-arena board`` wrote.
+        board: The board.
         out: Folder to write to, created if absent; a site that is there is replaced whole, and
             stays as it was if anything fails.
 
@@ -247,16 +214,15 @@ def write_site(board_folder: Path | str, out: Path | str) -> Path:
         The path of ``index.html``.
 
     Raises:
-        UsageError: If there is no board, or ``out`` holds anything but a site.
-        DataError: If a file of the board is damaged.
+        UsageError: If ``out`` holds anything but a site.
     """
     out = Path(out)
     check_replaceable(out)
-    board = Board.load(board_folder)
     summary = board.summary
     pages = Pages(summary.arena, summary.judge, summary.fingerprint, __version__)
-    with replaced_site(out) as folder:
+    with replaced_folder(out) as folder:
         _write_pages(board, pages, folder)
+        _write_marker(folder)
     return out / INDEX
 
 

@@ -10,8 +10,16 @@ import pandas as pd
 
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
-from surrogate.board.tables import Example, Verdict
-from surrogate.publish.formats import Scale, Span, count_of, finite, language_name, scale_over, span
+from surrogate.board.tables import Example, ExampleVerdict
+from surrogate.publish.formats import (
+    LinearScale,
+    Span,
+    count_of,
+    finite,
+    language_name,
+    scale_over,
+    span,
+)
 from surrogate.publish.view import mean_importances, ratings_with_tiers, unranked_reason
 
 
@@ -41,7 +49,7 @@ class FieldFeature:
     name: str
     importance: float | None
     median: float | None
-    scale: Scale
+    scale: LinearScale
     box: Box
 
 
@@ -215,7 +223,7 @@ class ShownExample:
     question: str
     text: str
     cut: int
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ExampleVerdict, ...]
     outcomes: Mapping[str, int]
 
 
@@ -310,7 +318,7 @@ class SystemPages:
         )
 
 
-def _rating_scale(board: pd.DataFrame) -> Scale:
+def _rating_scale(board: pd.DataFrame) -> LinearScale:
     columns = ["rating", "low", "high", "arena_rating", "arena_low", "arena_high"]
     return scale_over(board[columns].to_numpy(float).ravel())
 

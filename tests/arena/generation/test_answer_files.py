@@ -7,9 +7,9 @@ import pytest
 from asked_questions import build_queries
 
 from arena import Arena, ArenaInfo, DataError, UsageError, read_arena, write_arena
+from arena.data.append import append_rows
 from arena.generation import (
-    append_answers,
-    note_missing,
+    list_unanswered,
     read_arena_to_answer,
     write_answers,
 )
@@ -43,20 +43,20 @@ def folder(tmp_path):
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".parquet"])
 def test_answers_are_added_and_their_system_declared(folder, suffix):
     where = folder(suffix)
-    path, added = append_answers(where, answers_of("new", "q0", "q2"))
+    path, added = append_rows(where, "answers", answers_of("new", "q0", "q2"))
     assert (path.name, added) == (f"answers{suffix}", 2)
     read = read_arena(where)
     assert list(read.answers["system"]) == ["old", "old", "new", "new"]
     assert read.info.systems == ("old", "new")
     assert json.loads((where / "arena.json").read_text(encoding="utf-8"))["extra"] == "too"
-    assert append_answers(where, answers_of("new", "q0", "q1"))[1] == 1
+    assert append_rows(where, "answers", answers_of("new", "q0", "q1"))[1] == 1
     assert len(read_arena(where).answers) == 5
 
 
 def test_answers_that_are_there_stay(folder):
     where = folder()
     before = (where / "answers.jsonl").read_bytes()
-    assert append_answers(where, answers_of("old", "q0").assign(answer="other"))[1] == 0
+    assert append_rows(where, "answers", answers_of("old", "q0").assign(answer="other"))[1] == 0
     assert (where / "answers.jsonl").read_bytes() == before
 
 
@@ -64,7 +64,7 @@ def test_an_arena_may_get_its_first_answers(folder):
     where = folder(systems=("old",))
     (where / "answers.jsonl").unlink()
     assert read_arena_to_answer(where).answers.empty
-    append_answers(where, answers_of("new", "q0"))
+    append_rows(where, "answers", answers_of("new", "q0"))
     assert list(read_arena_to_answer(where).answers["system"]) == ["new"]
 
 
@@ -72,17 +72,17 @@ def test_damaged_answers_are_left_alone(folder):
     where = folder()
     (where / "answers.jsonl").write_text('{"query_id": "q0"}\n', encoding="utf-8")
     with pytest.raises(DataError, match="column is missing"):
-        append_answers(where, answers_of("new", "q0"))
+        append_rows(where, "answers", answers_of("new", "q0"))
     (where / "answers.csv").write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match="several times"):
-        append_answers(where, answers_of("new", "q0"))
+        append_rows(where, "answers", answers_of("new", "q0"))
 
 
 def test_a_folder_without_questions_is_refused(folder):
     where = folder()
     (where / "answers.jsonl").unlink()
     (where / "queries.jsonl").unlink()
-    with pytest.raises(UsageError, match="has 0 files of queries"):
+    with pytest.raises(UsageError, match="has no file of queries"):
         read_arena_to_answer(where)
 
 
@@ -103,7 +103,7 @@ def test_a_file_of_other_answers_is_not_replaced(folder, tmp_path):
 
 def generated(system, failed=(), skipped=()):
     failures = [(q, "en", system, "timeout", "", "v1", "k") for q in failed]
-    left_out = [(q, "en", system, "Q?", "time_dependent", "why") for q in skipped]
+    left_out = [(q, "en", system, "time_dependent", "why", "v1", "k", "Q?") for q in skipped]
     counts = dict.fromkeys(GenerationSummary.__dataclass_fields__, 0) | {"system": system}
     return Generated(
         answers_of(system),
@@ -116,15 +116,15 @@ def generated(system, failed=(), skipped=()):
 def test_what_is_missing_is_listed_as_long_as_it_is(tmp_path):
     queries = build_queries(3)
     failed, skipped = tmp_path / "failed_answers.jsonl", tmp_path / "skipped_questions.jsonl"
-    assert note_missing(tmp_path, generated("s", ["q0", "q1"], ["q2"]), queries) == [
+    assert list_unanswered(tmp_path, generated("s", ["q0", "q1"], ["q2"]), queries) == [
         failed,
         skipped,
     ]
-    note_missing(tmp_path, generated("t", ["q0"]), queries)
-    note_missing(tmp_path, generated("s", ["q1"]), queries)
+    list_unanswered(tmp_path, generated("t", ["q0"]), queries)
+    list_unanswered(tmp_path, generated("s", ["q1"]), queries)
     rows = [json.loads(line) for line in failed.read_text(encoding="utf-8").splitlines()]
     assert [(row["system"], row["query_id"]) for row in rows] == [("t", "q0"), ("s", "q1")]
     assert not skipped.exists()
-    note_missing(tmp_path, generated("s"), queries)
-    assert note_missing(tmp_path, generated("t"), queries) == []
+    list_unanswered(tmp_path, generated("s"), queries)
+    assert list_unanswered(tmp_path, generated("t"), queries) == []
     assert not failed.exists()

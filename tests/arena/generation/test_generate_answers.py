@@ -5,7 +5,7 @@ from asked_questions import build_queries, question_of
 from chat_server import broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo, UsageError
-from arena.data.folder import checked_answers, rows_of
+from arena.data.folder import as_rows, checked_answers
 from arena.generation import choose_questions, dry_run_generate, generate_answers
 from arena.judging import choose_pairs
 from arena.llm import Budget
@@ -22,7 +22,7 @@ def test_answers_are_native_and_can_be_parsed(serve, system_at, store):
     queries = build_queries(3, ("en", "fi"))
     system = system_at(serve(good), name="my-system")
     generated = generate_answers(queries, system, store)
-    checked = checked_answers(rows_of(generated.answers, "answers"), queries)
+    checked = checked_answers(as_rows(generated.answers, "answers"), queries)
     assert len(checked) == 6
     assert set(checked["system"]) == {"my-system"}
     parsed = parse_answer(checked["answer"][0])
@@ -30,7 +30,7 @@ def test_answers_are_native_and_can_be_parsed(serve, system_at, store):
     assert parsed.text == "The Weekly Newes [1#0]."
     assert parsed.reason == "the first passage says so [1#0]"
     assert set(generated.answers["prompt"]) == {system.prompt.version}
-    assert generated.summary.answered == generated.summary.calls == 6
+    assert generated.summary.answered == generated.summary.usage.calls == 6
 
 
 def test_each_question_gets_its_own_prompt_and_its_own_answer(serve, system_at, store):
@@ -62,8 +62,8 @@ def test_failures_are_counted_and_asked_again_where_they_may_pass(serve, system_
     }
     second = generate_answers(queries, system, store)
     assert list(second.answers["query_id"]) == ["q1", "q3"]
-    assert second.summary.calls == 1
-    assert second.summary.from_store == 3
+    assert second.summary.usage.calls == 1
+    assert second.summary.usage.from_store == 3
 
 
 def test_nothing_is_asked_twice(serve, system_at, store):
@@ -71,8 +71,8 @@ def test_nothing_is_asked_twice(serve, system_at, store):
     limited = generate_answers(queries, system_at(server), store, budget=Budget(3))
     assert limited.summary.failures == {"over_budget": 1}
     whole = generate_answers(queries, system_at(server), store)
-    assert whole.summary.from_store == 3
-    assert generate_answers(queries, system_at(server), store).summary.calls == 0
+    assert whole.summary.usage.from_store == 3
+    assert generate_answers(queries, system_at(server), store).summary.usage.calls == 0
     assert set(server.asked.values()) == {1}
     assert len(server.asked) == 4
 

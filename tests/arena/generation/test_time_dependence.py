@@ -68,7 +68,7 @@ def test_questions_are_told_in_their_order(serve, store, filter_at):
     told = time_dependence(build_queries(4), filter_at(serve(behave)), store)
     assert list(told.labels["label"]) == ["yes", None, "no", "no"]
     assert list(told.labels["reason"]) == [None, "unparsable", None, None]
-    assert told.labels["rationale"][0] == "It depends."
+    assert told.labels["detail"][0] == "It depends."
     assert told.keys("yes") == {("en", "q0")}
 
 
@@ -83,14 +83,16 @@ def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_a
             "query_id": "q0",
             "language": "en",
             "system": "m",
-            "query": "Question 0 in en?",
             "reason": "time_dependent",
-            "rationale": "It depends.",
+            "detail": "It depends.",
+            "prompt": "time-dependent.v1",
+            "key": generated.skipped["key"][0],
+            "query": "Question 0 in en?",
         }
     ]
     summary = generated.summary
     assert summary.failures == {"time_dependence_unparsable": 1}
-    assert (summary.time_dependent, summary.filter_calls, summary.calls) == (1, 4, 2)
+    assert (summary.time_dependent, summary.filter_usage.calls, summary.usage.calls) == (1, 4, 2)
     assert {body["model"] for body in server.bodies} == {"filter", "m"}
 
 

@@ -8,10 +8,9 @@ from chat_server import broken, completion, error, refused
 from judged_systems import better, build_arena, shown_answers
 
 from arena import MissingDependencyError, UsageError
-from arena.data.folder import checked_arena, rows_of
+from arena.data.folder import as_rows, checked_arena
 from arena.judging import choose_pairs, dry_run_judge, judge_arena
 from arena.llm import Budget, Price
-from arena.rating.battle_codes import code_judgments
 from arena.rating.ratings import rate
 
 
@@ -39,10 +38,10 @@ def test_the_better_answer_wins_on_either_side(serve, judge_at, store):
     ]
     assert list(table["winner"]) == best
     assert {"a", "b"} == set(best)
-    ratings = rate(code_judgments(table), rounds=20).table
+    ratings = rate(table, rounds=20).table
     assert list(ratings["system"]) == ["good", "fair", "poor"]
     whole = checked_arena(
-        arena.info, *(rows_of(each, "t") for each in (arena.queries, arena.answers, table))
+        arena.info, *(as_rows(each, "t") for each in (arena.queries, arena.answers, table))
     )
     assert whole.judges == ("test-judge",)
 
@@ -54,10 +53,13 @@ def test_everything_is_counted(serve, judge_at, store):
         arena, judge, choose_pairs(arena), store, prices={"test-judge": Price(1e6, 2e6)}
     )
     summary = judged.summary
-    assert (summary.pairs, summary.identical, summary.asked, summary.sent) == (12, 1, 11, 10)
+    assert (summary.pairs, summary.identical, summary.asked, summary.usage.sent) == (12, 1, 11, 10)
     assert sum(summary.verdicts.values()) == 12
     assert summary.verdicts["tie"] == 1
-    assert (summary.tokens_in, summary.tokens_out) == (1000, 200)  # two prompts are the same
+    assert (summary.usage.tokens_in, summary.usage.tokens_out) == (
+        1000,
+        200,
+    )  # two prompts are the same
     assert summary.cost == 1000 + 400
     assert summary.flags == {"identical": 1}
     assert summary.warnings == ()
@@ -73,7 +75,7 @@ def test_a_reply_without_verdict_is_invalid_and_no_tie(serve, judge_at, store):
     judged = judge_arena(arena, judge_at(serve(behave)), choose_pairs(arena), store)
     summary = judged.summary
     assert summary.invalid == 3
-    assert summary.failures == {"invalid": 3}
+    assert summary.usage.failures == {"unparsable": 3}
     assert summary.verdicts == {"a": 9, "b": 0, "tie": 0}
     assert set(judged.failures["query_id"]) == {"q1"}
     assert judged.failures["detail"].str.contains("no verdict").all()
@@ -86,7 +88,7 @@ def test_a_reply_without_verdict_is_invalid_and_no_tie(serve, judge_at, store):
     [
         (refused, "refusal"),
         (broken, "server_error"),
-        (lambda: completion("<think>[[A]]", finish_reason="length"), "invalid"),
+        (lambda: completion("<think>[[A]]", finish_reason="length"), "unparsable"),
         (lambda: error(400, "the context_length is too long"), "context_length"),
     ],
 )
@@ -96,7 +98,7 @@ def test_failures_are_told_apart(serve, judge_at, store, reply, reason):
 
     arena = build_arena()
     judged = judge_arena(arena, judge_at(serve(behave)), choose_pairs(arena), store)
-    assert judged.summary.failures == {reason: 3}
+    assert judged.summary.usage.failures == {reason: 3}
     assert len(judged.judgments) == 9
 
 
@@ -151,7 +153,7 @@ def test_nothing_is_asked_twice(serve, judge_at, store):
     server = serve(honest)
     again = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
     assert not server.asked
-    assert (again.summary.from_store, again.summary.sent) == (12, 0)
+    assert (again.summary.usage.from_store, again.summary.usage.sent) == (12, 0)
     pd.testing.assert_frame_equal(first.judgments, again.judgments)
     known = type(arena)(arena.info, arena.queries, arena.answers, first.judgments)
     third = judge_arena(known, judge_at(server), choose_pairs(arena), store)
@@ -164,10 +166,10 @@ def test_a_budget_ends_a_run_and_the_next_goes_on(serve, judge_at, store):
     arena = build_arena()
     server = serve(honest)
     first = judge_arena(arena, judge_at(server), choose_pairs(arena), store, budget=Budget(5))
-    assert (first.summary.sent, first.summary.failures) == (5, {"over_budget": 7})
+    assert (first.summary.usage.sent, first.summary.usage.failures) == (5, {"over_budget": 7})
     assert (first.summary.asked, len(first.judgments)) == (5, 5)
     rest = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
-    assert (rest.summary.sent, rest.summary.from_store) == (7, 5)
+    assert (rest.summary.usage.sent, rest.summary.usage.from_store) == (7, 5)
     assert sum(server.asked.values()) == 12
 
 

@@ -11,8 +11,8 @@ import pytest
 from judged_systems import build_arena
 
 from arena import DataError, UsageError, read_arena, write_arena
-from arena.judging import append_judgments
-from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS
+from arena.data.append import append_rows
+from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS, Judged
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".csv", ".csv.gz", ".parquet"]
 OLD = [
@@ -43,7 +43,9 @@ def write_old(folder, suffix, **further):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_verdicts_are_added_in_every_format(folder, suffix):
     write_old(folder, suffix, note="kept")
-    path, added = append_judgments(folder, verdicts(("q1", "good", "poor"), ("q2", "poor", "fair")))
+    path, added = append_rows(
+        folder, "judgments", verdicts(("q1", "good", "poor"), ("q2", "poor", "fair"))
+    )
     assert (path.name, added) == (f"judgments{suffix}", 2)
     table = read_arena(folder).judgments
     assert list(table["judge"]) == ["old", "old", "new", "new"]
@@ -56,22 +58,24 @@ def test_verdicts_are_added_in_every_format(folder, suffix):
 def test_nothing_is_written_twice(folder, suffix):
     write_old(folder, suffix)
     new = verdicts(("q1", "good", "poor"))
-    assert append_judgments(folder, new)[1] == 1
-    path, added = append_judgments(folder, new)
+    assert append_rows(folder, "judgments", new)[1] == 1
+    path, added = append_rows(folder, "judgments", new)
     before = path.read_bytes()
     assert added == 0
-    assert append_judgments(folder, new)[1] == 0
+    assert append_rows(folder, "judgments", new)[1] == 0
     assert path.read_bytes() == before
     assert len(read_arena(folder).judgments) == 3
-    assert append_judgments(folder, verdicts(("q1", "poor", "good")))[1] == 1
-    assert append_judgments(folder, verdicts(("q1", "good", "poor"), judge="other"))[1] == 1
+    assert append_rows(folder, "judgments", verdicts(("q1", "poor", "good")))[1] == 1
+    assert append_rows(folder, "judgments", verdicts(("q1", "good", "poor"), judge="other"))[1] == 1
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_panels_verdicts_take_the_place_of_its_older_ones(folder, suffix):
     write_old(folder, suffix)
-    append_judgments(folder, verdicts(("q1", "good", "poor"), ("q2", "good", "poor"), winner="a"))
-    _, added = append_judgments(folder, verdicts(("q1", "good", "poor")), replacing=True)
+    append_rows(
+        folder, "judgments", verdicts(("q1", "good", "poor"), ("q2", "good", "poor"), winner="a")
+    )
+    _, added = append_rows(folder, "judgments", verdicts(("q1", "good", "poor")), replacing=True)
     table = read_arena(folder).judgments
     assert added == 1
     assert list(table["judge"]) == ["old", "old", "new", "new"]
@@ -88,7 +92,7 @@ def test_lines_that_are_there_stay_byte_by_byte(folder):
     ]
     text = "\ufeff" + "\r\n".join(lines)  # a byte order mark, and no line end at the end
     (folder / "judgments.jsonl").write_bytes(text.encode())
-    append_judgments(folder, verdicts(("q1", "good", "poor")))
+    append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
     written = (folder / "judgments.jsonl").read_text(encoding="utf-8").splitlines()
     assert written[:2] == [lines[0], lines[2]]
     assert json.loads(written[2])["judge"] == "new"
@@ -101,7 +105,7 @@ def test_parquet_keeps_its_types(folder):
     table = table.set_column(place, "system_a", table["system_a"].dictionary_encode())
     table = table.append_column("probability", pa.nulls(2))
     pq.write_table(table, folder / "judgments.parquet")
-    append_judgments(folder, verdicts(("q1", "good", "poor")))
+    append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
     written = pq.read_table(folder / "judgments.parquet")
     assert written.schema.field("time").type == pa.timestamp("us")
     assert pa.types.is_dictionary(written.schema.field("system_a").type)
@@ -110,7 +114,7 @@ def test_parquet_keeps_its_types(folder):
 
 
 def test_a_folder_without_judgments_gets_them_in_the_format_of_its_answers(folder):
-    path, added = append_judgments(folder, verdicts(("q1", "good", "poor")))
+    path, added = append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
     assert (path.name, added) == ("judgments.jsonl.gz", 1)
     with gzip.open(path, "rt") as stream:
         assert json.loads(stream.read())["winner"] == "b"
@@ -120,22 +124,22 @@ def test_damaged_judgments_are_left_alone(folder):
     path = folder / "judgments.jsonl"
     path.write_text('{"query_id": "q0"}\nnonsense\n')
     with pytest.raises(DataError, match="is not JSON"):
-        append_judgments(folder, verdicts(("q1", "good", "poor")))
+        append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
     assert path.read_text() == '{"query_id": "q0"}\nnonsense\n'
 
 
 def test_what_is_no_arena_folder_is_refused(tmp_path, folder):
     with pytest.raises(UsageError, match="is not an arena folder"):
-        append_judgments(tmp_path / "absent", verdicts(("q1", "good", "poor")))
+        append_rows(tmp_path / "absent", "judgments", verdicts(("q1", "good", "poor")))
     write_old(folder, ".jsonl")
     write_old(folder, ".csv")
     with pytest.raises(UsageError, match="several times"):
-        append_judgments(folder, verdicts(("q1", "good", "poor")))
+        append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
 
 
 def add_own(folder, judge):
     for question in range(4):
-        append_judgments(folder, verdicts((f"q{question}", "good", "poor"), judge=judge))
+        append_rows(folder, "judgments", verdicts((f"q{question}", "good", "poor"), judge=judge))
 
 
 def test_processes_that_add_at_once_lose_nothing(folder):
@@ -149,29 +153,21 @@ def test_processes_that_add_at_once_lose_nothing(folder):
 
 
 def test_failures_that_have_a_verdict_by_now_are_forgotten(folder):
-    from arena.judging.folder import note_failures
-    from arena.judging.summary import Flips, Judged, JudgingSummary
-
-    counts = dict.fromkeys(["pairs", "already_judged", "identical", "asked", "calls", "retries"], 0)
-    counts |= dict.fromkeys(["from_store", "invalid", "tokens_in", "tokens_out"], 0)
+    from arena.judging.folder import list_judging_failures
 
     def judged(judge, right=(), wrong=()):
-        failures = [(*_sides(key), judge, "invalid", "", "", "v", "k") for key in wrong]
-        summary = JudgingSummary(
-            judge, "v", verdicts={}, failures={}, flags={}, cost=None,
-            flips=Flips(0, 0, 0, 0), warnings=(), **counts,
-        )  # fmt: skip
+        failures = [(*_sides(key), judge, "unparsable", "", "", "v", "k") for key in wrong]
         table = pd.DataFrame(failures, columns=FAILURE_COLUMNS)
-        return Judged(verdicts(*right, judge=judge), table, summary)
+        return Judged(verdicts(*right, judge=judge), table, None)
 
     one, other = ("q1", "good", "poor"), ("q2", "good", "poor")
-    path = note_failures(folder, judged("x", wrong=[one, other]))
-    note_failures(folder, judged("y", wrong=[one]))
-    note_failures(folder, judged("x", right=[one], wrong=[other]))
+    path = list_judging_failures(folder, judged("x", wrong=[one, other]))
+    list_judging_failures(folder, judged("y", wrong=[one]))
+    list_judging_failures(folder, judged("x", right=[one], wrong=[other]))
     left = [json.loads(line) for line in path.read_text().splitlines()]
     assert sorted((row["judge"], row["query_id"]) for row in left) == [("x", "q2"), ("y", "q1")]
-    note_failures(folder, judged("x", right=[other]))
-    note_failures(folder, judged("y", right=[one]))
+    list_judging_failures(folder, judged("x", right=[other]))
+    assert list_judging_failures(folder, judged("y", right=[one])) is None
     assert not path.exists()
 
 

@@ -8,9 +8,12 @@ from local_model import LocalModel, missing_package
 from arena.judging import LlmJudge, choose_pairs, judge_arena
 from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
 
-pytestmark = pytest.mark.skipif(
-    missing_package() is not None, reason=f"needs {missing_package()}; see CONTRIBUTING.md"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        missing_package() is not None, reason=f"needs {missing_package()}; see CONTRIBUTING.md"
+    ),
+]
 
 ANSWERS = {
     ("q0", "good"): "Paris is the capital of France, on the Seine.",
@@ -35,14 +38,14 @@ def test_every_pair_ends_as_a_verdict_or_a_counted_failure(endpoint, store, verd
     pairs = choose_pairs(arena, both_orders=True)
     judged = judge_arena(arena, judge, pairs, store)
     summary = judged.summary
-    assert sum(summary.verdicts.values()) + sum(summary.failures.values()) == len(pairs) == 4
-    assert summary.sent == 4
-    assert summary.tokens_in > 400
-    assert summary.tokens_out >= 4
+    assert sum(summary.verdicts.values()) + sum(summary.usage.failures.values()) == len(pairs) == 4
+    assert summary.usage.sent == 4
+    assert summary.usage.tokens_in > 400
+    assert summary.usage.tokens_out >= 4
     assert judged.judgments["winner"].isin(["a", "b", "tie"]).all()
 
     again = judge_arena(arena, judge, pairs, store)
-    assert again.summary.sent == 0
+    assert again.summary.usage.sent == 0
     pd.testing.assert_frame_equal(again.judgments, judged.judgments)
 
 

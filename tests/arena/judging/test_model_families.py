@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.judging.llm_judge import model_families, self_preference_warnings
+from arena.judging.families import model_families, self_preference_warnings
 
 
 @pytest.mark.parametrize(

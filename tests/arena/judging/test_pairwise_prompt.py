@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena import UsageError
 from arena.judging.pairs import Comparison, ShownPassage
 from arena.judging.prompt import TRIMMED, VARIABLES, answer_flags, pairwise_prompt
-from arena.text.prompts import fence_code
+from arena.text.prompts import delimiter_code
 
 KEY = ("en", "q", "s", "t")
 PASSAGES = (ShownPassage("5#1", "Rivers & <b>lakes</b>", "Water", 1), ShownPassage("5#2", "Sand"))
@@ -64,9 +64,9 @@ def test_delimiters_cannot_be_forged():
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(alphabet="0123456789abcdef", max_size=200), min_size=1, max_size=3))
 def test_codes_stand_in_none_of_the_texts(texts):
-    code = fence_code(*texts)
+    code = delimiter_code(*texts)
     assert all(code not in text for text in texts)
-    assert code == fence_code(*texts)
+    assert code == delimiter_code(*texts)
 
 
 def test_what_comes_before_the_answers_is_the_same_for_all_pairs_of_a_question():

@@ -12,7 +12,7 @@ from arena.data.errors import DataError, MissingDependencyError, UsageError
 from arena.llm import ask_table, open_store, read_text
 from arena.llm import store as store_module
 from arena.llm.settings import request_for
-from arena.llm.store import Result
+from arena.llm.store_rows import Result
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["arena.llm.pool"])
@@ -87,22 +87,22 @@ def test_a_survivor_takes_over_what_a_killed_run_had_claimed(serve, store_path):
 def test_claims_of_the_living_are_respected_until_their_lease_ends(store, monkeypatch):
     request = request_for(prompts(1)[0], SETTINGS)
     first, second = store.start_run(), store.start_run()
-    assert store.claim(first, [request], "m")[request.key].state == "mine"
-    assert store.claim(second, [request], "m")[request.key].state == "busy"
+    assert store.claim(first, [request], "m").mine
+    assert store.claim(second, [request], "m").busy
     monkeypatch.setattr(store_module, "LEASE_S", -1.0)
     store.renew_lease(first)
     monkeypatch.undo()
-    assert store.claim(second, [request], "m")[request.key].state == "mine"
-    assert store.claim(first, [request], "m")[request.key].state == "busy"
+    assert store.claim(second, [request], "m").mine
+    assert store.claim(first, [request], "m").busy
     store.end_run(second)
-    assert store.claim(first, [request], "m")[request.key].state == "mine"
+    assert store.claim(first, [request], "m").mine
 
 
 def test_a_run_claims_no_more_than_it_may(store):
     requests = [request_for(prompt, SETTINGS) for prompt in prompts(3)]
     run = store.start_run()
     claims = store.claim(run, requests, "m", at_most=2)
-    assert [claims[each.key].state for each in requests] == ["mine", "mine", "left"]
+    assert (claims.mine, claims.left) == (requests[:2], requests[2:])
 
 
 def test_a_late_result_does_not_replace_a_final_one(store):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from llm_requests import SETTINGS, endpoint, prompts
 
 from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
-from arena.llm.settings import request_for
+from arena.llm.settings import canonical_json, request_for
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
@@ -82,4 +82,6 @@ def test_proxies_of_the_environment_are_used(serve, store, monkeypatch):
 def test_what_is_sent_is_the_body_in_the_content(text, purpose):
     prompt = Prompt(Prompt.of(text + purpose, system=purpose).messages, purpose=purpose + text)
     request = request_for(prompt, ModelSettings("m", extra_body={"purpose": purpose, "z": text}))
-    assert json.loads(request.body()) == json.loads(request.content)["body"]
+    content = json.loads(request.content)
+    assert content == {"body": json.loads(request.body), "purpose": purpose + text}
+    assert request.content == canonical_json(content)

@@ -67,7 +67,7 @@ def test_a_new_feature_is_measured_on_all_and_kept(small_arena, tmp_path, measur
     pd.testing.assert_frame_equal(again[table.columns], table, check_exact=True)
 
 
-def test_changed_passages_or_references_are_measured_anew(small_arena, tmp_path, measured_counts):
+def test_changed_passages_or_references_are_measured_again(small_arena, tmp_path, measured_counts):
     extract(small_arena, FEATURES, cache=tmp_path)
     answers = small_arena.answers.copy()
     reference = (answers["system"] == "ref") & (answers["query_id"] == "q1")
@@ -167,6 +167,7 @@ main(["features", sys.argv[1], "--out", sys.argv[2], "--features", "{features}",
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     arena = tmp_path / "arena"
     arena.mkdir()

@@ -21,7 +21,7 @@ def same(table, expected):
     pd.testing.assert_frame_equal(table, expected, check_exact=False, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("backend", ["threads", "processes"])
+@pytest.mark.parametrize("backend", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_local_backends_agree(small_arena, backend):
     with worker_pool(backend, jobs=2):
         found = extract(small_arena, FEATURES, n_jobs=None)

@@ -23,10 +23,10 @@ from features.measures.citations import (
 from features.measures.fluency import (
     ANSWER_LENGTH,
     FLUENCY_FEATURES,
-    MARKUP_DEBRIS,
+    MARKUP_ARTIFACTS,
     REPETITION,
     SCRIPT_MIXING,
-    TRUNCATED_ENDING,
+    TRUNCATION,
     UNREADABLE_CHARACTERS,
 )
 from features.measures.language import ENGLISH, TARGET_LANGUAGE
@@ -131,7 +131,7 @@ OVERLAPPING = {
     ("bn", "", "ঢাকা"): (0.0, 0.0, (0.0, 0.0)),
 }
 
-# Words; repetition, truncated ending, script mixing, markup debris, unreadable characters.
+# Words; repetition, truncation, script mixing, markup artifacts, unreadable characters.
 WRITTEN = {
     # Words 5 to 8 repeat 1 to 4.
     ("en", "It is so big. It is so big"): (8, 4 / 8, 1.0, 0.0, 0, 0.0),
@@ -174,7 +174,7 @@ def test_overlap(language, answer, reference):
 @pytest.mark.parametrize(("language", "output"), WRITTEN)
 def test_length_and_fluency(language, output):
     features = (
-        *(ANSWER_LENGTH, REPETITION, TRUNCATED_ENDING, SCRIPT_MIXING, MARKUP_DEBRIS),
+        *(ANSWER_LENGTH, REPETITION, TRUNCATION, SCRIPT_MIXING, MARKUP_ARTIFACTS),
         UNREADABLE_CHARACTERS,
     )
     measured = [feature.measure(sample(output, language)) for feature in features]
@@ -199,16 +199,16 @@ _LIBRARY = []
 BAD = {
     "empty": "",
     "white space": " \n\t\u3000 ",
-    "long": "word " * 20_000,
-    "long without space": "字" * 100_000,
+    "long": "word " * 4_000,
+    "long without space": "字" * 20_000,
     "lone surrogates": "a\ud800 b\udfff [1].",
     "controls": "a\x01\x1b[0m b\x7f\x85.",
     "direction marks": "\u200f\u202bمرحبا [1]\u202c\u200e.",
     "only direction marks": "\u200f\u200e\u202a",
     "NUL": "a\x00b\x00",
     "only NUL": "\x00" * 100,
-    "brackets": "[" * 50_000 + "]" * 50_000,
-    "hashes": "#" * 100_000,
+    "brackets": "[" * 10_000 + "]" * 10_000,
+    "hashes": "#" * 20_000,
 }
 
 
@@ -220,7 +220,7 @@ def test_bad_input_has_a_value_or_a_reason(name, place):
     check(output, "en", reference)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(
     output=st.text(st.characters(), max_size=80),
     reference=st.text(st.characters(), max_size=40),

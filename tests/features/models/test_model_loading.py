@@ -157,6 +157,7 @@ def test_a_model_stays_loaded(onnx_reranker):
     )
 
 
+@pytest.mark.slow
 def test_importing_loads_nothing_heavy_and_loading_prints_nothing(tiny_reranker):
     code = f"""
 import sys

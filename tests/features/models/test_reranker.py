@@ -32,7 +32,7 @@ def test_onnx_rows_do_not_depend_on_batches_order_or_neighbours(onnx_reranker):
     expected = loaded(onnx_reranker).score(pairs)
     assert np.isfinite(expected).all()
     order = np.random.default_rng(5).permutation(len(pairs))
-    for size in (1, 3, 32):
+    for size in (1, 3):
         found = loaded(onnx_reranker, batch_size=size).score([pairs[place] for place in order])
         np.testing.assert_array_equal(found, expected[order])
 
@@ -63,7 +63,7 @@ def test_torch_rows_do_not_depend_on_batches_order_or_neighbours(tiny_reranker):
     pairs.append((" ".join(SENTENCES * 5), " ".join(SENTENCES * 9)))
     expected = loaded(tiny_reranker).score(pairs)
     order = np.random.default_rng(9).permutation(len(pairs))
-    for size in (1, 3, 32):
+    for size in (1, 3):
         found = loaded(tiny_reranker, batch_size=size).score([pairs[place] for place in order])
         np.testing.assert_allclose(found, expected[order], atol=2e-5)
 

@@ -1,7 +1,7 @@
 import importlib.util
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sentences import SENTENCES
 
@@ -84,7 +84,6 @@ ODD = (
 LANGUAGES = [*MIRACL_LANGUAGES, "xx", "zzz"]
 
 
-@settings(deadline=None)
 @given(
     text=st.text(ODD, max_size=60) | st.text(st.characters(codec=None), max_size=60),
     language=st.sampled_from(LANGUAGES),
@@ -99,7 +98,7 @@ def test_no_text_is_lost(text, language):
     assert all(sentence and sentence == sentence.strip() for sentence in found)
 
 
-@pytest.mark.parametrize("language", ["en", "ja", "ru"])
+@pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize(
     "unit", ["Hello you. ", "「a。", "（あ。", '("hi. ") ', "• ", "\n", "a", "?"]
 )

@@ -11,9 +11,9 @@ from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language import NO_ANSWER
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.board.tables import read_feature_table
 from surrogate.board.truth import compare_with_truth
-from surrogate.metaevaluation.results import MetaEvaluation
 
 
 def without(arena, language, system):
@@ -58,8 +58,8 @@ def test_held_out_systems_are_ranked_but_not_trained_on(small_board):
     held = set(small_board.summary.languages["en"].holdout)
     split = small_board.ratings.groupby("split")["system"].unique()
     assert set(split["holdout"]) == held
-    for judge in small_board.surrogate.languages.values():
-        assert not held & set(judge.systems)
+    for systems in small_board.surrogate.systems_.values():
+        assert not held & set(systems)
 
 
 def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
@@ -113,7 +113,7 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
     board = build_board(replace(small_arena, judgments=two), tournaments=5)
     assert board.ratings["rank"].isna().all()
     assert "at least 3 and 1 are needed" in board.summary.languages["en"].notes[0]
-    assert board.surrogate.languages == {}
+    assert set(board.surrogate.failures_) == {"en", "sw"}
     assert board.neighbors.empty
     assert board.ratings["low"].isna().all()
 
@@ -204,7 +204,7 @@ def test_few_systems_leave_no_interval_and_the_reason(small_arena):
     )
     interval = pooled.summary.languages["en"].interval
     assert (interval.residuals, interval.pooled) == (10, True)
-    assert pooled.board["low"].notna().all()
+    assert pooled.ratings["low"].notna().all()
 
 
 def test_every_system_has_neighbors_and_every_judged_one_a_tier(small_board, small_arena):

@@ -11,8 +11,8 @@ from surrogate.board.settings import (
     BoardRecord,
     BoardSettings,
     chosen_settings,
-    list_text,
-    listed,
+    join_list,
+    split_list,
 )
 
 NAMES = (
@@ -24,7 +24,7 @@ NAMES = (
 
 @given(st.lists(NAMES, max_size=4))
 def test_a_list_of_any_names_is_read_back_from_its_text(names):
-    assert listed(list_text(names)) == tuple(names)
+    assert split_list(join_list(names)) == tuple(names)
 
 
 @given(NAMES, st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=3), st.floats(0, 1e300))
@@ -80,7 +80,7 @@ def test_the_command_of_a_board_with_a_meta_evaluation_names_its_judge(small_boa
     command = shlex.split(summary.model_copy(update={"settings": record}).reproduction().command)
     options = dict(zip(command[3::2], command[4::2], strict=True))
     assert options["--judge"] == "gpt|4o"
-    assert listed(options["--holdout"]) == ("a,b", "c")
+    assert split_list(options["--holdout"]) == ("a,b", "c")
     assert "--metaevaluation" not in options
     assert options["--surrogate"] == record.surrogate
 

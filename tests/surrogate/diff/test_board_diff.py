@@ -109,7 +109,7 @@ def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
         ("features", ("more",), {"synthetic"}, "another measurement: the features changed"),
         ("surrogate", "linear", {"synthetic"}, "another measurement: the surrogate changed"),
         ("rows", "question", {"synthetic"}, "another measurement: the training rows"),
-        ("tournaments", 3, {"arena"}, "fewer than 5 tournaments"),
+        ("ridge", 0.5, {"synthetic"}, "another measurement: the prior changed"),
     ],
 )
 def test_what_is_not_comparable_is_not_compared(old, setting, value, kinds, reason):

@@ -62,14 +62,13 @@ def tabled_hostile(board):
 
 
 @pytest.fixture(scope="session")
-def site(board_folder, tmp_path_factory):
-    return write_site(board_folder, tmp_path_factory.mktemp("site") / "site").parent
+def site(board, tmp_path_factory):
+    return write_site(board, tmp_path_factory.mktemp("site") / "site").parent
 
 
 @pytest.fixture(scope="session")
 def hostile_site(board, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hostile")
     named = renamed(board, IN_PAGES)
     answers = named.examples.assign(answer="<img src=x onerror=alert(2)> & </script>")
-    replace(named, examples=answers).save(folder / "board")
-    return write_site(folder / "board", folder / "site").parent
+    hostile = replace(named, examples=answers)
+    return write_site(hostile, tmp_path_factory.mktemp("hostile") / "site").parent

@@ -17,16 +17,16 @@ from surrogate.publish.figures.importances import (
     feature_lollipops,
     importance_boxes,
 )
-from surrogate.publish.figures.matrices import draw_ranks, rank_heat_map, win_matrix
-from surrogate.publish.figures.ratings import rating_intervals, tau_scatter
+from surrogate.publish.figures.matrices import draw_ranks, draw_win_matrix, rank_heat_map
+from surrogate.publish.figures.ratings import draw_ratings, tau_scatter
 from surrogate.publish.view import RankMatrix
 
 ALL_KINDS = {
     "heatmap": rank_heat_map,
     "lollipops": feature_lollipops,
     "importances": importance_boxes,
-    "ratings": lambda board: rating_intervals(board, "en"),
-    "wins": win_matrix,
+    "ratings": lambda board: draw_ratings(board, "en"),
+    "wins": draw_win_matrix,
     "scatter": tau_scatter,
 }
 
@@ -110,7 +110,7 @@ def test_nothing_ranked_gives_no_heat_map(board):
 
 
 def test_the_win_matrix_holds_shares_of_points_best_first(board):
-    figure = win_matrix(board, "en")
+    figure = draw_win_matrix(board, "en")
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     names = y_labels(axes)
     ranks = board.ratings[board.ratings["language"] == "en"].set_index("system")["arena_rank"]
@@ -129,7 +129,7 @@ def test_pairs_that_never_met_are_dashes(board):
     met = board.win_matrix[board.win_matrix["language"] == "en"]
     first, second = sorted(met["system"].unique())[:2]
     pair = met["system"].isin([first, second]) & met["opponent"].isin([first, second])
-    figure = win_matrix(replace(board, win_matrix=met[~pair]), "en")
+    figure = draw_win_matrix(replace(board, win_matrix=met[~pair]), "en")
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     names = y_labels(axes)
     assert cells(axes, len(names))[names.index(first)][names.index(second)] == "–"
@@ -137,7 +137,7 @@ def test_pairs_that_never_met_are_dashes(board):
 
 def test_the_win_matrix_of_all_languages_counts_each_battle_once(board):
     judgments = sum(item.judgments for item in board.summary.languages.values())
-    assert f"{judgments:,} battles" in whole_text(win_matrix(board))
+    assert f"{judgments:,} battles" in whole_text(draw_win_matrix(board))
 
 
 def test_lollipops_hold_the_means_by_family(board):
@@ -192,7 +192,7 @@ def test_boards_that_hold_nothing_out_show_the_final_shares(board):
 
 
 def test_ratings_come_best_first_with_tiers_and_ranks(board):
-    figure = rating_intervals(board, "en")
+    figure = draw_ratings(board, "en")
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     rows = board.ratings[board.ratings["language"] == "en"].set_index("system")
     order = list(rows["arena_rank"].sort_values(kind="stable").index)
@@ -209,7 +209,7 @@ def test_ratings_come_best_first_with_tiers_and_ranks(board):
 
 def test_ratings_without_intervals_say_so(board):
     bare = board.ratings.assign(low=np.nan, high=np.nan)
-    text = whole_text(rating_intervals(replace(board, ratings=bare), "en"))
+    text = whole_text(draw_ratings(replace(board, ratings=bare), "en"))
     assert "The surrogate's ratings have no intervals here" in text
 
 
@@ -230,7 +230,7 @@ def test_systems_without_both_ratings_are_counted(board):
     assert "Not drawn: 2 rows" in whole_text(tau_scatter(replace(board, ratings=rows)))
 
 
-@pytest.mark.parametrize("draw", [importance_boxes, rating_intervals, tau_scatter, win_matrix])
+@pytest.mark.parametrize("draw", [importance_boxes, draw_ratings, tau_scatter, draw_win_matrix])
 def test_unknown_languages_are_refused(board, draw):
     with pytest.raises(UsageError, match="no language 'fi' here; there is en, sw"):
         draw(board, "fi")
@@ -258,7 +258,7 @@ def field_of(board, systems, languages):
 
 def test_one_system_in_one_language(board):
     alone = field_of(board, ["only"], ["en"])
-    for figure in (rank_heat_map(alone), rating_intervals(alone, "en"), tau_scatter(alone)):
+    for figure in (rank_heat_map(alone), draw_ratings(alone, "en"), tau_scatter(alone)):
         assert "n = 1 system" in whole_text(figure)
         figure.draw_without_rendering()
 
@@ -266,7 +266,7 @@ def test_one_system_in_one_language(board):
 def test_three_hundred_systems_each_have_their_row(board):
     systems = [f"system-{number:03}" for number in range(300)]
     many = field_of(board, systems, ["en"])
-    figure = rating_intervals(many, "en")
+    figure = draw_ratings(many, "en")
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     assert y_labels(axes) == systems
     inches = figure.get_size_inches()[1] / 300

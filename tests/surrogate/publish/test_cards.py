@@ -96,7 +96,7 @@ def test_the_model_card_says_what_the_judge_is_for(board_folder, board):
         *("Intended use", "Training field", "Features", "Validation", "Limitations"),
         *("How to load it", "Security", "Signature"),
     ]
-    digest = hashlib.sha256((board_folder / "judge.skops").read_bytes()).hexdigest()
+    digest = hashlib.sha256((board_folder / "surrogate.zip").read_bytes()).hexdigest()
     assert digest in text
     assert "Board.load(" in text
     held = set(board.ratings.loc[board.ratings["split"] == "holdout", "system"])

@@ -20,8 +20,8 @@ from surrogate.publish.figures.figure import (
     installed_families,
     save,
 )
-from surrogate.publish.figures.matrices import rank_heat_map, win_matrix
-from surrogate.publish.figures.ratings import rating_intervals
+from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
+from surrogate.publish.figures.ratings import draw_ratings
 
 FORMATS = ("png", "svg")
 
@@ -30,7 +30,7 @@ FORMATS = ("png", "svg")
 def test_the_same_board_gives_the_same_bytes(board, tmp_path, suffix):
     paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for path in paths:
-        save(rating_intervals(board, "en"), path)
+        save(draw_ratings(board, "en"), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
@@ -38,17 +38,17 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     code = (
         "import sys, matplotlib as mpl;"
         "mpl.rcParams['font.size'] = 20; mpl.rcParams['savefig.dpi'] = 40;"
-        "from surrogate.publish.figures.ratings import rating_intervals;"
+        "from surrogate.publish.figures.ratings import draw_ratings;"
         "from surrogate.publish.figures.figure import save;"
         "from surrogate.board.board import Board;"
-        "save(rating_intervals(Board.load(sys.argv[1]), 'en'), sys.argv[2])"
+        "save(draw_ratings(Board.load(sys.argv[1]), 'en'), sys.argv[2])"
     )
     elsewhere, here = tmp_path / "elsewhere.svg", tmp_path / "here.svg"
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     subprocess.run(
         [sys.executable, "-c", code, str(board_folder), str(elsewhere)], env=environment, check=True
     )
-    save(rating_intervals(board, "en"), here)
+    save(draw_ratings(board, "en"), here)
     assert elsewhere.read_bytes() == here.read_bytes()
 
 
@@ -71,7 +71,7 @@ def test_png_carries_its_title_and_neither_date_nor_version(board, tmp_path):
     assert struct.unpack(">II", header) == (width, height)
 
 
-@pytest.mark.parametrize("draw", [rank_heat_map, win_matrix, lambda t: rating_intervals(t, "en")])
+@pytest.mark.parametrize("draw", [rank_heat_map, draw_win_matrix, lambda t: draw_ratings(t, "en")])
 def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
     path = tmp_path / "a.svg"
     save(draw(drawn_hostile), path)
@@ -86,8 +86,8 @@ def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
 def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
     for figure in (
         rank_heat_map(drawn_hostile),
-        win_matrix(drawn_hostile),
-        rating_intervals(drawn_hostile, "sw"),
+        draw_win_matrix(drawn_hostile),
+        draw_ratings(drawn_hostile, "sw"),
     ):
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)

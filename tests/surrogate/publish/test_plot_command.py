@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from arena.planning.study import study_sampling
-from surrogate.metaevaluation.memerag.comparison import write_run
+from surrogate.metaevaluation.memerag.run_file import write_run
 from surrogate.publish.figures.board_figures import KINDS
 
 
@@ -88,7 +88,7 @@ def test_draws_importances_of_a_validation(board_folder, tmp_path, run):
 def verdicts():
     import pandas as pd
 
-    from surrogate.metaevaluation.memerag.judges import VERDICT_COLUMNS
+    from surrogate.metaevaluation.memerag.run_file import VERDICT_COLUMNS
 
     labels = ["Supported", "Not Supported"]
     rows = [
@@ -100,7 +100,7 @@ def verdicts():
             "sentence_id": number,
             "factuality": labels[number % 2],
             "fine_grained_factuality": None,
-            "label": labels[(number + (number % every == 0)) % 2],
+            "value": labels[(number + (number % every == 0)) % 2],
             "failure": None,
             "was_asked": True,
         }
@@ -108,5 +108,5 @@ def verdicts():
         for number in range(40)
     ]
     return pd.DataFrame(rows, columns=VERDICT_COLUMNS).astype(
-        {"label": object, "fine_grained_factuality": object, "failure": object}
+        {"value": object, "fine_grained_factuality": object, "failure": object}
     )

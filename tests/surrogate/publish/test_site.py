@@ -80,8 +80,8 @@ def test_tables_are_semantic(site):
         assert all("scope" in attributes for tag, attributes in page.elements if tag == "th")
 
 
-def test_the_same_board_gives_the_same_bytes(board_folder, site, tmp_path):
-    again = write_site(board_folder, tmp_path / "again").parent
+def test_the_same_board_gives_the_same_bytes(board, site, tmp_path):
+    again = write_site(board, tmp_path / "again").parent
     for path in site.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
@@ -97,15 +97,15 @@ def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):
     ratings = board.ratings.copy()
     ratings.loc[gone, ["rank", "rating"]] = None
     ratings.loc[gone, "note"] = "no answer at all"
-    replace(board, overall=overall, ratings=ratings).save(tmp_path / "board")
-    text = write_site(tmp_path / "board", tmp_path / "site").read_text(encoding="utf-8")
+    unranked = replace(board, overall=overall, ratings=ratings)
+    text = write_site(unranked, tmp_path / "site").read_text(encoding="utf-8")
     assert "Without an overall rank" in text
     assert "Swahili: no answer at all" in text
 
 
 def test_the_method_page_names_the_judge_beside_its_meta_evaluation(board, tmp_path):
-    about(board, judge="gpt|4o", metaevaluation=("memerag 0.71",)).save(tmp_path / "board")
-    index = write_site(tmp_path / "board", tmp_path / "site")
+    noted = about(board, judge="gpt|4o", metaevaluation=("memerag 0.71",))
+    index = write_site(noted, tmp_path / "site")
     text = (index.parent / "method.html").read_text(encoding="utf-8")
     assert "--judge &#39;gpt|4o&#39; --" in text
     assert "memerag 0.71" in text
@@ -123,27 +123,27 @@ def test_the_command_writes_a_site(board_folder, tmp_path, run, capsys):
     assert (tmp_path / "a" / "site" / "index.html").is_file()
 
 
-def test_a_site_is_replaced_whole_and_other_folders_are_refused(board_folder, tmp_path):
+def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path):
     out = tmp_path / "site"
-    write_site(board_folder, out)
+    write_site(board, out)
     (out / "heatmap.html").write_text("old")
-    write_site(board_folder, out)
+    write_site(board, out)
     assert (out / "heatmap.html").read_text(encoding="utf-8") != "old"
     (out / "mine.txt").write_text("keep")
     with pytest.raises(UsageError, match=r"mine\.txt"):
-        write_site(board_folder, out)
+        write_site(board, out)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("keep")
     with pytest.raises(UsageError, match="not empty and holds no site"):
-        write_site(board_folder, tmp_path / "other")
+        write_site(board, tmp_path / "other")
     with pytest.raises(UsageError, match="is a file"):
-        write_site(board_folder, tmp_path / "other" / "thesis.tex")
+        write_site(board, tmp_path / "other" / "thesis.tex")
     assert (out / "mine.txt").read_text() == "keep"
 
 
-def test_a_failure_leaves_the_former_site(board_folder, tmp_path, monkeypatch):
+def test_a_failure_leaves_the_former_site(board, tmp_path, monkeypatch):
     out = tmp_path / "site"
-    write_site(board_folder, out)
+    write_site(board, out)
     before = (out / "index.html").read_bytes()
 
     def fail(*_):
@@ -151,7 +151,7 @@ def test_a_failure_leaves_the_former_site(board_folder, tmp_path, monkeypatch):
 
     monkeypatch.setattr("surrogate.publish.site.site._write", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_site(board_folder, out)
+        write_site(board, out)
     assert (out / "index.html").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 

@@ -6,8 +6,8 @@ import pytest
 
 from arena import write_arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
-from surrogate.runs.config_file import read_configuration
-from surrogate.runs.run import regenerate
+from surrogate.runs.config import read_configuration
+from surrogate.runs.run import bring_up_to_date
 
 QUICK = """
 out = "boards"
@@ -51,7 +51,7 @@ def made_once(tiny_arena, tmp_path_factory):
     write_arena(tiny_arena, folder / "arena", ".jsonl")
     (folder / "boards.toml").write_text(QUICK + ONE_BOARD, encoding="utf-8")
     boards = read_configuration(folder / "boards.toml")
-    report = regenerate(boards, boards.out)
+    report = bring_up_to_date(boards, boards.out)
     assert [step.state for step in report.steps] == ["made", "made"]
     return folder
 
@@ -68,7 +68,7 @@ def make():
     """Bring boards up to date, and tell what became of each step."""
 
     def run(boards, **options):
-        report = regenerate(boards, boards.out, **options)
+        report = bring_up_to_date(boards, boards.out, **options)
         return {f"{step.board}/{step.stage}": step for step in report.steps}
 
     return run

@@ -9,7 +9,7 @@ def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
     configure("[boards.a]\narena = 'arena'\n")
     config = place / "boards.toml"
     assert run("run", config, "--check") == 1
-    assert "board a: would run (it was never made; features is made anew)" in (
+    assert "board a: would run (it was never made; features is made again)" in (
         capsys.readouterr().out
     )
     assert not (place / "boards").exists()

@@ -9,7 +9,7 @@ from features import extract
 from surrogate.validation import TournamentSettings, validate
 
 RAKUDA = Path(__file__).parents[4] / "shared" / "data" / "arenas" / "rakuda"
-FEATURES = "answer_length,repetition,truncated_ending,markup_debris"
+FEATURES = "answer_length,repetition,truncation,markup_artifacts"
 
 
 @pytest.mark.skipif(not RAKUDA.is_dir(), reason="the shared arenas are absent")

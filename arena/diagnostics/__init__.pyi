@@ -1,0 +1,5 @@
+from .diagnosis import Diagnosis as Diagnosis
+from .diagnosis import diagnose as diagnose
+from .diagnosis import diagnose_judgments as diagnose_judgments
+from .finding import Finding as Finding
+from .finding import Severity as Severity

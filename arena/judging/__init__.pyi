@@ -1,0 +1,17 @@
+from .aggregation import Panel as Panel
+from .aggregation import aggregate_votes as aggregate_votes
+from .aggregation import merged_orders as merged_orders
+from .folder import FolderJudging as FolderJudging
+from .folder import judge_folder as judge_folder
+from .judge import LlmJudge as LlmJudge
+from .judge import dry_run_judge as dry_run_judge
+from .judge import judge_arena as judge_arena
+from .pairs import ChosenPairs as ChosenPairs
+from .pairs import choose_pairs as choose_pairs
+from .pairs import pairs_judged_in as pairs_judged_in
+from .pairs import shown_order as shown_order
+from .prompt import PairwisePrompt as PairwisePrompt
+from .prompt import pairwise_prompt as pairwise_prompt
+from .replies import parse_verdict as parse_verdict
+from .summary import Judged as Judged
+from .summary import JudgingSummary as JudgingSummary

@@ -1,0 +1,146 @@
+"""How an LLM judges pairs: settings that Python, the command line and TOML share."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from arena.llm.settings import MOST_CONNECTIONS, OPENAI_URL, Endpoint, ModelSettings
+
+if TYPE_CHECKING:
+    from arena.data.folder import Arena
+    from arena.judging.judge import LlmJudge
+    from arena.judging.pairs import ChosenPairs
+    from arena.judging.prompt import PairwisePrompt
+
+CONFIDENTIAL = "confidential"
+"""Type of the error for a value that may hold a secret, which is never shown."""
+
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+def _name_of_variable(value: str) -> str:
+    if not _VARIABLE_NAME.fullmatch(value) or value.startswith("sk_"):
+        raise PydanticCustomError(
+            CONFIDENTIAL,
+            "is no name of an environment variable; name the variable that holds the key, "
+            "such as OPENAI_API_KEY, never the key itself",
+        )
+    return value
+
+
+def _without_password(value: str) -> str:
+    address = urlsplit(value)
+    names_user = "@" in address.netloc and address.scheme.startswith("http")
+    if names_user or address.password is not None or "password=" in address.query:
+        raise PydanticCustomError(
+            CONFIDENTIAL,
+            "holds credentials; leave them out and give them by the environment "
+            "(the key's variable for a server)",
+        )
+    return value
+
+
+def _number_of_pairs(value: object) -> object:
+    if value == "all" or (isinstance(value, int) and value > 0):
+        return value
+    if isinstance(value, str) and value.isdecimal() and int(value) > 0:
+        return int(value)
+    raise PydanticCustomError("pairs", "give all, or a number of pairs a question")
+
+
+def _names(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(name.strip() for name in value.split(",") if name.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+Address = Annotated[str, AfterValidator(_without_password)]
+Variable = Annotated[str, AfterValidator(_name_of_variable)]
+
+
+class JudgingSettings(BaseModel):
+    """How an LLM judges pairs of an arena's answers; ``model`` must be given."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    model: str = Field(default="", description="Model that judges.")
+    name: str = Field(default="", description="Name in the judge column; the model if not given.")
+    base_url: Address = Field(
+        default=OPENAI_URL, description="OpenAI-compatible server, up to /v1."
+    )
+    api_key_env: Variable = Field(
+        default="OPENAI_API_KEY", description="Environment variable that holds the key."
+    )
+    questions: int = Field(default=100, ge=1, description="Questions drawn of each language.")
+    pairs: Annotated[int | Literal["all"], BeforeValidator(_number_of_pairs)] = Field(
+        default="all", description="Pairs of systems on each question: all, or a number."
+    )
+    both_orders: bool = Field(
+        default=False, description="Ask every pair in both orders; twice the calls."
+    )
+    languages: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        default=(), description="Comma-separated languages; all by default."
+    )
+    verdict: Literal["text", "logprobs"] = Field(
+        default="text",
+        description="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
+        "the letters A, B, C, in one token.",
+    )
+    store: Address | None = Field(
+        default=None,
+        description="SQLite file that keeps every reply; judging.sqlite in the folder if not "
+        "given.",
+    )
+    max_calls: int | None = Field(
+        default=None, ge=0, description="Most pairs to ask in one run; the next asks the rest."
+    )
+    temperature: float = Field(
+        default=0.0, description="Below 0, none is sent: some models take none."
+    )
+    max_tokens: int = Field(default=1024, ge=1, description="Most tokens of a reply.")
+    body: dict[str, Any] = Field(
+        default_factory=dict, description="Further fields of the request, such as top_p."
+    )
+    seed: int = Field(default=0, ge=0, description="Seed of everything random.")
+    concurrency: int = Field(
+        default=8, ge=1, le=MOST_CONNECTIONS, description="Most calls at the same time."
+    )
+    timeout_s: float = Field(default=60.0, gt=0, description="Seconds until a call counts as lost.")
+
+    @property
+    def judge(self) -> str:
+        """Name in the ``judge`` column."""
+        return self.name or self.model
+
+    def llm_judge(self, prompt: PairwisePrompt | None = None) -> LlmJudge:
+        """Return the judge.
+
+        Args:
+            prompt: What it is asked; the packaged prompt by default.
+
+        Raises:
+            UsageError: If no model is named, or a setting cannot be used.
+        """
+        from arena.judging.judge import LlmJudge
+
+        endpoint = Endpoint(
+            self.base_url,
+            self.api_key_env,
+            concurrency=self.concurrency,
+            timeout_s=self.timeout_s,
+        )
+        settings = ModelSettings.stated(self.model, self.temperature, self.max_tokens, self.body)
+        return LlmJudge(settings, endpoint, self.verdict, prompt, self.name)
+
+    def choose_pairs(self, arena: Arena) -> ChosenPairs:
+        """Choose what to judge; see ``arena.judging.choose_pairs``."""
+        from arena.judging.pairs import choose_pairs
+
+        return choose_pairs(
+            arena, self.questions, self.pairs, self.both_orders, self.languages, self.seed
+        )

@@ -1,0 +1,121 @@
+"""Pairs of systems that met: the design of every fit, and the groups that battles connect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """P pairs of S systems; the same two may stand in several, in either order.
+
+    Leading axes of arrays (questions, replicates) are kept.
+
+    Attributes:
+        first: First system of each pair, shape (P,).
+        second: Second system of each pair, shape (P,).
+        n_systems: Number of systems S.
+    """
+
+    first: Integers
+    second: Integers
+    n_systems: int
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @cached_property
+    def incidence(self) -> csr_array:
+        """What a pair adds to its systems, shape (S, P): 1 to the first, -1 to the second."""
+        pairs = np.arange(len(self))
+        values = np.repeat([1.0, -1.0], len(self))
+        entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))
+        return coo_array((values, entries), shape=(self.n_systems, len(self))).tocsr()
+
+    @cached_property
+    def _cells(self) -> csr_array:
+        """Where the pairs stand in a matrix of systems, shape (S * S, P)."""
+        entries = (self.first * self.n_systems + self.second, np.arange(len(self)))
+        shape = (self.n_systems**2, len(self))
+        return coo_array((np.ones(len(self)), entries), shape=shape).tocsr()
+
+    def differences(self, values: Floats) -> Floats:
+        """Value of the first system minus that of the second: (..., S) to (..., P)."""
+        return np.asarray(values[..., self.first] - values[..., self.second])
+
+    def sums(self, values: Floats) -> Floats:
+        """Add a pair's value to its first system and take it from its second.
+
+        The transpose of ``differences``: (..., P) to (..., S).
+        """
+        flat = values.reshape(-1, len(self))
+        return np.asarray((self.incidence @ flat.T).T.reshape(*values.shape[:-1], self.n_systems))
+
+    def spreads(self, matrix: Floats) -> Floats:
+        """Quadratic form d' M d of each pair's difference d: (..., S, S) to (..., P)."""
+        diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
+        crossed = matrix[..., self.first, self.second] + matrix[..., self.second, self.first]
+        return np.asarray(diagonal[..., self.first] + diagonal[..., self.second] - crossed)
+
+    def laplacian(self, weights: Floats) -> Floats:
+        """Sum of weighted d d' over pairs: (..., P) to (..., S, S)."""
+        flat = weights.reshape(-1, len(self))
+        shape = (*weights.shape[:-1], self.n_systems, self.n_systems)
+        met = np.ascontiguousarray((self._cells @ flat.T).T).reshape(shape)
+        matrix = -(met + met.swapaxes(-2, -1))
+        at = np.arange(self.n_systems)
+        matrix[..., at, at] = 0.0
+        matrix[..., at, at] = -matrix.sum(axis=-1)
+        return matrix
+
+
+def connected_groups(
+    first: Integers, second: Integers, n_systems: int, one_way: bool = False
+) -> Integers:
+    """Number the groups of systems that edges connect, the largest group first.
+
+    Args:
+        first: System at one end of each edge, shape (E,).
+        second: System at the other end, shape (E,).
+        n_systems: Number of systems S.
+        one_way: Edges lead from ``first`` to ``second`` only, and a group is strongly connected:
+            a way leads from each of its systems to each other.
+
+    Returns:
+        Group of each system, shape (S,): 0 the largest, equal ones by first system.
+    """
+    edges = (np.ones(len(first), dtype=np.int8), (first, second))
+    graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
+    connection = "strong" if one_way else "weak"
+    _, labels = connected_components(graph, directed=True, connection=connection)
+    _, earliest, label = np.unique(labels, return_index=True, return_inverse=True)
+    sizes = np.bincount(label)
+    rank = np.empty_like(sizes)
+    rank[np.lexsort((earliest, -sizes))] = np.arange(len(sizes))
+    return np.asarray(rank[label], dtype=np.intp)
+
+
+def is_strongly_connected(pairs: Pairs, won: npt.ArrayLike, lost: npt.ArrayLike) -> bool:
+    """Tell whether wins lead from every system to every other.
+
+    There, and only there, the Bradley-Terry likelihood has a maximum (Ford, 1957, "Solution of a
+    ranking problem from binary comparisons").
+
+    Args:
+        pairs: The pairs.
+        won: Whether each pair's first system won a battle or tied, shape (P,).
+        lost: Whether its second system did, shape (P,).
+    """
+    one, other = np.asarray(won, dtype=bool), np.asarray(lost, dtype=bool)
+    winners = np.concatenate([pairs.first[one], pairs.second[other]])
+    losers = np.concatenate([pairs.second[one], pairs.first[other]])
+    return not connected_groups(winners, losers, pairs.n_systems, one_way=True).any()

@@ -1,0 +1,12 @@
+from .board.board import Board as Board
+from .board.build import build_board as build_board
+from .board.settings import BoardSettings as BoardSettings
+from .learning.languages import TournamentSettings as TournamentSettings
+from .learning.names import find_surrogate as find_surrogate
+from .learning.saving import load_surrogate as load_surrogate
+from .learning.saving import save_surrogate as save_surrogate
+from .learning.surrogate import Surrogate as Surrogate
+from .ranking.rank import RankedSystems as RankedSystems
+from .ranking.rank import place_systems as place_systems
+from .ranking.rank import rank_systems as rank_systems
+from .validation.validate import validate as validate

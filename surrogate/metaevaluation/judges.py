@@ -1,0 +1,301 @@
+"""What a judge is: whoever gives a verdict on each item of a benchmark.
+
+Judges are the same for all benchmarks. What differs is said by the items (how a function is
+called, what shared characters mean) and by the prompts (how an LLM is asked, how its reply is
+read).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
+
+from arena.data.errors import UsageError
+from arena.llm import Llm, ModelSettings, Prompt, Usage, ask_table
+from arena.llm.ask import Progress
+from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
+
+Value: TypeAlias = str | int | float
+ItemT = TypeVar("ItemT")
+JudgedT = TypeVar("JudgedT", contravariant=True)
+
+RUN = 5
+THRESHOLD = 0.55
+
+_SPACES = re.compile(r"\s+")
+_ASKED_AGAIN = frozenset({UNPARSABLE, EMPTY, REFUSAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of an item.
+
+    Attributes:
+        value: A label, which text is the better one, or a score. None where there is a failure;
+            without one, the judge says that there is nothing to score (null in GroUSE).
+        failure: Why there is no value.
+        was_asked: False where the judge could not be reached: the item is left out of the
+            results, and counted. A judge that was asked and gave no verdict is wrong.
+        scores: Where two texts were scored to tell the better one: their scores.
+    """
+
+    value: Value | None
+    failure: str | None = None
+    was_asked: bool = True
+    scores: tuple[float, float] | None = None
+
+
+class Judge(Protocol[JudgedT]):
+    """Whoever gives verdicts on the items of a benchmark."""
+
+    @property
+    def name(self) -> str:
+        """Name in tables, such as ``llm:gpt-4o-mini``."""
+
+    @property
+    def prompt(self) -> str:
+        """Name of the prompt and its version, or the settings that verdicts depend on."""
+
+    def judge(self, items: Sequence[JudgedT]) -> Sequence[Verdict]:
+        """Return a verdict for each item, in their order."""
+
+
+class Item(Protocol):
+    """One thing to judge, without what people said of it."""
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Call the judge's function with what it may see, and check what it returns."""
+
+    def compare(self, judge: LexicalJudge) -> Verdict:
+        """Decide by the characters that texts share."""
+
+
+@dataclass(frozen=True)
+class FunctionJudge:
+    """Any function as a judge.
+
+    Attributes:
+        name: Its name in tables.
+        function: Takes what an item shows and returns the verdict's value, or None:
+            question, passages, answer and sentence to a label (MEMERAG);
+            criterion, question, context and text to a number, higher for the better text
+            (WikiEval); metric, question, references, expected answer and answer to a score
+            (GroUSE).
+        prompt: What the function's verdicts depend on, if anything.
+    """
+
+    name: str
+    function: Callable[..., object]
+    prompt: str = ""
+
+    def judge(self, items: Sequence[Item]) -> list[Verdict]:
+        """Ask the function about each item.
+
+        Raises:
+            UsageError: If it returns what is no verdict.
+        """
+        return [item.ask(self) for item in items]
+
+    def refuse(self, said: object, expected: str) -> UsageError:
+        """Return the error for what is no verdict."""
+        return UsageError(f"the judge {self.name} returned {said!r}; {expected}")
+
+
+@dataclass(frozen=True)
+class LexicalJudge:
+    """Judges by the runs of characters that texts share.
+
+    Attributes:
+        threshold: Share of a sentence's runs from which on another text holds the sentence, the
+            same for all languages.
+        length: Characters of a run.
+    """
+
+    threshold: float = THRESHOLD
+    length: int = RUN
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1 or self.length < 1:
+            raise UsageError("give a threshold from 0 to 1 and a length of 1 or more")
+
+    @property
+    def name(self) -> str:
+        """``lexical``."""
+        return "lexical"
+
+    @property
+    def prompt(self) -> str:
+        """The settings."""
+        return f"characters:{self.length}|threshold:{self.threshold}"
+
+    def judge(self, items: Sequence[Item]) -> list[Verdict]:
+        """Judge each item by itself."""
+        return [item.compare(self) for item in items]
+
+    def share(self, sentence: str, text: str) -> float:
+        """Return the share of a sentence's runs that a text holds, 0 to 1."""
+        runs, known = character_runs(sentence, self.length), set(character_runs(text, self.length))
+        return sum(run in known for run in runs) / len(runs)
+
+    def holds(self, sentence: str, text: str) -> bool:
+        """Tell whether a text holds enough of a sentence."""
+        return self.share(sentence, text) >= self.threshold
+
+    def likeness(self, one: str, other: str) -> float:
+        """Return the Dice coefficient of the runs of two texts, 0 to 1."""
+        first, second = (Counter(character_runs(text, self.length)) for text in (one, other))
+        return 2 * (first & second).total() / (first.total() + second.total())
+
+
+def character_runs(text: str, length: int) -> list[str]:
+    """Return the runs of so many characters of a text, case-folded, spaces joined.
+
+    Returns:
+        At least one run: a shorter text is a run by itself.
+    """
+    plain = _SPACES.sub(" ", text.casefold()).strip()
+    return [plain[start : start + length] for start in range(len(plain) - length + 1)] or [plain]
+
+
+class JudgePrompts(ABC, Generic[ItemT]):
+    """How an LLM is asked about the items of a benchmark, and how its replies are read.
+
+    Attributes:
+        kind: What stands before the model in a judge's name.
+        max_tokens: Most tokens of a reply, unless others are asked for.
+        retries: Further tries where a reply has no value, unless others are asked for.
+    """
+
+    kind: ClassVar[str] = "llm"
+    max_tokens: ClassVar[int] = 1024
+    retries: ClassVar[int] = 0
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """Names and digests of the templates."""
+
+    @abstractmethod
+    def ask(self, item: ItemT) -> Sequence[Prompt]:
+        """Make the prompts for an item."""
+
+    @abstractmethod
+    def read(self, text: str, task: str) -> Value | None:
+        """Read the value of a reply.
+
+        Raises:
+            UnparsableError: If it has none.
+        """
+
+    def settings(self, model: str, max_tokens: int) -> ModelSettings:
+        """Return the settings of a model that is given by name."""
+        return ModelSettings(model, max_tokens=max_tokens)
+
+    def task(self, item: ItemT) -> str:  # noqa: ARG002
+        """Name what is asked: items of one task share a reply format and a reader."""
+        return ""
+
+    def reply_format(self, task: str) -> Mapping[str, object] | None:  # noqa: ARG002
+        """Return the ``response_format`` of a task's requests."""
+        return None
+
+    def verdict(self, replies: Sequence[Verdict]) -> Verdict:
+        """Put together what the prompts of one item brought."""
+        return replies[0]
+
+
+@dataclass(frozen=True)
+class PromptJudge(Generic[ItemT]):
+    """An LLM as a judge.
+
+    Attributes:
+        prompts: How it is asked.
+        llm: The model, where it is asked, where its replies are kept, and its budget.
+        retries: How often a prompt is sent again, at most, where the reply has no value. Each try
+            has a purpose of its own in the store, and the next seed where the settings have one.
+        progress: Called with a stage's name, what is done of it, and all of it.
+    """
+
+    prompts: JudgePrompts[ItemT]
+    llm: Llm
+    retries: int = 0
+    progress: Progress | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise UsageError(f"retries is {self.retries}; give 0 or more")
+
+    @property
+    def name(self) -> str:
+        """The kind of judge and the model."""
+        return f"{self.prompts.kind}:{self.llm.settings.model}"
+
+    @property
+    def prompt(self) -> str:
+        """Names and digests of the templates."""
+        return self.prompts.version
+
+    @property
+    def usages(self) -> Sequence[Usage]:
+        """What was asked and used, an entry a task and try."""
+        return self.llm.budget.usages
+
+    def judge(self, items: Sequence[ItemT]) -> list[Verdict]:
+        """Ask the model about every item.
+
+        Returns:
+            A verdict an item. One without a value after all retries counts against the model; one
+            that was not answered, because the server failed or the budget was used up, was not
+            asked: run again.
+
+        Raises:
+            UsageError: See ``arena.llm.ask_table``.
+            MissingDependencyError: If Jinja or the SDK is not installed.
+        """
+        replies: list[list[Verdict]] = [[] for _ in items]
+        for task in dict.fromkeys(map(self.prompts.task, items)):
+            numbers = [n for n, item in enumerate(items) if self.prompts.task(item) == task]
+            asked = [(n, prompt) for n in numbers for prompt in self.prompts.ask(items[n])]
+            answered = self._answers([prompt for _, prompt in asked], task)
+            for (number, _), verdict in zip(asked, answered, strict=True):
+                replies[number].append(verdict)
+        return [self.prompts.verdict(of_item) for of_item in replies]
+
+    def _answers(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
+        verdicts: dict[int, Verdict] = {}
+        pending = list(range(len(prompts)))
+        for attempt in range(self.retries + 1):
+            asked = self._ask([prompts[number] for number in pending], task, attempt)
+            verdicts |= zip(pending, asked, strict=True)
+            pending = [number for number in pending if verdicts[number].failure in _ASKED_AGAIN]
+            if not pending:
+                break
+        return [verdicts[number] for number in range(len(prompts))]
+
+    def _ask(self, prompts: Sequence[Prompt], task: str, attempt: int) -> list[Verdict]:
+        purpose = f"retry {attempt}" if attempt else ""
+        asked = ask_table(
+            [replace(prompt, purpose=purpose) for prompt in prompts],
+            lambda prompt: prompt,
+            partial(self._read, task=task),
+            replace(self.llm, settings=self._settings(task, attempt)),
+            stage=" ".join(part for part in (self.name, task, purpose) if part),
+            progress=self.progress,
+        )
+        return [Verdict(reply.value, reply.reason, reply.was_asked) for reply in asked.replies]
+
+    def _read(self, completion: Completion, task: str) -> Value | None:
+        return self.prompts.read(completion.text or "", task)
+
+    def _settings(self, task: str, attempt: int) -> ModelSettings:
+        settings = self.llm.settings
+        return replace(
+            settings,
+            seed=None if settings.seed is None else settings.seed + attempt,
+            response_format=self.prompts.reply_format(task) or settings.response_format,
+        )

@@ -1,0 +1,259 @@
+"""Judges of WikiEval's pairs that need a model: embeddings, rerankers, Ragas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from arena.llm import Budget, Usage
+from arena.llm.ask import Progress
+from features.declare.sample import Missing
+from features.measures.ragas import QUESTIONS
+from features.models import Item, ModelOptions, Scores, load_scorer
+from features.models.ragas import (
+    INSUFFICIENT_INFORMATION,
+    NOT_REACHED,
+    QuestionSimilarity,
+    TextQualities,
+    answer_item,
+    context_item,
+    endpoint_model,
+    faithfulness_item,
+    from_scores,
+    named_models,
+)
+from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS, versions
+from features.text.sentences import split_sentences
+from surrogate.metaevaluation.judges import Verdict
+from surrogate.metaevaluation.wikieval.judges import (
+    ANSWER_RELEVANCE,
+    FAITHFULNESS,
+    Pair,
+    higher,
+)
+
+LANGUAGE = "en"
+
+_NO_SENTENCES = "no_sentences"
+
+
+@dataclass(frozen=True)
+class EmbedderJudge:
+    """Prefers the text that is nearer by the cosine of embeddings.
+
+    A sentence of an answer is as near to the context as to the context's nearest sentence.
+
+    Attributes:
+        model: Folder of the embedding model, or its name on the Hugging Face hub.
+        options: How to run it.
+    """
+
+    model: str
+    options: ModelOptions = field(default_factory=ModelOptions)
+
+    @property
+    def name(self) -> str:
+        """``embedder:`` and the model."""
+        return f"embedder:{short_name(self.model)}"
+
+    @property
+    def prompt(self) -> str:
+        """How scores are made of cosines."""
+        return f"mean cosine of sentences|prefix:{prefix_for(self.model)}"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Judge pairs; each distinct sentence is embedded once.
+
+        Raises:
+            UsageError: See ``features.models.load_scorer``.
+            MissingDependencyError: If a package that the model needs is not installed.
+        """
+        compared = [_compared(pair, text) for pair in pairs for text in (pair.first, pair.second)]
+        texts = list(dict.fromkeys(text for sides in compared for side in sides for text in side))
+        prefix = prefix_for(self.model)
+        before = "" if prefix == "none" else f"{prefix}: "
+        scorer = load_scorer("embedder", self.model, self.options)
+        vectors = scorer.score([(before + text,) for text in texts])
+        known = dict(zip(texts, vectors, strict=True))
+        scores = [_cosine(*sides, known) for sides in compared]
+        return [higher(*two) for two in zip(scores[::2], scores[1::2], strict=True)]
+
+
+@dataclass(frozen=True)
+class RerankerJudge:
+    """Prefers the text that a reranker scores higher.
+
+    A sentence of an answer is the query, and the context the passage, in windows where it is long.
+
+    Attributes:
+        model: Folder of the reranker, or its name on the Hugging Face hub.
+        options: How to run it.
+    """
+
+    model: str
+    options: ModelOptions = field(default_factory=ModelOptions)
+
+    @property
+    def name(self) -> str:
+        """``reranker:`` and the model."""
+        return f"reranker:{short_name(self.model)}"
+
+    @property
+    def prompt(self) -> str:
+        """How scores are made of the reranker's."""
+        return "mean score of sentences"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Judge pairs; each distinct query and passage is scored once.
+
+        Raises:
+            UsageError: See ``features.models.load_scorer``.
+            MissingDependencyError: If a package that the model needs is not installed.
+        """
+        wanted = [(_reranked(pair, pair.first), _reranked(pair, pair.second)) for pair in pairs]
+        items = list(dict.fromkeys(item for two in wanted for one in two for item in one))
+        scores = load_scorer("reranker", self.model, self.options).score(items)
+        known = {item: float(row[0]) for item, row in zip(items, scores, strict=True)}
+        return [higher(_mean(known, first), _mean(known, second)) for first, second in wanted]
+
+
+def prefix_for(model: str) -> str:
+    """Return what stands before texts of one kind: ``query`` for E5 models, ``none`` for others."""
+    return "query" if "e5" in Path(model).name.casefold().split("-") else "none"
+
+
+def short_name(model: str) -> str:
+    """Return a model's name on the hub, or the last two folders of its path."""
+    return "/".join(Path(model).parts[-2:])
+
+
+def _sentences(text: str) -> list[str]:
+    return split_sentences(text, LANGUAGE)
+
+
+def _compared(pair: Pair, text: str) -> tuple[list[str], list[str]]:
+    """Return what is compared of a text of a pair, and what it should be near to."""
+    if pair.criterion == ANSWER_RELEVANCE:
+        return [text], [pair.question]
+    if pair.criterion == FAITHFULNESS:
+        return _sentences(text), _sentences(pair.context or "")
+    return _sentences(text), [pair.question]
+
+
+def _cosine(texts: list[str], targets: list[str], known: Mapping[str, Scores]) -> Verdict:
+    if not texts or not targets:
+        return Verdict(None, _NO_SENTENCES)
+    vectors, others = (np.stack([known[text] for text in side]) for side in (texts, targets))
+    return Verdict(float((vectors @ others.T).max(axis=1).mean(dtype=np.float64)))
+
+
+def _reranked(pair: Pair, text: str) -> list[Item]:
+    """Return the queries and passages that a text's score is the mean of."""
+    if pair.criterion == FAITHFULNESS:
+        return [(sentence, pair.context or "") for sentence in _sentences(text)]
+    if pair.criterion == ANSWER_RELEVANCE:
+        return [(pair.question, text)]
+    return [(pair.question, sentence) for sentence in _sentences(text)]
+
+
+def _mean(known: Mapping[Item, float], items: Sequence[Item]) -> Verdict:
+    if not items:
+        return Verdict(None, _NO_SENTENCES)
+    return Verdict(float(np.mean([known[item] for item in items])))
+
+
+@dataclass(frozen=True)
+class RagasJudge:
+    """Prefers the text with the higher faithfulness, answer relevance or context relevance.
+
+    A context of which the LLM says that no sentence helps has a context relevance of 0, as the
+    formula has it; as a feature it is missing.
+
+    Attributes:
+        model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
+        options: Endpoint and store; how the embedding model is run.
+        budget: Most prompts to send, and what was asked and used.
+        progress: Called with a stage's name, what is done of it, and all of it.
+    """
+
+    model: str
+    options: ModelOptions
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    progress: Progress | None = field(default=None, repr=False)
+
+    @property
+    def usages(self) -> Sequence[Usage]:
+        """What was asked and used, an entry a stage."""
+        return self.budget.usages
+
+    @property
+    def name(self) -> str:
+        """``ragas:`` and the LLM."""
+        return f"ragas:{named_models(self.model)[0]}"
+
+    @property
+    def prompt(self) -> str:
+        """Names and digests of the templates, the embedding model, the number of questions.
+
+        Raises:
+            MissingDependencyError: If Jinja is not installed.
+        """
+        embedder = short_name(named_models(self.model)[1])
+        names = versions(STATEMENTS, VERDICTS, QUESTION, SENTENCES)
+        return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Measure both texts of each pair.
+
+        Raises:
+            UsageError: If the endpoint, the store or the embedding model cannot be used.
+            MissingDependencyError: If a package that is needed is not installed.
+        """
+        verdicts: dict[int, Verdict] = {}
+        for by_questions in (False, True):
+            numbers = [
+                number
+                for number, pair in enumerate(pairs)
+                if (pair.criterion == ANSWER_RELEVANCE) == by_questions
+            ]
+            chosen = [pairs[number] for number in numbers]
+            items = [
+                self._item(pair, text) for pair in chosen for text in (pair.first, pair.second)
+            ]
+            scores = [_score(row) for row in self._measured(items, by_questions)]
+            verdicts |= zip(numbers, map(higher, scores[::2], scores[1::2]), strict=True)
+        return [verdicts[number] for number in range(len(pairs))]
+
+    def _item(self, pair: Pair, text: str) -> Item:
+        if pair.criterion == FAITHFULNESS:
+            return faithfulness_item(pair.question, text, (pair.context or "",))
+        if pair.criterion == ANSWER_RELEVANCE:
+            prefix = prefix_for(named_models(self.model)[1])
+            return answer_item(QUESTIONS, prefix, pair.question, text)
+        return context_item(LANGUAGE, pair.question, (text,))
+
+    def _measured(self, items: Sequence[Item], by_questions: bool) -> Scores:
+        if not items:
+            return np.empty((0, 2), np.float32)
+        name, embedder = named_models(self.model)
+        llm = replace(
+            endpoint_model(name, self.options),
+            budget=self.budget,
+            stage=self.name,
+            progress=self.progress,
+        )
+        if by_questions:
+            return QuestionSimilarity(llm, embedder, self.options).score(items)
+        return TextQualities(llm).score(items)
+
+
+def _score(row: Scores) -> Verdict:
+    measured = from_scores(row)
+    if measured == INSUFFICIENT_INFORMATION:
+        return Verdict(0.0)
+    if isinstance(measured, Missing):
+        return Verdict(None, measured.reason, measured != NOT_REACHED)
+    return Verdict(measured)

@@ -1,0 +1,16 @@
+from .cards import dataset_card as dataset_card
+from .cards import model_card as model_card
+from .tables import ALL as ALL
+from .tables import OVERALL as OVERALL
+from .tables import ExportedBoard as ExportedBoard
+from .tables import csv_text as csv_text
+from .tables import exported_board as exported_board
+from .tables import guarded as guarded
+from .tables import json_text as json_text
+from .tables import latex_table as latex_table
+from .tables import latex_text as latex_text
+from .tables import markdown_table as markdown_table
+from .tables import markdown_text as markdown_text
+from .tables import read_csv_text as read_csv_text
+from .tables import unguarded as unguarded
+from .tables import write_parquet as write_parquet

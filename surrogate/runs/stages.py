@@ -1,0 +1,358 @@
+"""The stages from an arena to what is published: judging, features, board, validation, pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.files import file_digest
+from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
+from arena.data.rows import SUFFIXES, read_rows, write_rows
+from arena.data.schema import INFO_FILE
+from arena.judging.folder import FAILURES_FILE
+from arena.judging.settings import JudgingSettings
+from arena.llm.replies import FINAL, UNPARSABLE
+from arena.llm.settings import canonical_json
+from features.declare.feature import Feature
+from features.engine.extraction import extract
+from features.engine.source_digest import code_digest
+from features.models.scorer import ModelOptions
+from surrogate.board.board import Board
+from surrogate.board.build import build_board
+from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.tables import FEATURES_FILE, SURROGATE_FILE, read_feature_table
+from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
+from surrogate.publish.figures.board_figures import board_drawings
+from surrogate.publish.figures.figure import FORMATS, save
+from surrogate.publish.site.site import write_site
+from surrogate.runs.config import ConfiguredBoard, ValidationOptions
+from surrogate.runs.steps import (
+    Digests,
+    Step,
+    Wanted,
+    Workplace,
+    folder_digests,
+    versions_of,
+)
+from surrogate.validation import TournamentSettings, validate
+
+JUDGING, FEATURES, BOARD, VALIDATION = "judging", "features", "board", "validation"
+VERDICTS_FILE = "judgments.parquet"
+JUDGING_FILE = "judging.json"
+VALIDATION_FILE = "validation.json"
+CACHE_FOLDER = ".feature-cache"
+NOT_DRAWN_FILE = "not_drawn.txt"
+"""Which figures the board has not the tables for, and why."""
+
+_QUERIES, _ANSWERS, _JUDGMENTS = TABLES
+_CONTENT = (
+    INFO_FILE,
+    *(f"{table}{suffix}" for table in (_QUERIES, _ANSWERS) for suffix in SUFFIXES),
+)
+"""Files of an arena folder that answers are measured on."""
+_JUDGED = tuple(f"{_JUDGMENTS}{suffix}" for suffix in SUFFIXES)
+_REMARKS = (FAILURES_FILE, METAEVALUATION_FILE)
+"""Files of an arena folder that are told of on a board."""
+
+_NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
+_MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
+_MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
+_VERDICT_OPTIONS = {
+    *("model", "name", "questions", "pairs", "both_orders", "languages"),
+    *("verdict", "temperature", "max_tokens", "seed"),
+}
+"""Options of judging that a verdict depends on; not where and how fast it is asked for."""
+_FINAL = {*FINAL, UNPARSABLE}
+"""Failures that would be the same if the pair were asked again."""
+
+
+def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
+    """Yield the steps of a board, each after those it rests on."""
+    after = board.options.after
+    if board.options.judging is not None:
+        yield _judging_step(board, board.options.judging)
+    if board.options.feature_table is None:
+        yield _features_step(board)
+    yield _board_step(board)
+    if after.validation is not None:
+        yield _validation_step(board, after.validation)
+    if after.site:
+        yield _published(board, "site", _write_site, "pandas", "jinja2")
+    if after.plots:
+        yield _published(board, "plots", _write_figures, "pandas", "matplotlib")
+    if after.exports:
+        step = _published(board, "exports", _exporter(after.exports), "pandas", "pyarrow")
+        yield replace(step, options={"formats": sorted(set(after.exports))})
+
+
+def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
+    return Step(
+        board.name,
+        JUDGING,
+        lambda place: _judge(board, options, place),
+        files=lambda: folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/"),
+        options=options.model_dump(mode="json", include=_VERDICT_OPTIONS)
+        | {"body": canonical_json(options.body)},
+        versions=versions_of("openai", "jinja2"),
+    )
+
+
+def _features_step(board: ConfiguredBoard) -> Step:
+    features = board.features()
+    libraries = (*_MEASURING, *_MODELS) if any(item.model for item in features) else _MEASURING
+    return Step(
+        board.name,
+        FEATURES,
+        lambda place: _measure(board, features, place),
+        files=lambda: folder_digests(board.arena, _CONTENT, "arena/") | _model_files(features),
+        options={"features": [_portable(item) for item in features]},
+        versions=versions_of(*libraries) | {"feature code": code_digest(features)},
+    )
+
+
+def _board_step(board: ConfiguredBoard) -> Step:
+    settings = board.settings
+    drawn = {"holdout": "drawn"} if settings.holdout is None else {}
+    return Step(
+        board.name,
+        BOARD,
+        lambda place: _build(board, place),
+        files=lambda: _files(board, *_REMARKS) | _metaevaluations(board),
+        upstream=_upstream(board),
+        options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
+        versions=versions_of(*_NUMERIC),
+    )
+
+
+def _validation_step(board: ConfiguredBoard, options: ValidationOptions) -> Step:
+    shared = {"judge", "questions", "ties", "ridge", "seed"}
+    return Step(
+        board.name,
+        VALIDATION,
+        lambda place: _validate(board, options, place),
+        files=lambda: _files(board),
+        upstream=_upstream(board),
+        options=board.settings.model_dump(include=shared) | options.model_dump(),
+        versions=versions_of(*_NUMERIC),
+    )
+
+
+def _published(
+    board: ConfiguredBoard, stage: str, publish: Callable[[Path, Path], object], *libraries: str
+) -> Step:
+    """Return a step that makes files of a board's folder."""
+
+    def make(place: Workplace) -> None:
+        publish(place.of(BOARD), place.target)
+
+    return Step(
+        board.name,
+        stage,
+        make,
+        upstream={BOARD: lambda name: name != SURROGATE_FILE},
+        versions=versions_of(*libraries),
+    )
+
+
+def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
+    from arena.judging import judge_arena
+    from arena.llm import Budget, open_store
+
+    arena = read_arena(board.arena)
+    pairs, judge = options.choose_pairs(arena), options.llm_judge()
+    path = place.out / STORE_FILE if options.store is None else board.base / options.store
+    with open_store(str(path)) as store:
+        budget = Budget(options.max_calls)
+        judged = judge_arena(arena, judge, pairs, store, budget=budget, progress=place.progress)
+    failures = judged.summary.usage.failures
+    if failures and sum(judged.summary.verdicts.values()) == judged.summary.identical:
+        raise UsageError(f"no pair that was asked got a verdict: {_counted(failures)}")
+    order = ["language", "query_id", "system_a", "system_b"]
+    ordered = judged.judgments.sort_values(order, kind="stable").reset_index(drop=True)
+    write_rows(ordered, place.target / VERDICTS_FILE)
+    write_rows(judged.failures, place.target / FAILURES_FILE)
+    _write_json(judged.summary.as_json(), place.target / JUDGING_FILE)
+    left = {name: count for name, count in failures.items() if name not in _FINAL}
+    return f"pairs without a verdict: {_counted(left)}" if left else ""
+
+
+def _counted(failures: dict[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(failures.items())) or "none"
+
+
+def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workplace) -> None:
+    options = board.options
+    table = extract(
+        read_arena(board.arena),
+        features,
+        n_jobs=place.n_jobs,
+        progress=place.progress,
+        models=ModelOptions(options.device, options.batch_size, options.download),
+        cache=place.out / CACHE_FOLDER,
+    )
+    write_rows(table, place.target / FEATURES_FILE)
+
+
+def _build(board: ConfiguredBoard, place: Workplace) -> None:
+    arena = judged_arena(board, place.board)
+    judge = arena.judged_by(board.judge).judges[0]
+    built = build_board(
+        arena,
+        board.settings,
+        feature_table=_feature_table(board, place),
+        records=_judging_records(board, judge, place),
+        n_jobs=place.n_jobs,
+        progress=place.progress,
+    )
+    built.save(place.target, board.arena)
+
+
+def _validate(board: ConfiguredBoard, options: ValidationOptions, place: Workplace) -> None:
+    settings = board.settings
+    validated = validate(
+        judged_arena(board, place.board),
+        options.protocol,
+        options.surrogate,
+        judge=board.judge,
+        feature_table=_feature_table(board, place),
+        repeats=options.repeats,
+        tournaments=TournamentSettings(
+            options.tournaments, settings.questions, settings.ties, settings.ridge, settings.seed
+        ),
+        n_jobs=place.n_jobs,
+        progress=place.progress,
+    )
+    _write_json(validated.as_json(), place.target / VALIDATION_FILE)
+
+
+def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
+    """Read a board's arena together with the verdicts of its judging step.
+
+    Args:
+        board: The board.
+        folder: Folder of the board.
+
+    Raises:
+        UsageError: If the arena folder or one of its files is absent.
+        DataError: If its content is at fault.
+    """
+    arena = read_arena(board.arena)
+    if board.options.judging is None:
+        return arena
+    verdicts = read_rows(folder / JUDGING / VERDICTS_FILE).table
+    columns = verdicts.reindex(columns=list(arena.judgments))
+    judgments = pd.concat([arena.judgments.astype(object), columns], ignore_index=True)
+    return checked_arena(
+        arena.info,
+        as_rows(arena.queries, "queries"),
+        as_rows(arena.answers, "answers"),
+        as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
+    )
+
+
+def _judging_records(board: ConfiguredBoard, judge: str, place: Workplace) -> JudgingRecords:
+    """Read what is known of a judge beside its judgments."""
+    further = [board.base / name for name in board.options.metaevaluation]
+    records = read_judging_records(board.arena, judge, further)
+    if board.options.judging is None:
+        return records
+    return replace(
+        records,
+        failures=read_judging_records(place.of(JUDGING), judge).failures,
+        usage=read_judging_records(place.out, judge).usage,
+    )
+
+
+def _feature_table(board: ConfiguredBoard, place: Workplace) -> pd.DataFrame:
+    given = board.options.feature_table
+    return read_feature_table(
+        place.of(FEATURES) / FEATURES_FILE if given is None else board.base / given
+    )
+
+
+def _upstream(board: ConfiguredBoard) -> dict[str, Wanted]:
+    stages: dict[str, Wanted] = {}
+    if board.options.judging is not None:
+        stages[JUDGING] = lambda name: name in (VERDICTS_FILE, FAILURES_FILE)
+    if board.options.feature_table is None:
+        stages[FEATURES] = lambda name: name == FEATURES_FILE
+    return stages
+
+
+def _files(board: ConfiguredBoard, *remarks: str) -> Digests:
+    digests = folder_digests(board.arena, (*_CONTENT, *_JUDGED, *remarks), "arena/")
+    table = board.options.feature_table
+    if table is not None and (board.base / table).is_file():
+        digests[f"feature table/{Path(table).name}"] = file_digest(board.base / table)
+    return digests
+
+
+def _metaevaluations(board: ConfiguredBoard) -> Digests:
+    named = (board.base / name for name in board.options.metaevaluation)
+    files = [path / METAEVALUATION_FILE if path.is_dir() else path for path in named]
+    return {
+        f"metaevaluation/{number}": file_digest(path)
+        for number, path in enumerate(files, start=1)
+        if path.is_file()
+    }
+
+
+def _model_files(features: Sequence[Feature]) -> Digests:
+    """Digest models that are folders; those with a name on the hub are known by it."""
+    folders = {Path(item.model) for item in features if item.model and Path(item.model).is_dir()}
+    digests: Digests = {}
+    for folder in sorted(folders):
+        digests |= folder_digests(folder, prefix=f"model {folder.name}/")
+    return digests
+
+
+def _portable(feature: Feature) -> str:
+    """Name a feature without the place of its model on this machine."""
+    model = feature.model
+    if model is None or not Path(model).is_absolute():
+        return str(feature)
+    return str(feature).replace(model, Path(model).name)
+
+
+def _write_site(board_folder: Path, target: Path) -> None:
+    write_site(Board.load(board_folder), target)
+
+
+def _write_figures(board_folder: Path, target: Path) -> None:
+    """Draw a board's figures; what cannot be drawn is listed with the reason."""
+    reasons = []
+    for drawing in board_drawings(Board.load(board_folder)):
+        try:
+            figure = drawing.draw()
+        except UsageError as error:
+            reasons.append(f"{drawing.name}: {error}\n")
+            continue
+        for suffix in FORMATS:
+            save(figure, target / f"{drawing.name}.{suffix}")
+    if reasons:
+        (target / NOT_DRAWN_FILE).write_text("".join(reasons), encoding="utf-8")
+
+
+def _exporter(formats: Sequence[str]) -> Callable[[Path, Path], None]:
+    """Write ranks over all languages, and the rows of every language."""
+
+    def write(board_folder: Path, target: Path) -> None:
+        board = Board.load(board_folder)
+        for part, name in ((OVERALL, "overall"), (ALL, "languages")):
+            exported = exported_board(board, part)
+            for chosen in sorted(set(formats)):
+                write_export(exported, chosen, target, name)
+
+    return write
+
+
+def _write_json(content: Any, path: Path) -> None:  # noqa: ANN401 - plain values
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,148 @@
+"""Bootstrapped tournaments."""
+
+import itertools
+
+import choix
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.data.errors import UsageError
+from arena.rating.tournaments import bootstrap_tournaments
+
+
+def judgments(rows, language="en"):
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language=language, judge="judge")
+
+
+def round_robin(systems, questions, seed=0, noise=1.0):
+    """Judgments of systems whose strength falls in the order given."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for question in range(questions):
+        for (i, one), (j, other) in itertools.combinations(enumerate(systems), 2):
+            better = (j - i) + noise * random.logistic()
+            winner = "tie" if abs(better) < 0.2 else "a" if better > 0 else "b"
+            if random.random() < 0.5:
+                rows.append((f"q{question}", one, other, winner))
+            else:
+                swapped = {"a": "b", "b": "a", "tie": "tie"}[winner]
+                rows.append((f"q{question}", other, one, swapped))
+    return judgments(rows)
+
+
+def test_dropped_ties_are_counted():
+    rows = [("q1", "x", "y", "tie"), ("q2", "x", "y", "a")]
+    held = bootstrap_tournaments(judgments(rows), 5, ties="drop")
+    assert held.dropped_ties == 1
+    assert held.battles.questions == ("q2",)
+    with pytest.raises(UsageError, match="no judgments to count"):
+        bootstrap_tournaments(judgments(rows[:1]), ties="drop")
+    with pytest.raises(UsageError, match="unknown tie rule 'win'; use one of half, drop"):
+        bootstrap_tournaments(judgments(rows), ties="win")
+
+
+def test_each_tournament_equals_choix_on_its_list_of_comparisons():
+    table = round_robin(["s1", "s2", "s3", "s4"], 20, noise=2.0)
+    held = bootstrap_tournaments(table[table["winner"] != "tie"], 5, 20, ridge=0.0, seed=3)
+    position = {system: index for index, system in enumerate(held.systems)}
+    for draws, coefficients in zip(held.draws, held.coefficients, strict=True):
+        listed = []
+        for question, times in zip(held.battles.questions, draws, strict=True):
+            for row in table[table["query_id"] == question].itertuples():
+                if row.winner != "tie":
+                    pair = (position[row.system_a], position[row.system_b])
+                    listed += [pair if row.winner == "a" else pair[::-1]] * int(times)
+        expected = choix.ilsr_pairwise(4, listed)
+        np.testing.assert_allclose(coefficients, expected - expected.mean(), atol=1e-6)
+
+
+def test_draws_are_multinomial_and_never_exceed_what_was_judged():
+    held = bootstrap_tournaments(round_robin(["x", "y", "z"], 8), 50, questions=100)
+    assert held.questions_per_tournament == 8
+    assert held.draws.shape == (50, 8)
+    assert (held.draws.sum(axis=1) == 8).all()
+    fewer = bootstrap_tournaments(round_robin(["x", "y", "z"], 8), 50, questions=5)
+    assert (fewer.draws.sum(axis=1) == 5).all()
+
+
+def test_transitive_systems_have_falling_coefficients_around_zero():
+    systems = ["best", "good", "mean", "poor"]
+    held = bootstrap_tournaments(round_robin(systems, 60), 100)
+    assert held.systems == tuple(systems)
+    assert (np.diff(held.mean_coefficients) < 0).all()
+    np.testing.assert_allclose(held.coefficients.mean(axis=1), 0.0, atol=1e-7)
+
+
+def test_systems_that_win_or_lose_all_stay_finite():
+    rows = [(f"q{i}", "top", other, "a") for i in range(4) for other in ("mid", "low")]
+    rows += [(f"q{i}", "mid", "low", "a") for i in range(4)]
+    assert np.abs(bootstrap_tournaments(judgments(rows), 20).coefficients).max() < 8
+
+
+def test_a_group_no_judgment_connects_has_no_coefficients():
+    table = pd.concat(
+        [round_robin(["a", "b", "c"], 10), round_robin(["island", "reef"], 10)], ignore_index=True
+    )
+    held = bootstrap_tournaments(table, 20)
+    missing = dict(zip(held.systems, np.isnan(held.mean_coefficients), strict=True))
+    assert missing == {"a": False, "b": False, "c": False, "island": True, "reef": True}
+
+
+def test_systems_left_out_leave_the_others_coefficients_as_they_are():
+    held = bootstrap_tournaments(round_robin(["a", "b", "c", "d"], 10), 20)
+    fewer = held.without(["b"])
+    assert fewer.systems == ("a", "c", "d")
+    np.testing.assert_array_equal(fewer.coefficients, held.coefficients[:, [0, 2, 3]])
+    assert len(fewer.battles) == len(held.battles) / 2
+    assert fewer.battles.counts.shape == (10, 3)
+
+
+def test_a_tournament_without_a_systems_battles_leaves_it_missing_not_zero():
+    rows = [(f"q{i}", "a", "b", "a" if i % 2 else "b") for i in range(6)]
+    rows.append(("q0", "rare", "a", "a"))
+    held = bootstrap_tournaments(judgments(rows), 100)
+    rare = held.coefficients[:, held.systems.index("rare")]
+    drew_it = held.draws[:, held.battles.questions.index("q0")] > 0
+    np.testing.assert_array_equal(np.isnan(rare), ~drew_it)
+    assert np.isfinite(held.mean_coefficients).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_order_of_rows_does_not_matter(seed):
+    table = round_robin(["x", "y", "z"], 6, seed=seed)
+    shuffled = table.sample(frac=1.0, random_state=seed)
+    one, other = bootstrap_tournaments(table, 10), bootstrap_tournaments(shuffled, 10)
+    np.testing.assert_array_equal(one.coefficients, other.coefficients)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_mirroring_a_and_b_does_not_matter(seed):
+    table = round_robin(["x", "y", "z"], 6, seed=seed)
+    mirrored = table.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
+        winner=table["winner"].map({"a": "b", "b": "a", "tie": "tie"})
+    )
+    one, other = bootstrap_tournaments(table, 10), bootstrap_tournaments(mirrored, 10)
+    np.testing.assert_array_equal(one.coefficients, other.coefficients)
+
+
+def test_one_seed_gives_one_result_and_languages_draw_differently():
+    table = round_robin(["x", "y", "z"], 12)
+    one, same, other = (bootstrap_tournaments(table, 30, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.coefficients, same.coefficients)
+    assert (one.draws != other.draws).any()
+    assert (bootstrap_tournaments(table.assign(language="fi"), 30, seed=1).draws != one.draws).any()
+    assert one.signature == "tournaments:30|questions:12|ties:half|ridge:0.1|seed:1"
+
+
+def test_impossible_requests_are_refused():
+    table = round_robin(["x", "y"], 3)
+    with pytest.raises(UsageError, match="at least 1"):
+        bootstrap_tournaments(table, 0)
+    with pytest.raises(UsageError, match="one language at a time, not de, en"):
+        bootstrap_tournaments(pd.concat([table, table.assign(language="de")]), 5)

@@ -1,0 +1,104 @@
+"""Kendall tau and its bootstrap interval."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import kendalltau
+
+from arena.statistics.rank_agreement import (
+    Agreement,
+    agreement,
+    kendall_tau,
+    kendall_taus,
+    macro_agreement,
+    resampled_taus,
+)
+
+
+def test_tau_is_scipys_on_the_systems_both_ratings_hold():
+    first = np.array([3.0, 1.0, np.nan, 2.0, 2.0])
+    second = np.array([2.5, 0.5, 9.0, 1.0, 3.0])
+    kept = [0, 1, 3, 4]
+    assert kendall_tau(first, second) == pytest.approx(
+        kendalltau(first[kept], second[kept]).statistic
+    )
+
+
+RATINGS = arrays(np.float64, 6, elements=st.sampled_from([-2.0, -1.0, 0.0, 1.0, np.nan]))
+
+
+@given(RATINGS, arrays(np.float64, (4, 6), elements=st.integers(-3, 3).map(float)))
+def test_taus_of_many_are_those_of_scipy(one, many):
+    both = np.isfinite(one)
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore")
+        expected = [kendalltau(one[both], other[both]).statistic for other in many]
+    np.testing.assert_allclose(kendall_taus(many, one[None])[:, 0], expected, atol=1e-12)
+
+
+@given(RATINGS, st.integers(0, 10**6))
+def test_resampled_taus_are_those_of_the_systems_listed_as_often_as_drawn(one, seed):
+    random = np.random.default_rng(seed)
+    other, drawn = random.normal(size=(5, 6)), random.integers(6, size=(5, 6))
+    times = np.array([np.bincount(row, minlength=6) for row in drawn])
+    expected = [
+        kendall_tau(one[row], rating[row]) for row, rating in zip(drawn, other, strict=True)
+    ]
+    np.testing.assert_allclose(resampled_taus(one, other, times), expected, atol=1e-12)
+
+
+def test_differences_that_vanish_in_rounding_are_ties():
+    one, other = np.array([[1.0, 1.0 + 1e-10, 2.0]]), np.array([[1.0, 2.0, 3.0]])
+    assert kendall_taus(one, other)[0, 0] == pytest.approx(1.0)
+    assert kendall_taus(one, other, decimals=8)[0, 0] == pytest.approx(2 / np.sqrt(6))
+
+
+def test_tau_is_missing_where_it_is_not_defined():
+    assert np.isnan(kendall_tau(np.array([1.0]), np.array([1.0])))
+    assert np.isnan(kendall_tau(np.array([1.0, 1.0]), np.array([1.0, 2.0])))
+    assert np.isnan(kendall_tau(np.array([np.nan, 1.0]), np.array([1.0, 2.0])))
+
+
+def noisy(rating, noise, tournaments=200, seed=0):
+    random = np.random.default_rng(seed)
+    return rating + noise * random.normal(size=(tournaments, rating.size))
+
+
+def test_the_interval_holds_tau_and_narrows_with_more_systems():
+    widths = []
+    for size in (6, 40):
+        truth = np.linspace(-2, 2, size)
+        rating = truth + 1.0 * np.random.default_rng(1).normal(size=size)
+        held = agreement(rating, truth, noisy(truth, 0.3), np.random.default_rng(2))
+        low, high = held.interval
+        assert -1 <= low < held.tau < high <= 1
+        widths.append(high - low)
+    assert widths[1] < widths[0]
+
+
+def test_equal_rankings_have_tau_one():
+    rating = np.arange(5.0)
+    held = agreement(rating, rating, noisy(rating, 0.0), np.random.default_rng(0))
+    assert held.tau == pytest.approx(1.0)
+    assert held.interval == pytest.approx((1.0, 1.0))
+
+
+def test_macro_gives_each_language_the_same_weight_and_leaves_undefined_ones_out():
+    one = Agreement(0.5, np.array([0.4, 0.6]))
+    other = Agreement(1.0, np.array([0.8, np.nan]))
+    undefined = Agreement(float("nan"), np.array([np.nan, np.nan]))
+    macro = macro_agreement([one, other, undefined])
+    assert macro.tau == 0.75
+    np.testing.assert_allclose(macro.replicates, [0.6])
+    assert np.isnan(macro_agreement([undefined]).tau)
+    assert np.isnan(macro_agreement([undefined]).interval).all()
+
+
+def test_mirrored_ratings_mirror_tau():
+    random = np.random.default_rng(3)
+    first, second = random.normal(size=9), random.normal(size=9)
+    assert kendall_tau(-first, second) == pytest.approx(-kendall_tau(first, second))

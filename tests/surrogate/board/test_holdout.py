@@ -1,0 +1,205 @@
+"""Holding systems out: Algorithm 1's R², and ratings of systems never seen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import r2_score
+
+from arena.data.errors import UsageError
+from arena.rating.tournaments import bootstrap_tournaments
+from surrogate.board.holdout import check_holdout, choose_holdout, fit_tournament
+from surrogate.board.language import fit_languages
+from surrogate.learning.cross_fitting import folds_of, leave_systems_out
+from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.names import find_surrogate
+
+SYSTEMS = tuple(f"system-{index:02}" for index in range(12))
+QUESTIONS = tuple(f"q{index:02}" for index in range(15))
+SETTINGS = TournamentSettings(tournaments=30, seed=7)
+FOREST, LINEAR = find_surrogate("random-forest"), find_surrogate("linear")
+
+
+def noisy_round_robin(strength, seed=0):
+    random = np.random.default_rng(seed)
+    rows = [
+        (question, one, other, "a" if strength[i] - strength[j] > random.logistic() else "b")
+        for question in QUESTIONS
+        for i, one in enumerate(SYSTEMS)
+        for j, other in enumerate(SYSTEMS[:i])
+    ]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language="en", judge="judge")
+
+
+def features_of(per_system, systems=SYSTEMS, questions=QUESTIONS, noise=0.1, seed=1):
+    random = np.random.default_rng(seed)
+    keys = pd.MultiIndex.from_product([["en"], systems, questions])
+    values = np.repeat(np.asarray(per_system), len(questions), axis=0)
+    values = values + noise * random.normal(size=values.shape)
+    names = [f"f{index}" for index in range(values.shape[1])]
+    table = pd.DataFrame(values, keys, names)
+    return table.reset_index(names=["language", "system", "query_id"])
+
+
+@pytest.fixture(scope="module")
+def strength():
+    return np.random.default_rng(5).permutation(np.linspace(-2, 2, len(SYSTEMS)))
+
+
+@pytest.fixture(scope="module")
+def judgments(strength):
+    return noisy_round_robin(strength)
+
+
+def data_of(judgments, X, settings=SETTINGS):
+    tournaments = settings.bootstrap(judgments)
+    asked = tuple(sorted(X["query_id"].unique()))
+    return LanguageData("en", judgments, X, asked, tournaments, settings)
+
+
+@pytest.fixture(scope="module")
+def data(judgments, strength):
+    return data_of(judgments, features_of(strength[:, None]))
+
+
+def unseen(data, surrogate, seed=7):
+    return leave_systems_out([data], surrogate, 1, seed)[0].predicted[0]
+
+
+def test_two_systems_are_drawn_by_the_seed_whatever_the_order():
+    drawn = choose_holdout(SYSTEMS, seed=1)
+    assert len(drawn) == 2
+    assert drawn == choose_holdout(SYSTEMS[::-1], seed=1)
+    assert {choose_holdout(SYSTEMS, seed) for seed in range(20)} != {drawn}
+    assert choose_holdout(SYSTEMS[:4], seed=1) == ()
+
+
+def test_impossible_holdouts_are_refused():
+    assert check_holdout(["b", "a"], ["a", "b", "c", "d", "e"]) == ("a", "b")
+    with pytest.raises(UsageError, match="cannot hold out x: not judged; the judged systems are a"):
+        check_holdout(["x"], ["a", "b", "c", "d"])
+    with pytest.raises(UsageError, match="named twice"):
+        check_holdout(["a", "a"], ["a", "b", "c", "d"])
+    with pytest.raises(UsageError, match="leaves fewer than 3"):
+        check_holdout(["a", "b"], ["a", "b", "c", "d"])
+
+
+def test_r2_is_that_of_a_surrogate_trained_without_the_held_out_systems(data):
+    held = SYSTEMS[3], SYSTEMS[8]
+    [fit] = fit_tournament([data], FOREST, held, 4, 0)
+    np.testing.assert_allclose(fit.shares, [1.0])
+    coefficients = data.tournaments.coefficients[4]
+    drawn = data.drawn(4)
+    assert len(drawn) == len(SYSTEMS) * data.tournaments.questions_per_tournament
+    means = drawn.groupby("system")["f0"].mean().to_numpy()
+    is_held = np.isin(SYSTEMS, held)
+    distances = np.abs(means[is_held][:, None] - means[~is_held])
+    nearest = coefficients[~is_held][distances.argmin(axis=1)]
+    assert fit.holdout_r2 == pytest.approx(r2_score(coefficients[is_held], nearest), abs=0.5)
+    assert fit.train_r2 > 0.5
+
+
+def test_held_out_systems_have_no_part_in_a_tournaments_surrogate(data):
+    held = SYSTEMS[:2]
+    changed = data.X.copy()
+    changed.loc[changed["system"].isin(held), "f0"] = 1e6
+    other = data_of(data.judgments, changed)
+    [one], [two] = (fit_tournament([item], FOREST, held, 0, 3) for item in (data, other))
+    np.testing.assert_array_equal(one.ratings[2:], two.ratings[2:])
+
+
+def test_a_single_held_out_system_has_no_r2(data):
+    [fit] = fit_tournament([data], FOREST, SYSTEMS[:1], 0, 0)
+    assert np.isnan(fit.holdout_r2)
+
+
+def test_unseen_ratings_follow_a_good_feature(data, strength):
+    assert np.corrcoef(unseen(data, FOREST), strength)[0, 1] > 0.8
+
+
+def test_a_feature_that_only_names_the_system_teaches_nothing_about_unseen_ones(judgments):
+    names = np.random.default_rng(2).permutation(len(SYSTEMS)).astype(float)
+    data = data_of(judgments, features_of(names[:, None], noise=0.01))
+    fitted = find_surrogate("random-forest").fit(data.X, {"en": data.tournaments})
+    seen = fitted.predict(data.X)["rating"]
+    assert np.corrcoef(seen, data.truth)[0, 1] > 0.99
+    assert np.corrcoef(unseen(data, FOREST), data.truth)[0, 1] < 0.6
+
+
+def test_battles_against_a_fold_do_not_tell_how_its_systems_are_rated(data, judgments):
+    whole = unseen(data, LINEAR)
+    for held in folds_of(SYSTEMS, 7, "systems", "0"):
+        places = [SYSTEMS.index(name) for name in held]
+        against = judgments["system_a"].isin(held) | judgments["system_b"].isin(held)
+        turned = judgments["winner"].map({"a": "b", "b": "a"}).where(against, judgments["winner"])
+        other = data_of(judgments.assign(winner=turned), data.X)
+        assert np.abs(other.truth - data.truth)[places].max() > 0.5
+        ratings = unseen(other, LINEAR)
+        np.testing.assert_allclose(np.diff(ratings[places]), np.diff(whole[places]), atol=1e-6)
+
+
+def test_unseen_ratings_are_on_the_scale_of_all_systems(data, judgments):
+    exact = data_of(judgments, features_of(data.truth[:, None], noise=0.0))
+    ratings = unseen(exact, LINEAR)
+    np.testing.assert_allclose(ratings, data.truth, atol=0.25)
+    for held in folds_of(SYSTEMS, 7, "systems", "0"):
+        places = [SYSTEMS.index(name) for name in held]
+        assert ratings[places].mean() == pytest.approx(data.truth[places].mean(), abs=0.15)
+
+
+def table_of(pairs, questions=8):
+    rows = [(f"q{number}", *pair, "a") for number in range(questions) for pair in pairs]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language="en", judge="judge")
+
+
+def five(judgments, **settings):
+    random = np.random.default_rng(0)
+    systems = sorted({*judgments["system_a"], *judgments["system_b"]})
+    X = features_of(random.normal(size=(5, 1)), systems, sorted(set(judgments["query_id"])))
+    return data_of(judgments, X, TournamentSettings(tournaments=3, **settings))
+
+
+def test_a_fold_whose_absence_leaves_no_battles_is_not_rated():
+    around = five(table_of([("hub", name) for name in "abcd"]))
+    ratings = unseen(around, find_surrogate("ridge"))
+    assert dict(zip(around.systems, np.isfinite(ratings).tolist(), strict=True)) == {
+        **dict.fromkeys("abcd", True),
+        "hub": False,
+    }
+
+
+def test_without_a_prior_a_fold_that_the_others_need_is_not_rated():
+    ring = five(table_of([*zip("abcde", "bcdea", strict=True)]), ridge=0.0)
+    assert np.isnan(unseen(ring, find_surrogate("ridge"))).all()
+
+
+def test_the_final_surrogate_never_sees_the_held_out_systems(data):
+    changed = data.X.copy()
+    changed.loc[changed["system"].isin(SYSTEMS[:2]), "f0"] = 1e6
+    probe = data.X[~data.X["system"].isin(SYSTEMS[:2])]
+    predictions = []
+    for X in (data.X, changed):
+        surrogate = find_surrogate("random-forest", seed=1)
+        item = data_of(data.judgments, X, TournamentSettings(tournaments=3, seed=7))
+        [fit] = fit_languages([item], surrogate, SYSTEMS[:2])
+        assert surrogate.systems_["en"] == SYSTEMS[2:]
+        assert fit.holdout == SYSTEMS[:2]
+        assert fit.r2.shape == (3,)
+        predictions.append(surrogate.predict(probe)["rating"])
+    np.testing.assert_array_equal(*predictions)
+
+
+def test_a_board_without_anything_to_learn_says_why(judgments):
+    few = judgments[
+        judgments["system_a"].isin(SYSTEMS[:2]) & judgments["system_b"].isin(SYSTEMS[:2])
+    ]
+    X = features_of(np.zeros((2, 1)), SYSTEMS[:2])
+    [fit] = fit_languages([data_of(few, X)], find_surrogate("ridge"), ())
+    assert "2 systems with judged answers" in fit.failure
+    assert np.isnan(fit.unseen).all()
+
+
+def test_tournaments_are_those_of_the_arena(data, judgments):
+    again = bootstrap_tournaments(judgments, 30, seed=7)
+    np.testing.assert_array_equal(again.coefficients, data.tournaments.coefficients)

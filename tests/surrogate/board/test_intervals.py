@@ -1,0 +1,110 @@
+"""Conformal intervals of ratings: quantiles by hand, pooling, and coverage of held-out systems."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from arena.simulation import simulate
+from features import extract, parse_features
+from surrogate.board.intervals import (
+    NO_SURROGATE,
+    UnseenRatings,
+    conformal_intervals,
+    fewest_residuals,
+    half_width,
+)
+from surrogate.board.summary import NO_RATINGS
+from surrogate.learning.cross_fitting import leave_systems_out
+from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.names import find_surrogate
+
+
+def ratings(language, residuals, spread=1.0):
+    """Systems of the given residuals, whose arena ratings have the given spread."""
+    signs = np.resize([-1.0, 1.0], len(residuals))
+    arena = signs * spread
+    return UnseenRatings(language, arena, arena + np.asarray(residuals))
+
+
+def test_the_half_width_is_the_finite_sample_quantile():
+    nineteen = np.arange(1.0, 20.0)
+    assert half_width(nineteen, 0.9) == 18.0  # ceil(20 x 0.9)
+    assert half_width(nineteen, 0.95) == 19.0
+    assert half_width(nineteen, 0.5) == 10.0
+    assert half_width(np.arange(9.0), 0.9) == 8.0
+    assert np.isnan(half_width(np.arange(8.0), 0.9))
+    assert np.isnan(half_width(np.empty(0), 0.5))
+
+
+@given(st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99]))
+def test_the_fewest_residuals_are_just_enough(level):
+    fewest = fewest_residuals(level)
+    assert np.isfinite(half_width(np.arange(float(fewest)), level))
+    assert np.isnan(half_width(np.arange(fewest - 1.0), level))
+
+
+def test_a_language_with_enough_systems_uses_its_own_residuals():
+    found = conformal_intervals([ratings("en", np.arange(1, 11)), ratings("fi", np.ones(10))])
+    assert found["en"].half_width == 10.0
+    assert (found["fi"].half_width, found["fi"].residuals, found["fi"].pooled) == (1.0, 10, False)
+    assert found["fi"].around(2.0) == (1.0, 3.0)
+
+
+def test_a_language_with_few_systems_borrows_residuals_in_units_of_its_spread():
+    found = conformal_intervals(
+        [ratings("en", np.arange(1, 11) / 10, spread=0.5), ratings("fi", [4.0] * 4, spread=2.0)]
+    )
+    assert (found["fi"].residuals, found["fi"].pooled) == (14, True)
+    assert found["fi"].half_width == pytest.approx(2.0 * 2.0)  # the 14th of 0.2 … 2.0 and 4 x 2.0
+
+
+def test_where_no_interval_can_be_had_the_reason_is_said():
+    found = conformal_intervals([ratings("en", np.ones(6))])["en"]
+    assert found.half_width is None
+    assert found.reason == "6 ratings of systems unseen in training; an interval of 90% needs 9"
+    assert np.isnan(found.around(1.0)).all()
+    nothing = UnseenRatings("fi", np.array([1.0, -1.0]), np.full(2, np.nan))
+    assert conformal_intervals([nothing])["fi"].reason == NO_SURROGATE
+    assert np.isnan(NO_RATINGS.around(0.0)).all()
+
+
+def test_systems_without_an_arena_rating_leave_no_residual():
+    item = UnseenRatings("en", np.array([0.0, np.nan, 1.0]), np.array([0.5, 1.0, np.nan]))
+    np.testing.assert_array_equal(item.residuals, [0.5])
+
+
+def held_out_residuals(data):
+    """For every system: the other systems' unseen residuals, and its own, when left out."""
+    for index, system in enumerate(data.systems):
+        others = data.without([system])
+        fitted = find_surrogate("ridge").fit(others.X, {data.language: others.tournaments})
+        [rated] = fitted.predict(data.rows([system]))["rating"] + data.origin_of(others)
+        [outcome] = leave_systems_out([others], find_surrogate("ridge"), 1, 1)
+        residuals = UnseenRatings(data.language, others.truth, outcome.predicted[0]).residuals
+        yield residuals, abs(rated - data.truth[index])
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    languages = ("en", "es", "hi", "ja", "sw")
+    arena = simulate(languages=languages, questions=6, seed=4).arena
+    X = extract(arena, parse_features("answer_length,content_coverage,citation_recall@10"))
+    settings = TournamentSettings(tournaments=10, seed=1)
+    return [pair for data in language_data(arena, X, settings) for pair in held_out_residuals(data)]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
+def test_held_out_systems_lie_inside_about_as_often_as_promised(held_out, level):
+    """Within the 99.8% binomial interval around what exchangeable systems would give.
+
+    With n residuals that is ceil((n + 1) level) / (n + 1): at least the level, and above it for
+    so few systems.
+    """
+    inside = sum(own <= half_width(others, level) for others, own in held_out)
+    n = len(held_out[0][0])
+    promised = np.ceil(round((n + 1) * level, 9)) / (n + 1)
+    low, high = binom.interval(0.998, len(held_out), promised)
+    assert len(held_out) == 60
+    assert low <= inside <= high

@@ -1,0 +1,84 @@
+"""Tiers, rank intervals and the win matrix of judged systems."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.rating.ratings import NOT_CONNECTED, rate
+from surrogate.board.tiers import TIER_COLUMNS, tiers_table, win_table
+
+
+def round_robin(strengths, questions=40, seed=0):
+    random = np.random.default_rng(seed)
+    rows = [
+        (f"q{question:02}", one, other, "a" if random.logistic() < first - second else "b")
+        for question in range(questions)
+        for (one, first), (other, second) in itertools.combinations(strengths.items(), 2)
+    ]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language="en", judge="judge")
+
+
+STRENGTHS = {"best": 3.0, "good": 2.8, "weak": -2.8, "worst": -3.0}
+
+
+def test_systems_far_apart_are_distinguishable_and_near_ones_are_not():
+    table = tiers_table(rate(round_robin(STRENGTHS), rounds=100), "en").set_index("system")
+    assert table.loc[["best", "good"], "tier"].tolist() == [1, 1]
+    assert table.loc[["weak", "worst"], "tier"].tolist() == [2, 2]
+    assert table.loc[["best", "good"], "rank_high"].max() == 2
+    assert table.loc[["weak", "worst"], "rank_low"].min() == 3
+    assert (table["note"] == "").all()
+
+
+def test_without_an_interval_there_are_no_tiers():
+    table = tiers_table(rate(round_robin(STRENGTHS), interval="none"), "en")
+    assert list(table.columns) == TIER_COLUMNS
+    assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
+
+
+def test_a_system_that_met_nobody_of_the_others_has_no_tier():
+    apart = round_robin({"lonely": 1.0, "other": 0.0}, questions=2).assign(query_id="z")
+    judgments = pd.concat([round_robin(STRENGTHS), apart], ignore_index=True)
+    table = tiers_table(rate(judgments, rounds=60), "en").set_index("system")
+    assert table.loc[["lonely", "other"], "tier"].isna().all()
+    assert (table.loc[["lonely", "other"], "note"] == NOT_CONNECTED).all()
+    assert table.loc[list(STRENGTHS), "tier"].notna().all()
+
+
+@pytest.mark.parametrize("language", ["en", "sw"])
+def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(small_arena, small_board, language):
+    """To the last of the six decimals that a board keeps."""
+    fitted = rate(small_arena.judgments, language=language, seed=3).table.set_index("system")
+    for table, columns in (
+        (small_board.arena, ["rank", "rating", "low", "high"]),
+        (small_board.tiers, ["tier", "rank_low", "rank_high"]),
+    ):
+        of_language = table[table["language"] == language].set_index("system")
+        for name in columns:
+            ours = fitted[name].astype(float).round(6).reindex(of_language.index)
+            np.testing.assert_allclose(of_language[name].astype(float), ours, atol=1e-9)
+
+
+def test_the_win_matrix_counts_every_judgment_from_both_sides():
+    judgments = pd.DataFrame(
+        [("x", "y", "a"), ("y", "x", "a"), ("x", "y", "tie"), ("x", "z", "b")],
+        columns=["system_a", "system_b", "winner"],
+    ).assign(language="en", query_id="q")
+    table = win_table(judgments).set_index(["system", "opponent"])
+    assert table.loc[("x", "y"), ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
+    assert table.loc[("y", "x"), ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
+    assert table.loc[("x", "z"), ["wins", "losses", "ties"]].tolist() == [0, 1, 0]
+    assert ("y", "z") not in table.index
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_wins_one_way_are_losses_the_other_way(seed):
+    judgments = round_robin(STRENGTHS, seed=seed)
+    table = win_table(judgments)
+    there = table.set_index(["system", "opponent"])
+    back = table.set_index(["opponent", "system"]).reindex(there.index)
+    assert (there["wins"] == back["losses"]).all()
+    assert table["wins"].sum() == len(judgments)

@@ -1,0 +1,199 @@
+"""The command line as a user runs it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from arena import read_arena, write_arena
+from arena.data.rows import write_rows
+
+
+@pytest.fixture(scope="module")
+def board_folder(run, arena_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board")
+    run("board", arena_folder, "--out", folder, "--tournaments", "5", "--jobs", "1")
+    return folder
+
+
+def newcomer(arena_folder, path, name="newcomer"):
+    arena = read_arena(arena_folder)
+    rows = arena.answers[arena.answers["system"] == arena.info.systems[0]]
+    write_rows(rows.assign(system=name), path)
+    return path
+
+
+def contents_of(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path, capsys):
+    assert run("board", arena_folder, "--out", tmp_path, "--tournaments", 5, "--jobs", 1) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "features.parquet",
+        "tiers.csv",
+        "win_matrix.csv",
+        "neighbors.csv",
+        "examples.jsonl",
+        "judge_report.json",
+        "arena.csv",
+        "board.csv",
+        "overall.csv",
+        "importances.csv",
+        "surrogate.zip",
+        "manifest.json",
+        "summary.json",
+        "site",
+    }
+    printed = capsys.readouterr().out
+    assert f"Open {tmp_path / 'site' / 'index.html'}" in printed
+    assert (tmp_path / "site" / "index.html").is_file()
+    for expected in ("Synthetic leaderboard", "Kendall tau", "Skipped: 0 absent answers", "macro"):
+        assert expected in printed
+
+
+def test_board_prints_strict_json(run, arena_folder, tmp_path, capsys):
+    options = ["--tournaments", 3, "--jobs", 1, "--holdout", "none", "--json"]
+    assert run("board", arena_folder, "--out", tmp_path, *options) == 0
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert set(printed) == {"summary", "overall", "board"}
+    assert printed["summary"] == json.loads((tmp_path / "summary.json").read_text()) | {
+        "arena_folder": None
+    }
+
+
+def test_rank_places_new_systems_and_leaves_the_board_alone(
+    run, arena_folder, board_folder, tmp_path, capsys
+):
+    before = contents_of(board_folder)
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    out = tmp_path / "extended.csv"
+    assert run("rank", answers, "--board", board_folder, "--json", "--out", out) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["system"] for row in printed["new"]} == {"newcomer"}
+    for row in printed["new"]:
+        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        assert row["low"] < row["rating"] < row["high"]
+        assert len(row["neighbors"]) == 3
+        assert row["attributions"][0].keys() == {"feature", "contribution"}
+        assert row["outside_training"] is None
+    assert printed["notes"] == []
+    assert "newcomer" in set(pd.read_csv(out)["system"])
+    assert contents_of(board_folder) == before
+
+
+def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tmp_path, capsys):
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl.gz")
+    assert run("rank", answers, "--board", board_folder, "--arena", arena_folder) == 0
+    printed = capsys.readouterr().out
+    assert "Board with the new systems" in printed
+    assert "newcomer" in printed
+    assert "What moved their ratings" in printed
+
+
+def test_board_says_how_good_its_judge_is(run, small_arena, tmp_path, capsys):
+    folder, further = tmp_path / "arena", tmp_path / "further"
+    write_arena(small_arena, folder)
+    further.mkdir()
+    for place, dataset in ((folder, "memerag"), (further, "grouse")):
+        entry = {"judge": "llm:simulated-teacher", "dataset": dataset, "n": 10, "languages": ["en"]}
+        numbers = {"metric": "balanced_accuracy", "value": 0.7, "standard_error": 0.01}
+        content = {"metaevaluations": [entry | numbers]}
+        (place / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
+    options = ["--tournaments", 2, "--jobs", 1, "--examples", 1, "--metaevaluation", further]
+    assert run("board", folder, "--out", tmp_path / "out", *options) == 0
+    printed = capsys.readouterr().out
+    report = json.loads((tmp_path / "out" / "judge_report.json").read_text(encoding="utf-8"))
+    noted = report["metaevaluations"]
+    assert [item["dataset"] for item in noted] == ["grouse", "memerag"]
+    for item in noted:
+        assert f"against people (llm:simulated-teacher): {item['text']}" in printed
+        assert f"metaevaluation:{item['text']}" in "".join(printed.split("\n"))
+    lines = (tmp_path / "out" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(small_arena.info.systems)
+    assert run("board", folder, "--out", tmp_path / "out", "--metaevaluation", tmp_path) == 2
+    assert "there is no meta-evaluation at" in capsys.readouterr().err
+
+
+def test_rank_says_when_the_arena_has_moved(run, arena_folder, tmp_path, capsys):
+    moved = tmp_path / "arena"
+    shutil.copytree(arena_folder, moved)
+    run("board", moved, "--out", tmp_path / "board", "--tournaments", 2, "--jobs", 1)
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    shutil.rmtree(moved)
+    assert run("rank", answers, "--board", tmp_path / "board") == 2
+    assert "name its folder" in capsys.readouterr().err
+
+
+def test_features_lists_names_that_can_be_asked_for(run, capsys):
+    assert run("features", "list", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert "citation_recall@10" in {row["feature"] for row in listed}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--judge", "nobody"], "no judge 'nobody' here; the judges are simulated-teacher"),
+        (["--features", "blue"], "did you mean 'bleu'?"),
+        (["--holdout", "nobody"], "cannot hold out nobody: not judged"),
+        (["--ties", "win"], "--ties is 'win': input should be 'half' or 'drop'"),
+        (["--rows", "pair"], "--rows is 'pair': input should be 'system' or 'question'"),
+    ],
+)
+def test_wrong_options_end_with_a_message_and_status_2(
+    run, arena_folder, tmp_path, capsys, options, message
+):
+    assert run("board", arena_folder, "--out", tmp_path, *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_bad_data_name_file_line_field_value_and_hint(run, arena_folder, tmp_path, capsys):
+    folder = tmp_path / "arena"
+    shutil.copytree(arena_folder, folder)
+    (folder / "judgments.jsonl.gz").unlink()
+    row = {"query_id": "q", "language": "en", "system_a": "x", "system_b": "y", "judge": "j"}
+    lines = [json.dumps(row | {"winner": winner}) for winner in ("A", "b", "Tie")]
+    (folder / "judgments.jsonl").write_text("\n".join(lines))
+    assert run("board", folder, "--out", tmp_path / "out") == 2
+    printed = capsys.readouterr().err
+    assert "2 problems in the input" in printed
+    assert (
+        "judgments.jsonl:1: winner = 'A': is not a winner; write 'a', 'b' or 'tie', "
+        "and leave failed judgments out" in printed
+    )
+    assert "judgments.jsonl:3: winner = 'Tie'" in printed
+
+
+def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(arena_folder, tmp_path):
+    boards = []
+    for hash_seed, jobs in (("0", "1"), ("1", "2")):
+        out = tmp_path / hash_seed
+        command = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "board"]
+        options = ["--out", str(out), "--tournaments", "26", "--jobs", jobs]
+        subprocess.run(
+            [*command, str(arena_folder), *options],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+        )
+        tables = [path for path in out.iterdir() if path.suffix in (".csv", ".jsonl", ".json")]
+        tables = [path for path in tables if path.name != "manifest.json"]
+        boards.append({path.name: path.read_bytes() for path in tables})
+    assert boards[0] == boards[1]
+    assert len(boards[0]) == 10
+
+
+def test_demo_builds_the_sample_board_and_says_how_close_it_is(run, tmp_path, capsys):
+    assert run("demo", "--out", tmp_path, "--tournaments", 5, "--jobs", 2) == 0
+    printed = capsys.readouterr().out
+    assert "How close to the known truth (Kendall tau)" in printed
+    assert (tmp_path / "board.csv").is_file()

@@ -1,0 +1,146 @@
+"""Saved surrogates are data: what is altered, cut, too large or of another kind is refused."""
+
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.data.errors import UsageError
+from surrogate.learning import saving
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.saving import load_surrogate, save_surrogate
+
+
+@pytest.fixture(scope="module")
+def saved(simulated, table, data_of, tmp_path_factory):
+    data = data_of(simulated.arena, table)[0]
+    surrogate = find_surrogate("random-forest", seed=1).fit(data.X, {"en": data.tournaments})
+    path = tmp_path_factory.mktemp("saved") / "surrogate.zip"
+    save_surrogate(surrogate, path)
+    return path
+
+
+def members(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def written(path, content):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    return path
+
+
+def array(values):
+    buffer = io.BytesIO()
+    np.save(buffer, np.asarray(values), allow_pickle=True)
+    return buffer.getvalue()
+
+
+def test_the_same_surrogate_gives_the_same_bytes(saved, tmp_path):
+    again = tmp_path / "again.zip"
+    save_surrogate(load_surrogate(saved), again)
+    assert again.read_bytes() == saved.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a zip file", pickle.dumps({"format": 1}), b"PK\x03\x04 cut short"],
+    ids=["empty", "text", "pickle", "cut"],
+)
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / "surrogate.zip"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"surrogate.zip is not a surrogate.*build the board"):
+        load_surrogate(path)
+
+
+def test_an_absent_file_is_said(tmp_path):
+    with pytest.raises(UsageError, match="there is no surrogate at"):
+        load_surrogate(tmp_path / "surrogate.zip")
+
+
+@pytest.mark.parametrize("cut", [30, 1000, -200, -10])
+def test_a_file_that_is_cut_or_altered_is_refused(saved, tmp_path, cut):
+    content = saved.read_bytes()
+    path = tmp_path / "surrogate.zip"
+    path.write_bytes(content[:cut])
+    with pytest.raises(UsageError):
+        load_surrogate(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 99}, "check format"),
+        ({"name": "oracle"}, "unknown surrogate 'oracle'"),
+        ({"rows": "moon"}, "check rows"),
+        ({"code": "print()"}, "check code"),
+        ({"features": ["close"]}, "a feature of its training rows|other columns|broken|wrong type"),
+        ({"features": ["other", "nothing"]}, "other columns than it says"),
+    ],
+)
+def test_descriptions_that_cannot_be_are_refused(saved, tmp_path, change, message):
+    content = members(saved)
+    description = json.loads(content["surrogate.json"]) | change
+    content["surrogate.json"] = json.dumps(description).encode()
+    if change.get("features") == ["close"]:
+        rows = pd.read_parquet(io.BytesIO(content["rows.parquet"])).drop(columns="nothing")
+        buffer = io.BytesIO()
+        rows.to_parquet(buffer)
+        content["rows.parquet"] = buffer.getvalue()
+    with pytest.raises(UsageError, match=message):
+        load_surrogate(written(tmp_path / "surrogate.zip", content))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("ratings/en/draws", [[1, 2]], "another type or shape"),
+        ("ratings/en/coefficients", [[np.inf] * 12] * 6, "what is no number"),
+        ("ratings/en/coefficients", [["a"] * 12] * 6, "no plain array"),
+        ("ratings/en/first", np.array([object()], dtype=object), "no plain array"),
+        ("ratings/en/strange", [1.0], "not those of a surrogate"),
+        ("models/en/value", [1.0], "of its forest have the wrong type or shape"),
+        ("models/en/strange", [1.0], "other arrays than those of a forest"),
+    ],
+)
+def test_arrays_that_cannot_be_are_refused(saved, tmp_path, name, values, message):
+    content = members(saved) | {f"{name}.npy": array(values)}
+    with pytest.raises(UsageError, match=message):
+        load_surrogate(written(tmp_path / "surrogate.zip", content))
+
+
+def test_battles_of_systems_that_are_not_there_are_refused(saved, tmp_path):
+    content = members(saved)
+    first = np.load(io.BytesIO(content["ratings/en/first.npy"])).copy()
+    first[0] = 99
+    content["ratings/en/first.npy"] = array(first)
+    with pytest.raises(UsageError, match="name a system that is not there"):
+        load_surrogate(written(tmp_path / "surrogate.zip", content))
+
+
+def test_a_header_that_claims_more_than_there_is_reads_nothing(saved, tmp_path):
+    content = members(saved)
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
+    padded = header + b" " * (117 - len(header)) + b"\n"
+    content["models/en/value.npy"] = (
+        b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + b"\0" * 16
+    )
+    with pytest.raises(UsageError, match="no plain array of the size it names"):
+        load_surrogate(written(tmp_path / "surrogate.zip", content))
+
+
+def test_what_is_larger_than_any_surrogate_is_not_unpacked(saved, monkeypatch):
+    monkeypatch.setattr(saving, "LARGEST", 1000)
+    with pytest.raises(UsageError, match="larger than any surrogate"):
+        load_surrogate(saved)
+    monkeypatch.setattr(saving, "LARGEST", 2**40)
+    monkeypatch.setattr(saving, "MOST_VALUES", 10)
+    with pytest.raises(UsageError, match="its training rows have"):
+        load_surrogate(saved)

@@ -1,0 +1,166 @@
+"""One interface: what any surrogate does with tables of features and ratings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from arena.data.errors import UsageError
+from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
+from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.surrogate import reseeded
+
+KEYS = ["language", "system"]
+NEEDS_XGBOOST = ("xgboost", "rank-pairwise")
+
+
+@pytest.fixture(scope="module")
+def data(simulated, table, data_of):
+    return data_of(simulated.arena, table)
+
+
+@pytest.fixture(scope="module")
+def ratings(data):
+    return {item.language: item.tournaments for item in data}
+
+
+@pytest.fixture(scope="module")
+def held(data):
+    return data[0].systems[:3]
+
+
+def named(name, **options):
+    if name in NEEDS_XGBOOST:
+        pytest.importorskip("xgboost", reason="install the extra xgboost")
+    return find_surrogate(name, **options)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("name", SURROGATE_NAMES)
+def test_every_surrogate_fits_predicts_is_saved_and_loaded(
+    name, pooled, table, ratings, held, tmp_path
+):
+    known, new = table[~table["system"].isin(held)], table[table["system"].isin(held)]
+    shuffled = known.sample(frac=1, random_state=0).assign(answer="a text, of no use here")
+    surrogate = named(name, pooled=pooled, seed=4).fit(shuffled, ratings)
+    assert not set(held) & {system for names in surrogate.systems_.values() for system in names}
+    predicted = surrogate.predict(new)
+    assert list(predicted.columns[:4]) == [*KEYS, "rating", "answers"]
+    assert np.isfinite(predicted["rating"]).all()
+    assert (predicted["answers"] == 10).all()
+    again = named(name, pooled=pooled, seed=4).fit(known, ratings).predict(new)
+    np.testing.assert_allclose(again["rating"], predicted["rating"], atol=1e-9)
+
+    save_surrogate(surrogate, tmp_path / "surrogate.zip")
+    loaded = load_surrogate(tmp_path / "surrogate.zip")
+    np.testing.assert_allclose(loaded.predict(new)["rating"], predicted["rating"], atol=1e-9)
+    assert loaded.signature == surrogate.signature
+    assert (loaded.features_, loaded.systems_, loaded.left_out_) == (
+        *(surrogate.features_, surrogate.systems_, surrogate.left_out_),
+    )
+    pd.testing.assert_frame_equal(loaded.importances(), surrogate.importances())
+
+    single = surrogate.predict_answers(new)
+    assert len(single) == len(new)
+    one = new[new["query_id"] == sorted(new["query_id"])[0]]
+    both = surrogate.predict(one).merge(
+        single[single["query_id"] == one["query_id"].iloc[0]], on=KEYS, suffixes=("", "_single")
+    )
+    np.testing.assert_allclose(both["rating"], both["rating_single"])
+
+    parts = surrogate.attributions(new)
+    if parts is not None and not pooled:
+        totals = parts.groupby(KEYS)["contribution"].sum().reset_index(drop=True)
+        bases = (predicted["rating"] - totals).groupby(predicted["language"])
+        assert (bases.max() - bases.min()).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["ridge", "relative-ridge", "pairwise-logistic"])
+def test_who_is_rated_beside_a_system_changes_nothing(name, table, ratings, held):
+    known, new = table[~table["system"].isin(held)], table[table["system"].isin(held)]
+    surrogate = named(name).fit(known, ratings)
+    together = surrogate.predict(new).set_index(KEYS)["rating"]
+    for system in held:
+        alone = surrogate.predict(new[new["system"] == system]).set_index(KEYS)["rating"]
+        np.testing.assert_allclose(alone, together.loc[alone.index])
+
+
+@pytest.mark.parametrize("name", ["random-forest", "ridge", "relative-ridge", "rank-pairwise"])
+def test_a_table_of_ratings_serves_as_well(name, data, table):
+    parts = [
+        pd.DataFrame({"language": item.language, "system": item.systems, "rating": item.truth})
+        for item in data
+    ]
+    rated = pd.concat(parts, ignore_index=True).assign(variance=0.1)
+    surrogate = named(name).fit(table, rated)
+    predicted = surrogate.predict(table).merge(rated, on=KEYS, suffixes=("", "_arena"))
+    assert np.corrcoef(predicted["rating"], predicted["rating_arena"])[0, 1] > 0.8
+
+
+def test_verdicts_are_needed_where_battles_are_learned_from(data, table):
+    item = data[0]
+    rated = pd.DataFrame({"language": "en", "system": item.systems, "rating": item.truth})
+    with pytest.raises(UsageError, match="no battle between answers"):
+        find_surrogate("pairwise-logistic").fit(table, rated)
+
+
+@pytest.mark.parametrize("name", SURROGATE_NAMES)
+def test_two_systems_are_too_few(name, data):
+    item = data[0].without(data[0].systems[2:])
+    surrogate = named(name)
+    with pytest.raises(UsageError, match="en: 2 systems with judged answers and 2 features"):
+        surrogate.fit(item.X, {"en": item.tournaments})
+    assert "at least 3 and 1" in surrogate.failures_["en"]
+
+
+@pytest.mark.parametrize("name", SURROGATE_NAMES)
+def test_a_language_that_cannot_be_learned_from_leaves_the_others_as_they_are(
+    name, table, ratings, tmp_path
+):
+    few = sorted(table["system"].unique())[:2]
+    part = table[(table["language"] != "sw") | table["system"].isin(few)]
+    surrogate = named(name).fit(part, ratings)
+    assert "sw: 2 systems" in surrogate.failures_["sw"]
+    predicted = surrogate.predict(table).groupby("language")["rating"]
+    assert predicted.apply(lambda rows: rows.notna().all()).to_dict() == {"en": True, "sw": False}
+    save_surrogate(surrogate, tmp_path / "surrogate.zip")
+    assert load_surrogate(tmp_path / "surrogate.zip").failures_ == surrogate.failures_
+
+
+@pytest.mark.parametrize("name", ["random-forest", "ridge", "relative-ridge", "rank-pairwise"])
+def test_a_system_without_values_has_no_rating_and_a_lost_feature_is_said(
+    name, table, ratings, held
+):
+    empty = table.assign(empty=np.nan)
+    new = empty[empty["system"] == held[0]].assign(close=np.nan, nothing=np.nan)
+    surrogate = named(name).fit(empty[empty["system"] != held[0]], ratings)
+    assert surrogate.predict(new)["rating"].isna().all()
+    if name != "rank-pairwise":
+        assert surrogate.left_out_["en"] == {"empty": "no training answer has a value"}
+    with pytest.raises(UsageError, match="the feature table lacks empty; extract them first"):
+        surrogate.predict(table)
+
+
+def test_logits_do_not_depend_on_the_order_of_a_pair(data):
+    surrogate = find_surrogate("pairwise-logistic").fit(data[0].X, {"en": data[0].tournaments})
+    rated = surrogate.predict(data[0].rows())["rating"]
+    assert np.corrcoef(rated, data[0].truth)[0, 1] > 0.8
+
+
+def test_copies_are_unfitted_and_follow_their_seed():
+    surrogate = find_surrogate("relative-ridge", rows="question", seed=3)
+    copy = reseeded(surrogate, 5, quick=True, unknown=1)
+    assert (copy.seed, copy.quick, copy.rows, copy.view) == (5, True, "question", "rank")
+    assert clone(surrogate).get_params() == surrogate.get_params()
+    assert surrogate.signature == "surrogate:relative-ridge|rows:question"
+    with pytest.raises(UsageError, match="unknown surrogate 'oracle'; use one of random-forest"):
+        find_surrogate("oracle")
+
+
+def test_systems_hidden_from_training_still_take_part_in_the_tournaments(data):
+    item, held = data[0], data[0].systems[:3]
+    hidden, left = item.hiding(held), item.without(held)
+    assert hidden.tournaments is item.tournaments
+    assert not set(held) & set(hidden.X["system"])
+    assert left.tournaments.systems == item.systems[3:]
+    assert left.origin_of(left) == 0.0

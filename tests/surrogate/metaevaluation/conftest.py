@@ -1,0 +1,83 @@
+"""A few labeled answers made up for tests, and the real ones where they are."""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from memerag_samples import answered, labeled, lines_of
+
+from arena.llm import Budget, Endpoint, Llm, ModelSettings, open_store
+from surrogate.metaevaluation.memerag.reading import read_memerag
+
+sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
+
+MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
+
+
+@pytest.fixture(scope="session")
+def memerag_folder():
+    if not MEMERAG.is_dir():
+        pytest.skip(f"no MEMERAG at {os.path.relpath(MEMERAG)}")
+    return MEMERAG
+
+
+@pytest.fixture(scope="session")
+def memerag_sentences(memerag_folder):
+    return read_memerag(memerag_folder, ["en", "de", "es", "fr", "hi"])
+
+
+@pytest.fixture
+def small_folder(tmp_path):
+    """Two languages, five sentences that count and one that does not."""
+    folder = tmp_path / "memerag"
+    folder.mkdir()
+    en = [
+        answered(
+            34,
+            labeled("Paris is in France.", "Supported", "Direct paraphrase"),
+            labeled("It is huge.", "Not Supported", "Adds new information", number=1),
+        ),
+        answered("q2", labeled("Perhaps.", "Challenging to determine")),
+    ]
+    de = [
+        answered(
+            "q1",
+            labeled("Paris liegt in Frankreich.", "supported ", "Logical conclusion"),
+            labeled("Oslo ist groß & <schön>.", "Not Supported", "Contradiction", number=1),
+            labeled("Ja.", "Supported", "Other", "Unrelated to the question", number=2),
+        )
+    ]
+    (folder / "en.jsonl").write_text(lines_of(*en), encoding="utf-8")
+    (folder / "de.jsonl").write_text(lines_of(*de), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def small_sentences(small_folder):
+    return read_memerag(small_folder)
+
+
+@pytest.fixture
+def serve():
+    """Start a chat server that behaves as a function says."""
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer
+
+    with contextlib.ExitStack() as stack:
+        yield lambda behave: stack.enter_context(ChatServer(behave))
+
+
+@pytest.fixture
+def llm_at(tmp_path):
+    """Make an LLM at a server, with a store that the test's LLMs share."""
+    with open_store(tmp_path / "store.sqlite") as store:
+
+        def make(server, max_calls=None, settings=None, retries=0):
+            endpoint = Endpoint(
+                server.url, None, backoff_s=0.01, timeout_s=5, longest_wait_s=1, retries=retries
+            )
+            return Llm(settings or ModelSettings("m"), endpoint, store, Budget(max_calls))
+
+        yield make

@@ -1,0 +1,229 @@
+"""Conditions, types, and the pipeline: what is asked, what follows, and what is null."""
+
+import pytest
+from grouse_samples import RightJudge, TableJudge, answer, unit_test
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena import UsageError
+from surrogate.metaevaluation.grouse.judges import ScoringTask
+from surrogate.metaevaluation.grouse.pipeline import score_answers
+from surrogate.metaevaluation.grouse.unit_tests import (
+    JUDGED_METRICS,
+    METRICS,
+    SCALES,
+    TEST_TYPES,
+    Condition,
+    acceptance,
+    all_conditions,
+    type_name,
+)
+from surrogate.metaevaluation.judges import FunctionJudge, Verdict
+
+VALUES = {
+    metric: st.one_of(st.none(), st.sampled_from(SCALES[metric])) for metric in JUDGED_METRICS
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds", "fails"),
+    [
+        ("==5", [5], [4, 1, None]),
+        ("<5", [1, 4], [5, None]),
+        ("<=2", [1, 2], [3, None]),
+        (">3", [4, 5], [3, None]),
+        (">= 3", [3, 5], [2, None]),
+        ("==None", [None], [0, 1, 5]),
+        ("!=None", [0, 1], [None]),
+        ("!=1", [0, None], [1]),
+        ("==True", [1], [0, None]),
+        ("==0.0", [0], [1, None]),
+    ],
+)
+def test_conditions(text, holds, fails):
+    condition = Condition.parse(text)
+    assert all(condition.holds(value) for value in holds)
+    assert not any(condition.holds(value) for value in fails)
+    assert Condition.parse(str(condition)) == condition
+
+
+@pytest.mark.parametrize("text", ["5", "=5", "==", "<None", "~=5", "==five", "", "==5 or ==4"])
+def test_what_is_no_condition(text):
+    with pytest.raises(ValueError, match=r"is no condition|orders scores against null"):
+        Condition.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("relevancy", "completeness", "expected"),
+    [(5, 5, (1, None)), (None, 1, (0, None)), (1, None, (None, 0)), (None, None, (None, 1))],
+)
+def test_positive_acceptance_and_negative_rejection_exclude_each_other(
+    relevancy, completeness, expected
+):
+    assert acceptance(relevancy, completeness) == expected
+
+
+def test_the_types_are_those_of_figure_4():
+    marks = {
+        each.number: " ".join(str(each.conditions[name]) for name in JUDGED_METRICS)
+        for each in TEST_TYPES
+    }
+    assert list(marks) == list(range(1, 17))
+    assert {marks[number] for number in (1, 4, 6)} == {"==5 ==5 ==None ==1"}
+    assert {marks[number] for number in (2, 5)} == {"==None ==None ==None ==None"}
+    assert {marks[number] for number in (3, 7)} == {"==None ==None ==1 ==1"}
+    assert {marks[number] for number in (14, 15, 16)} == {"==5 ==5 ==None ==0"}
+    assert marks[8] == "<5 ==5 ==None ==1"
+    assert marks[9] == "==1 ==None ==None ==1"
+    assert marks[10] == "==5 <5 ==None ==1"
+    assert marks[11] == "==None ==1 ==None ==None"
+    assert marks[12] == "==None ==1 ==1 ==1"
+    assert marks[13] == "==None ==None ==0 ==1"
+
+
+def test_the_derived_conditions_follow():
+    derived = {
+        each.number: tuple(
+            str(all_conditions(each.conditions)[name])
+            for name in ("positive_acceptance", "negative_rejection")
+        )
+        for each in TEST_TYPES
+    }
+    rejecting = (2, 3, 5, 7, 13)
+    assert {derived[number] for number in rejecting} == {("==None", "==1")}
+    assert derived[9] == ("==None", "==0")
+    assert {derived[number] for number in (11, 12)} == {("==0", "==None")}
+    others = set(derived) - {*rejecting, 9, 11, 12}
+    assert {derived[number] for number in others} == {("==1", "==None")}
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("low_relevancy_2", "low_relevancy_2"),
+        ("Low relevancy 2", "low_relevancy_2"),
+        ("Highest mark 3", "highest_marks_3"),
+        ("TEST TYPE 16", "low_faithfulness_3"),
+        (9, "low_relevancy_2"),
+        ("a type of mine", "a type of mine"),
+        (None, "untyped"),
+    ],
+)
+def test_names_of_types(written, name):
+    assert type_name(written) == name
+
+
+def test_an_answer_takes_three_calls():
+    judge = TableJudge(answer_relevancy=5, completeness=4, faithfulness=0)
+    scores = score_answers([answer()], judge)[0]
+    assert [metric for metric, _ in judge.asked] == [
+        "answer_relevancy",
+        "completeness",
+        "faithfulness",
+    ]
+    assert {name: score.value for name, score in scores.items()} == {
+        "answer_relevancy": 5,
+        "completeness": 4,
+        "usefulness": None,
+        "faithfulness": 0,
+        "positive_acceptance": 1,
+        "negative_rejection": None,
+    }
+    assert scores["usefulness"].null_reason == "the answer responds to the question"
+    assert not scores["usefulness"].was_called
+
+
+def test_a_plain_refusal_takes_three_calls_too_and_faithfulness_follows():
+    judge = TableJudge(answer_relevancy=None, completeness=None, usefulness=None)
+    scores = score_answers([answer()], judge)[0]
+    assert [metric for metric, _ in judge.asked] == list(JUDGED_METRICS[:3])
+    assert (scores["faithfulness"].value, scores["faithfulness"].was_called) == (None, False)
+    assert scores["faithfulness"].null_reason == "the answer gives no information"
+    assert scores["negative_rejection"].value == 1
+    assert scores["positive_acceptance"].null_reason == "the references hold no answer"
+
+
+def test_a_refusal_with_information_takes_all_four():
+    judge = TableJudge(answer_relevancy=None, completeness=1, usefulness=0, faithfulness=1)
+    scores = score_answers([answer()], judge)[0]
+    assert [metric for metric, _ in judge.asked] == list(JUDGED_METRICS)
+    assert scores["positive_acceptance"].value == 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.fixed_dictionaries(VALUES), min_size=1, max_size=6))
+def test_metrics_are_defined_where_figure_2_says(said):
+    judge = FunctionJudge("f", lambda metric, *texts: said[int(texts[-1])][metric])
+    scored = score_answers([answer(str(place)) for place in range(len(said))], judge)
+    for marks, scores in zip(said, scored, strict=True):
+        assert list(scores) == list(METRICS)
+        assert all(
+            (score.value is None) == (score.null_reason is not None) for score in scores.values()
+        )
+        responds = marks["answer_relevancy"] is not None
+        assert scores["usefulness"].was_called != responds
+        informs = responds or marks["usefulness"] is not None
+        assert scores["faithfulness"].was_called == informs
+        defined = [scores[name].value is None for name in METRICS[-2:]]
+        assert sorted(defined) == [False, True]
+
+
+def test_what_depends_on_a_failure_fails_with_it():
+    judge = TableJudge(answer_relevancy=Verdict(None, "unparsable"), completeness=5)
+    scores = score_answers([answer()], judge)[0]
+    assert [metric for metric, _ in judge.asked] == ["answer_relevancy", "completeness"]
+    assert scores["completeness"].value == 5
+    assert scores["answer_relevancy"].failure == "unparsable"
+    blocked = ("usefulness", "faithfulness", "positive_acceptance", "negative_rejection")
+    assert {scores[name].failure for name in blocked} == {"answer_relevancy: unparsable"}
+    assert all(scores[name].was_asked and scores[name].value is None for name in blocked)
+
+
+def test_what_depends_on_an_unreached_judge_was_not_asked():
+    judge = TableJudge(
+        answer_relevancy=None,
+        completeness=Verdict(None, "timeout", False),
+        usefulness=Verdict(None, "x"),
+    )
+    scores = score_answers([answer()], judge)[0]
+    assert scores["faithfulness"].failure == "usefulness: x"
+    assert scores["positive_acceptance"].failure == "completeness: timeout"
+    assert not scores["negative_rejection"].was_asked
+
+
+def test_the_right_judge_is_right():
+    tests = [unit_test(each.name) for each in TEST_TYPES]
+    for test, scores in zip(
+        tests, score_answers([t.sample for t in tests], RightJudge()), strict=True
+    ):
+        conditions = all_conditions(test.conditions)
+        assert all(conditions[name].holds(scores[name].value) for name in METRICS)
+
+
+def test_a_judge_returns_one_score_an_answer():
+    class Short(TableJudge):
+        def judge(self, tasks):
+            return []
+
+    with pytest.raises(UsageError, match="table returned 0 verdicts for 2 answers"):
+        score_answers([answer(), answer()], Short())
+
+
+@pytest.mark.parametrize("said", [0, 6, 2.5, "5", [5]])
+def test_a_function_says_scores_of_the_scale(said):
+    judge = FunctionJudge("f", lambda *_: said)
+    with pytest.raises(
+        UsageError, match=r"f returned .*; for answer_relevancy, return one of 1, 2"
+    ):
+        judge.judge([ScoringTask("answer_relevancy", answer())])
+
+
+def test_a_function_may_say_true():
+    assert FunctionJudge("f", lambda *_: True).judge([ScoringTask("faithfulness", answer())]) == [
+        Verdict(1)
+    ]
+
+
+def test_scores_are_of_the_metrics_scale():
+    with pytest.raises(UsageError, match="a judge gave 0 for answer_relevancy; scores are 1, 2, 3"):
+        score_answers([answer()], TableJudge(answer_relevancy=0))

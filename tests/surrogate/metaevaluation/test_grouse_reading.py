@@ -1,0 +1,131 @@
+"""Files of unit tests: what is read of them, and what is wrong with them."""
+
+import pandas as pd
+import pytest
+from grouse_samples import lines_of, written
+
+from arena import DataError, UsageError
+from surrogate.metaevaluation.grouse.reading import read_unit_tests
+from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, Condition, choose_tests
+
+
+def conditions(**texts):
+    known = written()["conditions"]
+    return known | {f"{name}_condition": text for name, text in texts.items()}
+
+
+def read(tmp_path, *lines, name="tests.jsonl"):
+    path = tmp_path / name
+    path.write_text(lines_of(*lines), encoding="utf-8")
+    return read_unit_tests(path)
+
+
+def test_the_published_schema(tmp_path):
+    said = conditions(answer_relevancy="<5", faithfulness="==1")
+    first, second = read(
+        tmp_path,
+        written(input="Où ? <b>", metadata={"test_type": "Low relevancy 1", "goal": "…"}),
+        written(conditions=said, metadata={"test_type": 3, "language": "fr", "topic": "river"}),
+    )
+    assert (first.test_id, first.test_type, first.language) == (
+        "tests.jsonl:1",
+        "low_relevancy_1",
+        None,
+    )
+    assert first.sample.question == "Où ? <b>"
+    assert first.sample.references == ("A & B", "C")
+    assert set(first.conditions) == set(JUDGED_METRICS)
+    assert second.conditions["answer_relevancy"] == Condition("<", 5.0)
+    assert second.conditions["faithfulness"] == Condition("==", 1.0)
+    assert (second.test_type, second.language, second.topic) == ("highest_marks_3", "fr", "river")
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"test_type": None}])
+def test_metadata_may_be_absent(tmp_path, metadata):
+    assert read(tmp_path, written(metadata=metadata))[0].test_type == "untyped"
+
+
+def test_parquet_is_read_too(tmp_path):
+    path = tmp_path / "tests.parquet"
+    pd.DataFrame([written(), written(input="How?")]).to_parquet(path)
+    assert [test.sample.question for test in read_unit_tests(path)] == ["Why?", "How?"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (written(input=" "), r"input = ' ': is empty; give it a value"),
+        (written(input=None), r"input = None: is missing; add it"),
+        (written(actual_output=3), r"actual_output = 3: is not a string"),
+        (written(references=[]), r"references = \[\]: is an empty list; give one"),
+        (written(references="A"), r"references = 'A': is not a list"),
+        (written(references=["A", ""]), r"references.1 = '': is empty"),
+        (written(conditions=None), r"conditions = None: is missing"),
+        (
+            written(conditions=conditions(completeness="=5")),
+            r"conditions.completeness_condition = '=5': is no condition; write ==",
+        ),
+        (
+            written(conditions=conditions(usefulness="<None")),
+            r"conditions.usefulness_condition = '<None': is no condition",
+        ),
+        (
+            written(conditions=conditions(faithfulness=1)),
+            r"conditions.faithfulness_condition = 1: is not a string",
+        ),
+        (
+            written(conditions={"completeness_condition": "==5"}),
+            r"conditions.answer_relevancy_condition = None: is missing",
+        ),
+        (written(metadata={"language": "French"}), r"metadata.language = 'French': is no language"),
+        (written(metadata="type 1"), r"metadata = 'type 1': is not an object"),
+        (written(input="\ud800"), r"half a surrogate"),
+    ],
+)
+def test_faults_name_line_field_and_hint(tmp_path, line, message):
+    path = tmp_path / "tests.jsonl"
+    text = lines_of(written()) + lines_of(line).replace("\ud800", "\\ud800")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"tests\.jsonl:2: .*" + message):
+        read_unit_tests(path)
+
+
+def test_all_faults_are_told_in_order(tmp_path):
+    path = tmp_path / "tests.jsonl"
+    path.write_text(lines_of(written(input="")) + "no json\n" + lines_of(written(references=[])))
+    with pytest.raises(DataError) as caught:
+        read_unit_tests(path)
+    assert [problem.line for problem in caught.value.problems] == [1, 2, 3]
+
+
+def test_files_without_tests_and_other_formats_are_refused(tmp_path):
+    with pytest.raises(DataError, match="holds no unit tests"):
+        read(tmp_path)
+    with pytest.raises(UsageError, match="there is no file"):
+        read_unit_tests(tmp_path / "nowhere.jsonl")
+    with pytest.raises(UsageError, match="unknown format"):
+        read_unit_tests(tmp_path / "tests.txt")
+
+
+def test_choosing_by_language_type_and_number(tmp_path):
+    tests = read(
+        tmp_path,
+        *(
+            written(metadata={"test_type": kind, "language": language})
+            for language in ("en", "de")
+            for kind in (1, 1, 2)
+        ),
+    )
+    assert len(choose_tests(tests)) == 6
+    assert len(choose_tests(tests, limit=1)) == 4
+    chosen = choose_tests(tests, ["de"], ["highest_marks_1"], limit=1)
+    assert [test.test_id for test in chosen] == ["tests.jsonl:4"]
+    with pytest.raises(UsageError, match="no unit test has the language fr; there is en, de"):
+        choose_tests(tests, ["fr"])
+    with pytest.raises(UsageError, match="no unit test has the test type low_relevancy_1; there"):
+        choose_tests(tests, types=["low_relevancy_1"])
+
+
+def test_languages_cannot_be_chosen_where_none_is_named(tmp_path):
+    with pytest.raises(UsageError, match="no unit test has the language en; there is none"):
+        choose_tests(read(tmp_path, written()), ["en"])

@@ -1,0 +1,210 @@
+"""Pass rates, the matrix, calls, and calibration, against values computed by hand."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from grouse_samples import RightJudge, TableJudge, unit_test
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena import UsageError
+from surrogate.metaevaluation.grouse.calibration import calibration
+from surrogate.metaevaluation.grouse.evaluation import Grouse
+from surrogate.metaevaluation.grouse.pass_rates import (
+    call_counts,
+    grouse_metaevaluations,
+    pass_rates,
+    type_matrix,
+)
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES
+from surrogate.metaevaluation.judges import FunctionJudge, Verdict
+from surrogate.metaevaluation.runner import evaluate_judges
+
+NAMES = [each.name for each in TEST_TYPES]
+
+
+def verdicts_of(judges, tests):
+    return evaluate_judges(Grouse(tests), judges).verdicts
+
+
+def all_types_of(*questions):
+    return [
+        unit_test(name, f"{question}/{name}", question) for question in questions for name in NAMES
+    ]
+
+
+def scores_of(values, metric="completeness", failures=None):
+    return pd.DataFrame(
+        {
+            "judge": "j",
+            "prompt": "",
+            "test_id": [str(place) for place in range(len(values))],
+            "metric": metric,
+            "value": pd.Series(values, dtype=object),
+            "failure": pd.Series(failures or [None] * len(values), dtype=object),
+        }
+    )
+
+
+def test_a_right_judge_passes_all():
+    verdicts = verdicts_of([RightJudge()], all_types_of("Why?", "How?"))
+    rates, matrix = pass_rates(verdicts), type_matrix(verdicts)
+    assert rates["pass_rate"].tolist() == [1.0] * 7
+    assert rates["tests"].tolist() == [32] * 6 + [192]
+    assert rates["standard_error"].tolist() == [0.0] * 7
+    assert (matrix["passed"] == matrix["tests"]).all()
+    assert list(dict.fromkeys(matrix["test_type"])) == NAMES
+    assert list(dict.fromkeys(matrix["metric"])) == list(METRICS)
+    (entry,) = grouse_metaevaluations(verdicts, "mine")
+    assert (entry.dataset, entry.metric) == ("mine", "pass_rate")
+    assert (entry.value, entry.standard_error) == (1, 0)
+    assert (entry.n, entry.languages, entry.failures) == (192, ["en"], 0)
+
+
+def test_calls_made_and_saved():
+    verdicts = verdicts_of([RightJudge()], all_types_of("Why?"))
+    calls = call_counts(verdicts).iloc[0]
+    # Usefulness: the seven refusals. Faithfulness: nine answers, four refusals with information.
+    assert (calls["answers"], calls["calls"]) == (16, 16 + 16 + 7 + 13)
+    assert calls["saved"] == 4 * 16 - calls["calls"]
+
+
+def test_a_wrong_score_fails_what_depends_on_it():
+    wrong = {("highest_marks_1", "answer_relevancy"), ("low_faithfulness_2", "faithfulness")}
+    verdicts = verdicts_of([RightJudge(wrong)], all_types_of("Why?"))
+    failed = verdicts[~verdicts["passed"].astype(bool)]
+    assert set(zip(failed["test_type"], failed["metric"], strict=True)) == wrong
+    counts = type_matrix(verdicts).set_index(["test_type", "metric"])["passed"]
+    assert counts["low_faithfulness_2", "faithfulness"] == 0
+    total = pass_rates(verdicts).iloc[-1]
+    assert total["pass_rate"] == pytest.approx(94 / 96)
+    assert math.isnan(total["standard_error"])
+    assert total["reason"] == "all tests share one question"
+
+
+def test_the_standard_error_takes_questions_for_units():
+    """Two of four questions passed on 3 of 4 tests, two on 1 of 4, by hand."""
+    tests = [
+        unit_test("highest_marks_1", f"{question}{place}", str(question))
+        for question in range(4)
+        for place in range(4)
+    ]
+    passing = {
+        f"{question}{place}" for question in range(4) for place in range(3 - question % 2 * 2)
+    }
+    judge = FunctionJudge(
+        "f",
+        lambda metric, *texts: (
+            None if metric == "usefulness" else 1 if metric == "faithfulness"
+            else 5 if metric == "completeness" or texts[-1].split()[1] in passing else 4
+        ),
+    )  # fmt: skip
+    rates = pass_rates(verdicts_of([judge], tests))
+    row = rates.set_index("metric").loc["answer_relevancy"]
+    assert row["pass_rate"] == 0.5
+    sums = np.array([1, -1, 1, -1])  # passed minus half of the tests, a question each
+    assert row["standard_error"] == pytest.approx(np.sqrt(4 / 3 * (sums**2).sum()) / 16)
+
+
+def test_failures_are_not_passed_and_the_unreached_left_out():
+    tests = all_types_of("Why?", "How?")[:17]
+    failing = TableJudge(answer_relevancy=Verdict(None, "unparsable"), completeness=None)
+    timeout = Verdict(None, "timeout", was_asked=False)
+    unreached = TableJudge(answer_relevancy=timeout, completeness=timeout)
+    unreached.name = "away"
+    verdicts = verdicts_of([failing, unreached], tests)
+    rates = pass_rates(verdicts).set_index(["judge", "metric"])
+    relevancy = rates.loc[("table", "answer_relevancy")]
+    assert (relevancy["passed"], relevancy["tests"], relevancy["failures"]) == (0, 17, 17)
+    assert rates.loc[("table", "faithfulness"), "failures"] == 17
+    away = rates.loc[("away", "total")]
+    assert (away["tests"], away["not_asked"]) == (0, 17 * 6)
+    assert math.isnan(away["pass_rate"])
+    assert away["reason"] == "the judge could not be reached"
+    assert set(type_matrix(verdicts)["judge"]) == {"table"}
+    (entry,) = grouse_metaevaluations(verdicts, "mine")
+    assert (entry.judge, entry.failures) == ("table", 17 * 5)
+    null = verdicts[verdicts["judge"] == "away"]["passed"]
+    assert all(each is None for each in null)
+
+
+def test_a_run_without_tests_is_refused():
+    with pytest.raises(UsageError, match="there is no unit test"):
+        verdicts_of([RightJudge()], [])
+
+
+def test_calibration_by_hand():
+    scores = pd.concat(
+        [
+            scores_of([1, 2, 3, 4, None, 5]),
+            scores_of([1, 1, 0, None, None, 0], "faithfulness"),
+        ]
+    )
+    human = pd.concat(
+        [
+            scores_of([1, 3, 2, 4, 5, None]),
+            scores_of([1, 0, 0, None, 1, 0], "faithfulness"),
+        ]
+    )[["test_id", "metric", "value"]]
+    table = calibration(scores, human).set_index("metric")
+    ranked = table.loc["completeness"]
+    assert (ranked["measure"], ranked["answers"], ranked["nulls_left_out"]) == ("spearman", 4, 2)
+    assert ranked["value"] == pytest.approx(0.8)  # 1 - 6 * 2 / (4 * 15)
+    classed = table.loc["faithfulness"]
+    assert (classed["measure"], classed["answers"]) == ("macro_f1", 6)
+    # F1 of 1: 1 of (2 said, 2 right); of 0: 2 of (2, 3); of null: 1 of (2, 1).
+    assert classed["value"] == pytest.approx((1 / 2 + 4 / 5 + 2 / 3) / 3)
+    assert table.loc["usefulness", "reason"] == "no answer has a score on both sides"
+
+
+def test_calibration_leaves_failures_out_and_says_why_there_is_no_value():
+    scores = scores_of([None, 2, 2], failures=["unparsable", None, None])
+    human = scores_of([1, 2, 3])[["test_id", "metric", "value"]]
+    row = calibration(scores, human).set_index("metric").loc["completeness"]
+    assert (row["answers"], row["failures_left_out"]) == (2, 1)
+    assert math.isnan(row["value"])
+    assert row["reason"] == "one side gives the same score to all answers"
+    few = calibration(scores.iloc[:2], human).set_index("metric").loc["completeness"]
+    assert few["reason"] == "fewer than two answers have a score on both sides"
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.sampled_from([1, 2, 3, 4, 5, None]), min_size=2, max_size=30))
+def test_a_judge_is_calibrated_to_itself(values):
+    scores = scores_of(values)
+    table = calibration(scores, scores[["test_id", "metric", "value"]]).set_index("metric")
+    distinct = {value for value in values if value is not None}
+    if len(distinct) > 1:
+        assert table.loc["completeness", "value"] == pytest.approx(1)
+    else:
+        assert table.loc["completeness", "reason"]
+
+
+def test_calibration_of_a_run_takes_its_scores():
+    tests = all_types_of("Why?")
+    verdicts = verdicts_of([RightJudge({("highest_marks_1", "faithfulness")})], tests)
+    best = verdicts_of([RightJudge()], tests)
+    table = calibration(verdicts, best[["test_id", "metric", "value"]])
+    assert table["metric"].tolist() == list(METRICS)
+    values = table.set_index("metric")["value"]
+    assert values["completeness"] == pytest.approx(1)
+    assert values["negative_rejection"] == 1
+    assert 0.8 < values["faithfulness"] < 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop(columns="value"), "human lacks the columns value"),
+        (lambda table: table.assign(metric="tone"), "human holds the metric 'tone'"),
+        (lambda table: table.assign(value=7), "human holds 7 for completeness; use one of 1, 2"),
+        (lambda table: table.assign(test_id="a"), "completeness of a twice"),
+        (lambda table: table.iloc[:1].assign(test_id="a"), "no test and metric in common"),
+    ],
+)
+def test_calibration_refuses_what_it_cannot_compare(change, message):
+    human = scores_of([1, 2])[["test_id", "metric", "value"]]
+    with pytest.raises(UsageError, match=message):
+        calibration(scores_of([1, 2]), change(human))

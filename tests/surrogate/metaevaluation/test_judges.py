@@ -1,0 +1,169 @@
+"""Judges of all benchmarks: by name, checked, LLMs asked again, budgets, and what is left out."""
+
+import pytest
+from chat_server import completion, error, filtered, refused
+
+from arena import UsageError
+from arena.llm import ModelSettings
+from surrogate.metaevaluation.judges import (
+    FunctionJudge,
+    LexicalJudge,
+    PromptJudge,
+    Verdict,
+    character_runs,
+)
+from surrogate.metaevaluation.memerag.evaluation import Memerag
+from surrogate.metaevaluation.memerag.judges import Claim, FaithfulnessPrompts, paper_settings
+from surrogate.metaevaluation.memerag.scores import score_judges
+from surrogate.metaevaluation.options import JudgeOptions
+from surrogate.metaevaluation.runner import (
+    LEXICAL,
+    PYTHON,
+    JudgeFactory,
+    JudgeKind,
+    evaluate_judges,
+    make_judge,
+)
+
+YES, NO = "Supported", "Not Supported"
+CLAIM = Claim("en", "Where?", ("Paris is in France.",), "It is.", "Paris is in France.")
+KINDS = (JudgeKind("llm:MODEL", lambda model, _: f"LLM {model}"), LEXICAL, PYTHON)
+
+
+def tagged(label):
+    return completion(f"<answer>{label}</answer>")
+
+
+def judge_on(llm, **fields):
+    return PromptJudge(FaithfulnessPrompts(), llm, **({"retries": 5} | fields))
+
+
+def test_judges_by_name():
+    factory = JudgeFactory(JudgeOptions(), None)
+    assert make_judge("llm:org/model:free", KINDS, factory) == "LLM org/model:free"
+    assert make_judge(" lexical ", KINDS, factory) == LexicalJudge()
+    assert make_judge("python:math:sqrt", KINDS, factory).function(4) == 2
+    for spec in ("llm", "llm:"):
+        with pytest.raises(UsageError, match="names no model; write such as llm:MODEL"):
+            make_judge(spec, KINDS, factory)
+    for spec in ("", "gpt-4o", "lexical:", "lexical:x", "LLM:m"):
+        with pytest.raises(UsageError, match=r"there is no judge .*; give one of llm:MODEL, lex"):
+            make_judge(spec, KINDS, factory)
+    for spec, message in {
+        "python:math": "names no function; write python:MODULE:FUNCTION",
+        "python:no_such_module_here:f": "the module no_such_module_here cannot be imported",
+        "python:math:absent": "the module math has no function absent",
+        "python:math:pi": "has no function pi",
+    }.items():
+        with pytest.raises(UsageError, match=message):
+            make_judge(spec, KINDS, factory)
+
+
+def test_judges_and_names_side_by_side(small_sentences):
+    yes = FunctionJudge("yes", lambda *_: YES)
+    found = evaluate_judges(Memerag(small_sentences), [yes, "lexical", "grounding"])
+    assert list(found.verdicts["judge"].drop_duplicates()) == ["yes", "lexical", "grounding"]
+    assert list(found.verdicts)[:2] == ["judge", "prompt"]
+    assert list(found.verdicts)[-3:] == ["value", "failure", "was_asked"]
+    assert found.usages == ()
+
+
+def test_unusable_judges_are_refused(small_sentences):
+    class Short:
+        name, prompt = "short", ""
+
+        def judge(self, items):
+            return [Verdict(YES)]
+
+    benchmark = Memerag(small_sentences)
+    with pytest.raises(UsageError, match="short returned 1 verdicts for 5 sentences; return one"):
+        evaluate_judges(benchmark, [Short()])
+    with pytest.raises(UsageError, match="there is no judge; give one at least"):
+        evaluate_judges(benchmark, [])
+    with pytest.raises(UsageError, match="lexical is given twice"):
+        evaluate_judges(benchmark, [LexicalJudge(), "lexical"])
+    with pytest.raises(UsageError, match="retries is -1"):
+        PromptJudge(FaithfulnessPrompts(), None, retries=-1)
+
+
+def test_shared_characters_by_hand():
+    judge = LexicalJudge(0.5, 2)
+    assert judge.share("abx", "abcd") == pytest.approx(1 / 2)  # ab, bx
+    assert judge.holds("abx", "abcd")
+    assert not LexicalJudge(0.6, 2).holds("abx", "abcd")
+    assert judge.likeness("ab", "abab") == pytest.approx(2 * 1 / (3 + 1))
+    assert character_runs(" A  b ", 5) == ["a b"]
+    for fields in ({"threshold": 1.5}, {"length": 0}):
+        with pytest.raises(UsageError, match="threshold from 0 to 1 and a length of 1 or more"):
+            LexicalJudge(**fields)
+
+
+def test_settings_are_the_papers(serve, llm_at):
+    server = serve(lambda prompt, earlier: tagged(YES))
+    judge_on(llm_at(server, settings=paper_settings("m"))).judge([CLAIM])
+    body = server.bodies[0]
+    assert (body["temperature"], body["top_p"], body["model"]) == (0.1, 0.1, "m")
+
+
+def test_an_llm_judges_the_sentences(serve, llm_at, small_sentences):
+    server = serve(
+        lambda prompt, earlier: tagged(YES if "Answer: Paris" in prompt else "unsupported")
+    )
+    found = evaluate_judges(Memerag(small_sentences), [judge_on(llm_at(server))])
+    assert list(found.verdicts["value"]) == [YES, NO, NO, YES, NO]
+    assert set(found.verdicts["judge"]) == {"llm:m"}
+    scores = score_judges(found.verdicts, replicates=50)
+    assert scores["balanced_accuracy"].tolist() == pytest.approx([0.75, 1.0, 0.875])
+    assert len(found.usages) == 1
+
+
+def test_a_reply_without_a_label_is_asked_again_and_nothing_is_paid_twice(serve, llm_at):
+    server = serve(lambda prompt, earlier: tagged(NO) if earlier == 3 else completion("Hm."))
+    for calls in ([1, 1, 1, 1], [0, 0, 0, 0]):
+        judge = judge_on(llm_at(server))
+        assert judge.judge([CLAIM]) == [Verdict(NO)]
+        assert sum(server.asked.values()) == 4
+        assert [usage.calls for usage in judge.usages] == calls
+
+
+@pytest.mark.parametrize("reply", [completion("Hm."), completion(""), refused()])
+def test_after_five_retries_the_judge_was_wrong(serve, llm_at, reply):
+    server = serve(lambda prompt, earlier: reply)
+    (verdict,) = judge_on(llm_at(server)).judge([CLAIM])
+    assert (verdict.value, verdict.was_asked) == (None, True)
+    assert verdict.failure in ("unparsable", "empty", "refusal")
+    assert sum(server.asked.values()) == 6
+
+
+def test_what_a_filter_stops_is_not_asked_again(serve, llm_at):
+    server = serve(lambda prompt, earlier: filtered())
+    assert judge_on(llm_at(server)).judge([CLAIM]) == [Verdict(None, "content_filter")]
+    assert sum(server.asked.values()) == 1
+
+
+def test_retries_have_seeds_of_their_own(serve, llm_at):
+    server = serve(lambda prompt, earlier: completion("Hm."))
+    judge_on(llm_at(server, settings=ModelSettings("m", seed=7)), retries=2).judge([CLAIM])
+    assert [body["seed"] for body in server.bodies] == [7, 8, 9]
+
+
+def test_a_server_that_fails_in_passing_is_no_error_of_the_judge(serve, llm_at):
+    server = serve(lambda prompt, earlier: tagged(YES) if earlier else error(500))
+    first, second = (judge_on(llm_at(server)).judge([CLAIM])[0] for _ in range(2))
+    assert first == Verdict(None, "server_error", was_asked=False)
+    assert second == Verdict(YES)
+
+
+def test_max_calls_counts_retries(serve, llm_at):
+    server = serve(lambda prompt, earlier: completion("Hm."))
+    claims = [Claim("en", "Where?", ("A",), text, text) for text in ("a", "b", "c")]
+    verdicts = judge_on(llm_at(server, max_calls=4)).judge(claims)
+    assert sum(server.asked.values()) == 4
+    assert set(verdicts) == {Verdict(None, "over_budget", was_asked=False)}
+
+
+def test_progress_is_told_by_try(serve, llm_at):
+    server = serve(lambda prompt, earlier: tagged(YES) if earlier else completion("Hm."))
+    told = []
+    judge_on(llm_at(server), progress=lambda *step: told.append(step)).judge([CLAIM])
+    assert told == [("llm:m", 1, 1), ("llm:m retry 1", 1, 1)]

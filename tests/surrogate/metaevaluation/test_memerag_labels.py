@@ -1,0 +1,139 @@
+"""How LLMs are asked about a claim, and labels in their replies: what counts, what never does."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import UsageError
+from arena.llm import UnparsableError
+from surrogate.metaevaluation.memerag.judges import (
+    PROMPTS,
+    Claim,
+    FaithfulnessPrompts,
+    parse_label,
+)
+
+YES, NO = "Supported", "Not Supported"
+CLAIM = Claim(
+    "en", "Where?", ("A & B < C", '{{ x }} "quoted"'), "It's. So.", "It's <here> & {{ y }}."
+)
+
+SYSTEM_SAYS = {
+    "zero_shot": (
+        "grounded in the list of provided evidence passages",
+        "in <answer> </answer> tag.",
+    ),
+    "cot": ("write your reasoning in between the tags <rationale></rationale>", "</answer> tag"),
+    "ag": (
+        'Output "Not Supported" if ANY of the following are true:',
+        "output only the single-word",
+    ),
+    "ag_cot": (
+        "The answer conflates or misrepresents separate pieces",
+        "Output **Supported** otherwise",
+    ),
+}
+
+CASES = [
+    ("<answer>Supported</answer>", YES),
+    ("<answer>Not Supported</answer>", NO),
+    ("<answer> not supported </answer>", NO),
+    ("<answer>\nNOT SUPPORTED\n</answer>", NO),
+    ("<answer>Not  Supported.</answer>", NO),
+    ("<answer>not_supported</answer>", NO),
+    ("<answer>Not-Supported</answer>", NO),
+    ("<answer>NotSupported</answer>", NO),
+    ("<answer>unsupported</answer>", NO),
+    ("<answer>Unsupported!</answer>", NO),
+    ("<answer>un-supported</answer>", NO),
+    ("<answer>Non-supported</answer>", NO),
+    ("<answer>not\nsupported</answer>", NO),
+    ('<answer>"Not Supported"</answer>', NO),
+    ("<answer>**Supported**</answer>", YES),
+    ("<ANSWER>supported</ANSWER>", YES),
+    ("<answer>Ｓｕｐｐｏｒｔｅｄ</answer>", YES),
+    ("<answer>Supported: passage 2 says so.</answer>", YES),
+    ("<answer>Not Supported (the year is wrong)</answer>", NO),
+    ("<answer>Supported", YES),
+    ("<answer>Not Supported</ answer>", NO),
+    ("<rationale>It is supported.</rationale>\n<answer>Not Supported</answer>", NO),
+    ("<rationale><answer>Supported</answer></rationale> <answer>Not Supported</answer>", NO),
+    ("<think><answer>Supported</answer></think>Not Supported", NO),
+    ("First <answer>Supported</answer>, no: <answer>Not Supported</answer>", NO),
+    ("<answer>Not Supported</answer> Correction: <answer>Supported</answer>", YES),
+    ("Not Supported", NO),
+    (" supported.\n", YES),
+    ("", None),
+    ("<answer></answer>", None),
+    ("<answer>Yes</answer>", None),
+    ("<answer>Partially supported</answer>", None),
+    ("<answer>Not fully supported</answer>", None),
+    ("<answer>Supported or Not Supported</answer>", None),
+    ("<answer>Supported / unsupported</answer>", None),
+    ("<answer>Supported, though one part is not supported</answer>", None),
+    ("<answer>isn't supported</answer>", None),
+    ("<answer>Supportedness</answer>", None),
+    ("<answer>It is not true that it is Supported</answer>", None),
+    ("The answer is Supported.", None),
+    ("The sentence is Not Supported because", None),
+    ("<think>Supported <answer>Supported</answer>", None),
+    ("<rationale><answer>Supported</answer></rationale>", None),
+    ("Supported? Not Supported?", None),
+]
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_prompts_show_texts_as_they_are(name):
+    system, user = FaithfulnessPrompts(name).ask(CLAIM)[0].messages
+    assert (system.role, user.role) == ("system", "user")
+    for text in SYSTEM_SAYS[name]:
+        assert text in system.content
+    assert user.content == (
+        'Evidence Passages:\n1: A & B < C\n\n2: {{ x }} "quoted"\n\n'
+        "Answer: It's <here> & {{ y }}.\n\n"
+        'Now provided your label directly as "Supported" or "Not Supported".'
+    )
+
+
+def test_prompts_are_versioned_by_content_and_differ():
+    versions = {FaithfulnessPrompts(name).version for name in PROMPTS}
+    assert len(versions) == len(PROMPTS)
+    assert FaithfulnessPrompts("ag_cot").version.startswith("ag_cot.v1@")
+    assert FaithfulnessPrompts("cot").ask(CLAIM)[0].version == FaithfulnessPrompts("cot").version
+    with pytest.raises(UsageError, match="unknown prompt 'few_shot'; use one of zero_shot, cot"):
+        FaithfulnessPrompts("few_shot")
+
+
+@pytest.mark.parametrize(("reply", "label"), CASES)
+def test_labels_of_replies(reply, label):
+    assert parse_label(reply) == label
+
+
+def test_a_reply_without_a_label_is_unparsable():
+    with pytest.raises(UnparsableError, match="expected <answer>Supported</answer>"):
+        FaithfulnessPrompts().read("I cannot say.", "")
+
+
+negations = st.sampled_from(
+    ["not", "Not", "NOT", "un", "UN", "Un", "non", "n't", "in no way", "never"]
+)
+joints = st.sampled_from(["", " ", "  ", "-", "_", "\n", "\t", " - ", "*", "** "])
+supported = st.sampled_from(["supported", "Supported", "SUPPORTED", "supported.", "*Supported*"])
+wrapped = st.sampled_from(["{}", "<answer>{}</answer>", "<answer> {}", "x <answer>\n{}\n</answer>"])
+
+
+@given(negations, joints, supported, wrapped)
+def test_a_negated_label_is_never_read_as_supported(negation, joint, word, form):
+    assert parse_label(form.format(negation + joint + word)) != YES
+
+
+@given(st.text(), st.text(), st.sampled_from([YES, NO]))
+def test_the_last_tags_decide(before, after, label):
+    reply = f"{before.replace('<', '')} <answer>{label}</answer> {after.replace('<', '')}"
+    assert parse_label(reply) == label
+
+
+@given(st.text())
+def test_any_text_is_one_of_three(text):
+    assert parse_label(text) in (YES, NO, None)
+    assert parse_label(f"<answer>{text}</answer>") in (YES, NO, None)

@@ -1,0 +1,306 @@
+"""Judges of WikiEval's pairs: functions, shared characters, LLMs that score or rank."""
+
+import math
+
+import pandas as pd
+import pytest
+from chat_server import broken, completion, refused
+from wikieval_samples import QUESTIONS, write_wikieval
+
+from arena import UsageError
+from arena.llm import UnparsableError
+from surrogate.board.metaevaluations import add_metaevaluations, read_metaevaluations
+from surrogate.metaevaluation.judges import FunctionJudge, LexicalJudge, PromptJudge, Verdict
+from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.wikieval.accuracy import (
+    PUBLISHED,
+    score_preferences,
+    wikieval_metaevaluations,
+)
+from surrogate.metaevaluation.wikieval.evaluation import Wikieval
+from surrogate.metaevaluation.wikieval.judges import (
+    Pair,
+    RankingPrompts,
+    ScorePrompts,
+    higher,
+    read_choice,
+    read_score,
+)
+from surrogate.metaevaluation.wikieval.reading import read_wikieval
+
+
+def judge_pairs(pairs, judges, **options):
+    return evaluate_judges(Wikieval(pairs, **options), judges).verdicts
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    return read_wikieval(write_wikieval(tmp_path / "wikieval"))
+
+
+def accuracies(preferences, **options):
+    scores = score_preferences(preferences, **options)
+    return dict(zip(scores["criterion"], scores["accuracy"], strict=True))
+
+
+def knows(better):
+    """Return a function that prefers the better texts, or the worse ones."""
+    texts = {text for each in QUESTIONS.values() for text in (each["answer"], each["context"])}
+    return lambda criterion, question, context, text: float((text in texts) == better)
+
+
+@pytest.mark.parametrize(("better", "accuracy"), [(True, 1.0), (False, 0.0)])
+def test_any_function_judges(pairs, better, accuracy):
+    preferences = judge_pairs(pairs, [FunctionJudge("oracle", knows(better))])
+    assert set(accuracies(preferences).values()) == {accuracy}
+    first = preferences["score_better" if better else "score_worse"]
+    assert set(first) == {1.0}
+
+
+def test_functions_see_a_context_for_faithfulness_only(pairs):
+    seen = []
+    judge = FunctionJudge("f", lambda *given: seen.append(given) or 0)
+    judge_pairs(pairs, [judge], limit=1)
+    assert [(given[0], given[2] is None) for given in seen[::2]] == [
+        ("faithfulness", False),
+        ("answer_relevance", True),
+        ("context_relevance", True),
+    ]
+
+
+def test_a_function_that_breaks_its_word(pairs):
+    for value in ("good", float("nan"), math.inf):
+        judge = FunctionJudge("f", lambda *_, value=value: value)
+        with pytest.raises(UsageError, match=r"the judge f returned .*; return a finite number"):
+            judge_pairs(pairs, [judge])
+
+
+def test_who_does_not_choose_is_wrong_and_counted(pairs):
+    def half(criterion, question, context, text):
+        return None if criterion == "faithfulness" else 1.0
+
+    scores = score_preferences(judge_pairs(pairs, [FunctionJudge("f", half)]), ties="half")
+    row = scores.set_index("criterion").loc["faithfulness"]
+    assert (row["accuracy"], row["failures"], row["ties"], row["pairs"]) == (0.0, 3, 0, 3)
+    row = scores.set_index("criterion").loc["answer_relevance"]
+    assert (row["accuracy"], row["ties"], row["standard_error"]) == (0.5, 3, 0.0)
+    assert math.isnan(row["first_share"])
+
+
+def test_ties_are_broken_by_a_draw_that_the_seed_decides(pairs):
+    many = pd.concat([pairs.assign(question=pairs["question"] + str(n)) for n in range(40)])
+    preferences = judge_pairs(many, [FunctionJudge("f", lambda *_: 1)])
+    found = accuracies(preferences)
+    assert found == accuracies(preferences.sample(frac=1, random_state=1)[list(preferences)])
+    assert found != accuracies(preferences, seed=1)
+    assert all(0.35 < accuracy < 0.65 for accuracy in found.values())
+    with pytest.raises(UsageError, match="ties are random or half"):
+        score_preferences(preferences, ties="wrong")
+    with pytest.raises(UsageError, match="replicates are two at least"):
+        score_preferences(preferences, replicates=1)
+
+
+def test_the_standard_error_is_that_of_a_share(pairs):
+    many = pd.concat([pairs.assign(question=pairs["question"] + str(n)) for n in range(30)])
+    right = iter([True, True, False] * 1000)
+    judge = FunctionJudge("f", knows(True))
+
+    class Sometimes:
+        name, prompt = "sometimes", ""
+
+        def judge(self, shown):
+            flip = {"first": "second", "second": "first"}
+            return [
+                each if next(right) else Verdict(flip[each.value]) for each in judge.judge(shown)
+            ]
+
+    row = score_preferences(judge_pairs(many, [Sometimes()]), replicates=4000).iloc[0]
+    assert row["accuracy"] == pytest.approx(2 / 3)
+    assert row["standard_error"] == pytest.approx(math.sqrt(2 / 9 / 90), rel=0.05)
+
+
+def test_which_text_comes_first_is_drawn_by_content(pairs):
+    judge = FunctionJudge("f", knows(True))
+    one = judge_pairs(pairs, [judge])
+    again = judge_pairs(pairs.iloc[::-1], [judge]).iloc[::-1]
+    assert one["shown_first"].tolist() == again["shown_first"].tolist()
+    shown = {
+        seed: tuple(judge_pairs(pairs, [judge], seed=seed)["shown_first"]) for seed in range(9)
+    }
+    assert len(set(shown.values())) > 1
+    swapped = pairs.rename(columns={"better": "worse", "worse": "better"})[list(pairs)]
+    other = judge_pairs(swapped, [judge])["shown_first"]
+    assert (other != one["shown_first"]).all()
+
+
+def test_what_cannot_be_judged_is_refused(pairs):
+    with pytest.raises(UsageError, match="there is no pair to judge"):
+        judge_pairs(pairs.head(0), ["lexical"])
+
+    class Lazy:
+        name, prompt = "lazy", ""
+
+        def judge(self, shown):
+            return []
+
+    with pytest.raises(UsageError, match="the judge lazy returned 0 verdicts for 9 pairs"):
+        judge_pairs(pairs, [Lazy()])
+
+
+def test_shared_characters_decide():
+    judge = LexicalJudge(length=2)
+    pair = Pair("faithfulness", "?", "abcd", "abx", "cd")
+    assert judge.judge([pair]) == [Verdict("second", scores=(0.5, 1.0))]
+    relevance = Pair("answer_relevance", "abab", None, "ab", "ba")
+    assert judge.judge([relevance]) == [Verdict("tie", scores=(0.5, 0.5))]
+
+
+def test_a_missing_score_is_no_preference():
+    found = higher(Verdict(1.0), Verdict(None, "timeout", was_asked=False))
+    assert found == Verdict(None, "timeout", was_asked=False)
+    assert higher(Verdict(None), Verdict(None)).failure == "no_score"
+
+
+def test_accuracies_are_noted_in_an_arena(pairs, tmp_path):
+    scores = score_preferences(judge_pairs(pairs, [FunctionJudge("oracle", knows(True))]))
+    add_metaevaluations(tmp_path, wikieval_metaevaluations(scores))
+    assert [str(entry) for entry in read_metaevaluations(tmp_path)] == [
+        "wikieval:answer_relevance=100.0±0.0",
+        "wikieval:context_relevance=100.0±0.0",
+        "wikieval:faithfulness=100.0±0.0",
+    ]
+    one = score_preferences(judge_pairs(pairs, ["lexical"], limit=1))
+    assert one["accuracy"].notna().all()
+    assert one["standard_error"].isna().all()
+    assert wikieval_metaevaluations(one) == []
+
+
+def test_the_published_table():
+    table = PUBLISHED.pivot_table(index="judge", columns="criterion", values="accuracy")
+    assert table.loc["Ragas"].to_dict() == {
+        "faithfulness": 0.95,
+        "answer_relevance": 0.78,
+        "context_relevance": 0.70,
+    }
+    assert table.loc["GPT Ranking", "answer_relevance"] == 0.40
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Score: 7", 7),
+        ("**Score:** 7.5", 7.5),
+        ("Score: 8/10", 8),
+        ("score is 0", 0),
+        ("A score of ten? Score: 3. On reflection: Score: 4", 4),
+        ("<think>Score: 9</think>Score: 2", 2),
+        (" 10 ", 10),
+        ("9/10", 9),
+        ("Score: 7,5", 7.5),
+    ],
+)
+def test_scores_are_read(text, score):
+    assert read_score(text) == score
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 3-4", "<think>Score: 3"]
+)
+def test_replies_without_a_score(text):
+    with pytest.raises(UnparsableError):
+        read_score(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("Better: 1", 1),
+        ("**Better: Answer 2**", 2),
+        ("better is context 1.", 1),
+        ("Better: 1, or rather\nBetter: 2", 2),
+        ("2", 2),
+        ("Answer 1", 1),
+    ],
+)
+def test_choices_are_read(text, choice):
+    assert read_choice(text) == choice
+
+
+@pytest.mark.parametrize("text", ["", "Both.", "Better: 3", "Answer 1 is fine, answer 2 too"])
+def test_replies_without_a_choice(text):
+    with pytest.raises(UnparsableError):
+        read_choice(text)
+
+
+@pytest.fixture
+def asked(serve, llm_at):
+    """Ask a server that behaves so: a judge, its verdicts on the pairs, the server."""
+
+    def ask(prompts, pairs, behave, max_calls=None):
+        server = serve(behave)
+        judge = PromptJudge(prompts, llm_at(server, max_calls, retries=1))
+        return judge, judge_pairs(pairs, [judge]), server
+
+    return ask
+
+
+def last_text(prompt):
+    """Return the text between the last two fences."""
+    return prompt.rpartition("[The End of")[0].rpartition("]\n")[2].strip()
+
+
+def test_an_llm_scores_each_text(pairs, asked):
+    good = {text for each in QUESTIONS.values() for text in (each["answer"], each["context"])}
+    judge, preferences, server = asked(
+        ScorePrompts(),
+        pairs,
+        lambda prompt, _: completion("Score: 9" if last_text(prompt) in good else "Score: 2"),
+    )
+    assert judge.name == "gpt-score:m"
+    assert judge.prompt.startswith("gpt-score.v1@")
+    assert set(accuracies(preferences).values()) == {1.0}
+    assert set(preferences["score_better"]) == {9.0}
+    assert sum(server.asked.values()) == 18
+    texts = list(server.asked)
+    assert sum("Each claim of the answer that cannot be deduced" in text for text in texts) == 6
+    assert sum("[The Start of the Context" in text for text in texts) == 6 + 6
+    assert not any("&amp;" in text or "&lt;" in text for text in texts)
+    assert any("{{ towers }}" in text for text in texts)
+
+
+def test_an_llm_ranks_in_a_drawn_order(pairs, asked):
+    judge, preferences, server = asked(
+        RankingPrompts(), pairs, lambda prompt, _: completion("Better: 1")
+    )
+    assert judge.prompt.startswith("gpt-ranking.v1@")
+    assert sum(server.asked.values()) == 9
+    first = preferences["shown_first"] == "better"
+    assert ((preferences["value"] == "better") == first).all()
+    assert set(score_preferences(preferences)["first_share"]) == {1.0}
+
+
+def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
+    def behave(prompt, _):
+        if "Context relevance" in prompt:
+            return broken()
+        return refused() if "Answer relevance" in prompt else completion("Better: neither")
+
+    _, preferences, _ = asked(RankingPrompts(), pairs, behave)
+    scores = score_preferences(preferences).set_index("criterion")
+    assert scores.loc["faithfulness", ["accuracy", "failures", "pairs"]].tolist() == [0.0, 3, 3]
+    assert scores.loc["answer_relevance", ["accuracy", "failures"]].tolist() == [0.0, 3]
+    lost = scores.loc["context_relevance"]
+    assert (lost["pairs"], lost["not_asked"], lost["failures"]) == (0, 3, 0)
+    assert math.isnan(lost["accuracy"])
+    assert lost["reason"] == "no pair of context_relevance was judged"
+    failures = set(preferences["failure"])
+    assert failures == {"unparsable", "refusal", "server_error"}
+
+
+def test_calls_have_a_limit(pairs, asked):
+    judge, preferences, server = asked(
+        ScorePrompts(), pairs, lambda prompt, _: completion("5"), max_calls=4
+    )
+    assert sum(server.asked.values()) == 4
+    assert preferences["was_asked"].sum() == 2
+    assert judge.usages[0].failures == {"over_budget": 14}

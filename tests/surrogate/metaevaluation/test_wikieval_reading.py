@@ -1,0 +1,136 @@
+"""Reading WikiEval: which text is the better one, and files that are damaged."""
+
+import os
+from pathlib import Path
+
+import pytest
+from wikieval_samples import HEADERS, QUESTIONS, rows_of, write_wikieval
+
+from arena import DataError, UsageError
+from surrogate.metaevaluation.wikieval.judges import CRITERIA
+from surrogate.metaevaluation.wikieval.reading import read_wikieval
+
+REAL = Path(__file__).parents[4] / "shared" / "data" / "wikieval"
+
+
+def by_criterion(pairs, criterion):
+    return pairs[pairs["criterion"] == criterion].set_index("question")
+
+
+@pytest.mark.parametrize("flipped", [(), (0,), (0, 1, 2)])
+def test_the_better_text_is_told_by_where_it_comes_from(tmp_path, flipped):
+    pairs = read_wikieval(write_wikieval(tmp_path, rows_of(flipped)))
+    assert list(pairs["criterion"].drop_duplicates()) == list(CRITERIA)
+    assert len(pairs) == 9
+    for criterion in CRITERIA:
+        assert (by_criterion(pairs, criterion)["labeled"] == 1).sum() == 3 - len(flipped)
+    for question, texts in QUESTIONS.items():
+        row = by_criterion(pairs, "faithfulness").loc[question]
+        assert (row["better"], row["worse"]) == (texts["answer"], texts["ungrounded"])
+        assert row["context"] == texts["context"]
+        row = by_criterion(pairs, "answer_relevance").loc[question]
+        assert (row["better"], row["worse"]) == (texts["answer"], texts["poor"])
+        assert row["context"] is None
+        row = by_criterion(pairs, "context_relevance").loc[question]
+        assert (row["better"], row["worse"]) == (
+            texts["context"],
+            texts["context"] + texts["added"],
+        )
+
+
+def test_the_better_text_is_told_by_the_label_where_asked(tmp_path):
+    pairs = read_wikieval(write_wikieval(tmp_path, rows_of((0,))), better="label")
+    assert set(pairs["labeled"]) == {1}
+    question, texts = next(iter(QUESTIONS.items()))
+    row = by_criterion(pairs, "faithfulness").loc[question]
+    assert (row["better"], row["worse"]) == (texts["ungrounded"], texts["answer"])
+
+
+def test_a_text_whose_encoding_suffered_is_known_again(tmp_path):
+    files = rows_of()
+    files["cr"] = [[row[0], row[1].replace("ł", "Å‚"), row[2]] for row in files["cr"]]
+    pairs = read_wikieval(write_wikieval(tmp_path, files), ["context_relevance"])
+    assert set(pairs["labeled"]) == {1}
+    assert len(pairs) == 3
+
+
+def test_criteria_need_only_their_files(tmp_path):
+    write_wikieval(tmp_path)
+    (tmp_path / "ar.csv").unlink()
+    assert len(read_wikieval(tmp_path, ["context_relevance"])) == 3
+    assert len(read_wikieval(tmp_path, ["faithfulness"], "label")) == 3
+    with pytest.raises(UsageError, match=r"holds no ar\.csv, which is for answer_relevance"):
+        read_wikieval(tmp_path, ["faithfulness"])
+    with pytest.raises(UsageError, match="unknown criterion 'fluency'; use one of faithfulness"):
+        read_wikieval(tmp_path, ["fluency"])
+    with pytest.raises(UsageError, match="better is 'vote'; use one of provenance, label"):
+        read_wikieval(tmp_path, better="vote")
+    with pytest.raises(UsageError, match=r"there is no folder .*; give the one with ff\.csv"):
+        read_wikieval(tmp_path / "nowhere")
+
+
+def changed(name, place, column, value):
+    files = rows_of()
+    files[name][place][HEADERS[name].index(column)] = value
+    return files
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (changed("ff", 1, "label", "good"), r"ff\.csv:3: label = 'good': is no label; write 0 or"),
+        (changed("ar", 0, "answer", " "), r"ar\.csv:2: answer = ' ': is empty; give it a value"),
+        (changed("cr", 0, "context", ""), r"cr\.csv:2: context = None: is missing"),
+        (changed("ff", 3, "label", "0"), r"label = 0: is the label of both rows; label one row 0"),
+        (changed("ar", 3, "question", "Who?"), r"ar\.csv:5: question = 'Who\?': stands in 1 rows"),
+        (changed("ff", 0, "context", "Else."), r"ff\.csv:2: context = .*: differs from that of"),
+        (rows_of() | {"cr": []}, r"cr\.csv: holds no rows; put two rows a question in"),
+        (changed("ar", 3, "answer", "Else."), r"ff\.csv:2: question = .*: has 0 answers in common"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, files, message):
+    with pytest.raises(DataError, match=message):
+        read_wikieval(write_wikieval(tmp_path, files))
+
+
+def test_all_problems_are_told_together(tmp_path):
+    files = changed("ff", 0, "label", "x")
+    files["ar"][0][2] = "y"
+    with pytest.raises(DataError) as caught:
+        read_wikieval(write_wikieval(tmp_path, files))
+    assert [problem.source for problem in caught.value.problems] == ["ff.csv", "ar.csv"]
+
+
+def test_columns_and_questions_that_are_absent(tmp_path):
+    write_wikieval(tmp_path)
+    path = tmp_path / "ff.csv"
+    path.write_text(path.read_text().replace("context", "passage", 1))
+    with pytest.raises(DataError, match=r"ff\.csv:2: context = None: is missing; add it"):
+        read_wikieval(tmp_path)
+    files = rows_of()
+    files["cr"] = [row for row in files["cr"] if not row[0].startswith("Who")]
+    files["ar"] = [row for row in files["ar"] if not row[0].startswith("Who")]
+    with pytest.raises(DataError, match=r"is no question of ar\.csv; take the files of one"):
+        read_wikieval(write_wikieval(tmp_path, files))
+    other = rows_of()
+    other["cr"] = [["Why?", "a", 0], ["Why?", "b", 1], *other["cr"]]
+    with pytest.raises(DataError, match=r"cr\.csv:2: question = 'Why\?': is no question of ff"):
+        read_wikieval(write_wikieval(tmp_path, other))
+    other["cr"] = [[row[0], "Something else altogether, " * 3, row[2]] for row in rows_of()["cr"]]
+    with pytest.raises(DataError, match="has no one context that is the one in ff"):
+        read_wikieval(write_wikieval(tmp_path, other))
+
+
+def test_the_real_files():
+    if not REAL.is_dir():
+        pytest.skip(f"no WikiEval at {os.path.relpath(REAL)}")
+    pairs = read_wikieval(REAL)
+    assert pairs["criterion"].value_counts().to_dict() == dict.fromkeys(CRITERIA, 25)
+    # The recast shuffled the two texts: its label says which was shown first.
+    assert pairs.groupby("criterion")["labeled"].sum().to_dict() == {
+        "faithfulness": 14,
+        "answer_relevance": 12,
+        "context_relevance": 16,
+    }
+    contexts = by_criterion(pairs, "context_relevance")
+    assert (contexts["better"].str.len() < contexts["worse"].str.len()).all()

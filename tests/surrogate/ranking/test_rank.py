@@ -1,0 +1,166 @@
+"""Placing new systems on a board whose rows stay as they are."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from arena.data.errors import UsageError
+from surrogate import Board, place_systems, rank_systems
+from surrogate.board.summary import POOLED
+from surrogate.ranking.rank import NO_ANSWER, NO_SURROGATE, OUTSIDE
+
+
+@pytest.fixture(scope="module")
+def published(small_board, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board")
+    small_board.save(folder)
+    return Board.load(folder)
+
+
+def copy_of(arena, system, name):
+    rows = arena.answers[arena.answers["system"] == system]
+    return rows.assign(system=name).reset_index(drop=True)
+
+
+def test_a_copy_of_a_system_gets_its_rating_and_rank(published, small_arena):
+    for system in small_arena.info.systems[:3]:
+        placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
+        new = placed.new.set_index("language")
+        old = published.ratings[published.ratings["system"] == system].set_index("language")
+        pd.testing.assert_series_equal(new["rating"], old["rating"], atol=1e-6)
+        assert (new["rank"] == old["rank"]).all()
+        assert (new["coverage"] == 1.0).all()
+        overall = placed.overall.set_index("system")["rank"]
+        assert overall["copy"] == overall[system]
+
+
+def test_existing_rows_do_not_move(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
+    placed = rank_systems(published, answers, small_arena)
+    kept = placed.board[placed.board["split"] != "new"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        kept, published.ratings.sort_values(["language", "rank"], ignore_index=True, kind="stable")
+    )
+    old = placed.overall[placed.overall["system"] != "newcomer"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(old, published.overall)
+
+
+def test_the_best_and_the_worst_take_the_ends_of_the_board(published, small_arena):
+    systems = list(published.overall["system"])
+    answers = pd.concat(
+        [
+            copy_of(small_arena, systems[0], "as good as the best"),
+            copy_of(small_arena, systems[-1], "as bad as the worst"),
+        ]
+    )
+    overall = rank_systems(published, answers, small_arena).overall.set_index("system")["rank"]
+    assert overall["as good as the best"] == overall[systems[0]] == 1
+    assert overall["as bad as the worst"] == overall[systems[-1]] == overall.max()
+
+
+def test_partial_and_absent_answers_are_shown_with_their_coverage(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[0], "partial")
+    half = answers[answers["language"] == "en"].head(5)
+    placed = rank_systems(published, half, small_arena)
+    new = placed.new.set_index("language")
+    assert new.loc["en", "coverage"] == 0.5
+    assert new.loc["en", "note"] == ""
+    assert new.loc["sw", "note"] == NO_ANSWER
+    assert pd.isna(new.loc["sw", "rank"])
+    row = placed.overall.set_index("system").loc["partial"]
+    assert pd.isna(row["rank"])
+    assert row["languages"] == 1
+
+
+def test_a_language_without_a_surrogate_is_said(published, small_board, small_arena):
+    table = small_board.features
+    foreign = table[table["language"] == "en"].assign(language="fi", system="finn")
+    queries = pd.concat([small_arena.queries, small_arena.queries.head(10).assign(language="fi")])
+    new = place_systems(published, foreign, queries).new.set_index("language")
+    assert new.loc["fi", "note"] == NO_SURROGATE
+    assert pd.isna(new.loc["fi", "rank"])
+
+
+def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[4], "newcomer")
+    for row in rank_systems(published, answers, small_arena).new.itertuples():
+        interval = published.summary.languages[row.language].interval
+        assert row.high - row.rating == pytest.approx(interval.half_width, abs=2e-6)
+        assert row.rating - row.low == pytest.approx(interval.half_width, abs=2e-6)
+        field = published.ratings[published.ratings["language"] == row.language]["rating"]
+        assert row.rank_low == 1 + (field > row.high).sum()
+        assert row.rank_high == 1 + (field > row.low).sum()
+        assert row.rank_low <= row.rank <= row.rank_high
+
+
+def test_a_copys_nearest_neighbor_is_the_system_it_copies(published, small_arena):
+    for system in small_arena.info.systems[:3]:
+        placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
+        for neighbors in placed.explanations["neighbors"]:
+            assert len(neighbors) == 3
+            assert neighbors[0] == {"neighbor": system, "distance": 0.0}
+
+
+def test_attributions_add_up_to_what_a_rating_is_above_the_base(published, small_arena):
+    systems = [
+        copy_of(small_arena, small_arena.info.systems[index], f"copy {index}") for index in (0, -1)
+    ]
+    placed = rank_systems(published, pd.concat(systems, ignore_index=True), small_arena)
+    attributions, new = placed.explanations["attributions"], placed.new
+    totals = [sum(item["contribution"] for item in entries) for entries in attributions]
+    bases = (new["rating"] - totals).groupby(new["language"])
+    assert (bases.max() - bases.min()).max() < 1e-4  # contributions are rounded to six digits
+
+
+@pytest.mark.parametrize("text", ["", "qwx zvj kkpt " * 4])
+def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena, text):
+    system = small_arena.info.systems[0]
+    trained = next(
+        name for name in small_arena.info.systems if name in published.surrogate.systems_["en"]
+    )
+    answers = pd.concat(
+        [
+            copy_of(small_arena, system, "garbage").assign(answer=text),
+            copy_of(small_arena, trained, "copy"),
+        ],
+        ignore_index=True,
+    )
+    placed = rank_systems(published, answers, small_arena)
+    new, explained = (table.set_index("system") for table in (placed.new, placed.explanations))
+    assert explained.loc["garbage", "outside_training"].map(len).min() > 0
+    assert new.loc["garbage", "note"].str.startswith(OUTSIDE).all()
+    assert explained.loc["copy", "outside_training"].isna().all()
+    assert (new.loc["copy", "note"] == "").all()
+
+
+def test_an_interval_that_rests_on_other_languages_is_said(published, small_arena):
+    summary = published.summary
+    english = summary.languages["en"]
+    pooled = english.model_copy(
+        update={"interval": english.interval.model_copy(update={"pooled": True})}
+    )
+    languages = summary.languages | {"en": pooled}
+    board = replace(published, summary=summary.model_copy(update={"languages": languages}))
+    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
+    notes = rank_systems(board, answers, small_arena).notes
+    assert notes == (f"intervals in en are rough: {POOLED}",)
+
+
+def test_a_name_already_on_the_board_is_refused(published, small_arena):
+    answers = small_arena.answers.head(3)
+    with pytest.raises(UsageError, match=r"already on the board: .*; give them other names"):
+        rank_systems(published, answers, small_arena)
+
+
+def test_another_arena_is_refused(published, small_arena):
+    queries = small_arena.queries.assign(query=lambda table: table["query"] + "?")
+    answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
+    with pytest.raises(UsageError, match=r"are not those of arena .* build the board again"):
+        rank_systems(published, answers, replace(small_arena, queries=queries))
+
+
+def test_a_feature_table_without_the_boards_features_is_refused(published, small_board):
+    table = small_board.features.drop(columns=["bleu", "english"])
+    with pytest.raises(UsageError, match="the feature table lacks english, bleu; extract them"):
+        published.surrogate.predict(table)

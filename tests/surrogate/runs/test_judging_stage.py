@@ -1,0 +1,69 @@
+"""A board of an arena that an LLM judges first."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
+
+pytest.importorskip("openai", reason="needs the extra llm")
+
+from chat_server import ChatServer, completion
+
+from arena.data.rows import read_rows
+from surrogate.runs.run import check
+from surrogate.runs.steps import read_manifest
+
+
+@pytest.fixture
+def server():
+    with ChatServer(lambda prompt, _: completion("[[A]]" if len(prompt) % 3 else "[[B]]")) as one:
+        yield one
+
+
+def judging(server, further=""):
+    return f"""
+        [boards.a]
+        arena = "arena"
+        [boards.a.judging]
+        model = "local"
+        base_url = "{server.url}"
+        questions = 3
+        pairs = 12
+        {further}
+        """
+
+
+def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
+    configure, make, states, place, server
+):
+    arena = {path.name: path.read_bytes() for path in (place / "arena").iterdir()}
+    boards = configure(judging(server, "max_calls = 20"))
+    steps = make(boards)
+    assert states(steps) == {"a/judging": "made", "a/features": "made", "a/board": "made"}
+    assert sum(server.asked.values()) == 20
+    (reason,) = check(boards, boards.out).steps[0].reasons
+    assert reason == "pairs without a verdict: 12 over_budget"
+    boards = configure(judging(server))
+    assert states(make(boards))["a/board"] == "made"
+    assert set(server.asked.values()) == {1}
+    calls = len(server.asked)
+    assert calls > 20
+    assert len(read_rows(boards.out / "a" / "judging" / "judgments.parquet").table) == 36
+    assert check(boards, boards.out).is_current
+    assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
+    text = (boards.out / "manifest.json").read_text()
+    assert str(server.port) not in text
+    record = read_manifest(boards.out).steps["a/judging"]
+    assert record.options["model"] == "local"
+    make(boards, force=["a"])
+    assert sum(server.asked.values()) == calls
+
+
+def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make, server):
+    boards = configure(judging(server))
+    server.behave = lambda *_: completion("I do not know.")
+    steps = make(boards)
+    assert steps["a/judging"].error == "no pair that was asked got a verdict: 34 unparsable"
+    assert steps["a/board"].state == "skipped"

@@ -1,0 +1,297 @@
+"""Only what changed is made again, and everything that changed is."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+from arena import DataError, UsageError, read_arena, write_arena
+from arena.data.rows import read_rows, write_rows
+from surrogate import build_board
+from surrogate.runs import steps as versions_module
+from surrogate.runs.run import bring_up_to_date, check
+from surrogate.runs.stages import steps_of
+from surrogate.runs.steps import read_manifest
+
+BOARD = "[boards.a]\narena = 'arena'\n"
+
+
+def rewritten(path, change):
+    """Change a table of rows in place."""
+    write_rows(change(read_rows(path).table), path)
+
+
+def test_a_second_run_makes_nothing_and_touches_nothing(made, make, states):
+    boards = made
+    before = {path: path.stat().st_mtime_ns for path in boards.out.rglob("*") if path.is_file()}
+    assert set(states(make(boards)).values()) == {"current"}
+    assert check(boards, boards.out).is_current
+    after = {path: path.stat().st_mtime_ns for path in boards.out.rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
+    arena = read_arena(place / "arena")
+    features = made.boards[0].features()
+    built = build_board(arena, features=features, tournaments=2, holdout=[])
+    built.save(tmp_path / "alone")
+    folder = made.out / "a" / "board"
+    for path in (tmp_path / "alone").glob("*.csv"):
+        assert (folder / path.name).read_bytes() == path.read_bytes(), path.name
+    summaries = [
+        json.loads((place_of / "summary.json").read_text())
+        for place_of in (folder, tmp_path / "alone")
+    ]
+    assert (folder / summaries[0].pop("arena_folder")).resolve() == (place / "arena").resolve()
+    del summaries[1]["arena_folder"]
+    assert summaries[0] == summaries[1]
+
+
+def test_a_judgment_changes_the_board_but_not_its_features(made, make, states, place):
+    boards = made
+    rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
+    told = {f"{step.board}/{step.stage}": step for step in check(boards, boards.out).steps}
+    assert told["a/features"].state == "current"
+    assert told["a/board"].reasons == ("arena judgments.jsonl changed",)
+    assert states(make(boards)) == {"a/features": "current", "a/board": "made"}
+
+
+def test_an_answer_changes_both(made, make, states, place):
+    boards = made
+    rewritten(
+        place / "arena" / "answers.jsonl",
+        lambda table: table.assign(answer=[f"{text} Indeed." for text in table["answer"]]),
+    )
+    steps = make(boards)
+    assert states(steps) == {"a/features": "made", "a/board": "made"}
+    assert steps["a/board"].reasons[0] == "arena answers.jsonl changed"
+    assert "features features.parquet changed" in steps["a/board"].reasons
+
+
+def test_options_change_only_what_they_concern(made, configure, make, states):
+    steps = make(configure(BOARD + "tournaments = 3\n"))
+    assert states(steps) == {"a/features": "current", "a/board": "made"}
+    assert steps["a/board"].reasons == ("tournaments: 2 → 3",)
+    changed = configure(BOARD + "holdout = ['x', 'y']\nfeatures = 'citations,bleu'\n")
+    reasons = {step.stage: step.reasons for step in check(changed, changed.out).steps}
+    assert reasons["features"][0] == "features: answer_length, citations → citations, bleu"
+    assert [reason.split(":")[0] for reason in reasons["features"][1:]] == ["feature code"]
+    assert reasons["board"] == (
+        *("holdout: none → x, y", "tournaments: 3 → 2", "features is made again"),
+    )
+
+
+def test_a_step_that_makes_the_same_again_leaves_the_next_alone(made, make, states):
+    boards = made
+    (boards.out / "a" / "features" / "features.parquet").unlink()
+    told = [step.state for step in check(boards, boards.out).steps]
+    assert told == ["would run", "would run"]
+    steps = make(boards)
+    assert states(steps) == {"a/features": "made", "a/board": "current"}
+    assert steps["a/features"].reasons == ("output features.parquet is missing",)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda folder: (folder / "board.csv").unlink(), "output board.csv is missing"),
+        (lambda folder: (folder / "board.csv").write_text("x"), "output board.csv was altered"),
+        (lambda folder: (folder / "mine.txt").touch(), "output mine.txt is none of its own"),
+        (shutil.rmtree, "output arena.csv is missing"),
+    ],
+)
+def test_deleted_and_altered_outputs_are_noticed(made, damage, reason):
+    damage(made.out / "a" / "board")
+    features, board = check(made, made.out).steps
+    assert features.state == "current"
+    assert reason in board.reasons
+
+
+def test_a_deleted_board_is_made_again_as_it_was(made, make, states):
+    folder = made.out / "a" / "board"
+    content = (folder / "board.csv").read_bytes()
+    shutil.rmtree(folder)
+    assert states(make(made)) == {"a/features": "current", "a/board": "made"}
+    assert (folder / "board.csv").read_bytes() == content
+    assert check(made, made.out).is_current
+
+
+def test_another_version_of_a_library_is_a_reason(made, make, monkeypatch):
+    boards = made
+    known = versions_module._version
+    monkeypatch.setattr(
+        versions_module, "_version", lambda name: "99" if name == "scikit-learn" else known(name)
+    )
+    steps = make(boards)
+    assert steps["a/features"].state == "current"
+    (reason,) = steps["a/board"].reasons
+    assert reason.endswith("→ 99")
+
+
+def test_one_board_that_fails_leaves_the_others(configure, make, states):
+    boards = configure(
+        """
+        [boards.absent]
+        arena = "nowhere"
+        [boards.nobody]
+        arena = "arena"
+        judge = "nobody"
+        after = { site = true }
+        [boards.good]
+        arena = "arena"
+        """
+    )
+    steps = make(boards)
+    assert states(steps) == {
+        "absent/features": "failed",
+        "absent/board": "skipped",
+        "nobody/features": "made",
+        "nobody/board": "failed",
+        "nobody/site": "skipped",
+        "good/features": "made",
+        "good/board": "made",
+    }
+    assert "is not an arena folder" in steps["absent/features"].error
+    assert "no judge 'nobody' here" in steps["nobody/board"].error
+    report = bring_up_to_date(boards, boards.out)
+    assert len(report.failed) == 4
+    assert not (boards.out / "nobody" / "board").exists()
+
+
+def test_a_board_that_fails_keeps_what_was_made_before(made, make, place):
+    boards = made
+    before = (boards.out / "a" / "board" / "board.csv").read_bytes()
+    (place / "arena" / "judgments.jsonl").write_text("{}\n")
+    assert make(boards)["a/board"].state == "failed"
+    assert (boards.out / "a" / "board" / "board.csv").read_bytes() == before
+    assert not check(boards, boards.out).is_current
+
+
+def test_force_makes_one_board_again(made, configure, make, states):
+    boards = configure(BOARD + "[boards.b]\narena = 'arena'\nfeature_table = 'scores.csv'\n")
+    assert states(make(boards, force=["b"])) == {
+        "a/features": "current",
+        "a/board": "current",
+        "b/board": "failed",
+    }
+    assert make(made, force=["a"])["a/board"].reasons == ("it was asked for",)
+    with pytest.raises(UsageError, match="no board is named 'c'"):
+        make(boards, force=["c"])
+
+
+def test_boards_share_the_cache_of_features(made, configure, make):
+    boards = configure(BOARD + "[boards.b]\narena = 'arena'\n")
+    make(boards)
+    cache = boards.out / ".feature-cache"
+    (folder,) = cache.iterdir()
+    assert len(list(folder.glob("*.parquet"))) == 1
+    a, b = (boards.out / name / "features" / "features.parquet" for name in "ab")
+    assert a.read_bytes() == b.read_bytes()
+
+
+def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
+    configure, make, place, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter2")
+    validation = "protocol = 'leave-systems-out', repeats = 1, tournaments = 2"
+    boards = configure(f"{BOARD}after = {{ validation = {{ {validation} }} }}\n")
+    make(boards)
+    text = (boards.out / "manifest.json").read_text()
+    assert str(place) not in text
+    assert "hunter2" not in text
+    manifest = read_manifest(boards.out)
+    assert set(manifest.steps) == {"a/features", "a/board", "a/validation"}
+    board = manifest.steps["a/board"]
+    assert set(board.inputs) == {
+        *("arena/arena.json", "arena/queries.jsonl", "arena/answers.jsonl"),
+        *("arena/judgments.jsonl", "features/features.parquet"),
+    }
+    assert board.options["seed"] == 0
+    assert {"surrogate-arena", "numpy", "scikit-learn"} <= set(board.versions)
+    assert "board.csv" in board.outputs
+    assert board.seconds > 0
+    assert board.finished.endswith("+00:00")
+    scores = json.loads((boards.out / "a" / "validation" / "validation.json").read_text())
+    assert scores["protocol"] == "leave-systems-out"
+
+
+def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
+    boards = configure(BOARD)
+    boards.out.mkdir()
+    (boards.out / "manifest.json").write_text('{"format": 1, "steps": {"a/board": 3}}')
+    with pytest.raises(DataError, match=r"manifest.json.*is damaged.*remove it"):
+        make(boards)
+
+
+def test_steps_no_longer_asked_for_are_told_and_left(made, configure, make):
+    other = configure("[boards.b]\narena = 'arena'\nfeature_table = 'absent.csv'\n")
+    assert bring_up_to_date(other, other.out).left_over == ("a/board", "a/features")
+    assert (other.out / "a" / "board" / "board.csv").is_file()
+
+
+def test_a_table_of_features_takes_the_place_of_measuring(made, configure, make, states, place):
+    boards = made
+    shutil.copy(boards.out / "a" / "features" / "features.parquet", place / "scores.parquet")
+    boards = configure("[boards.b]\narena = 'arena'\nfeature_table = 'scores.parquet'\n")
+    assert states(make(boards)) == {"b/board": "made"}
+    same = [(boards.out / name / "board" / "board.csv").read_bytes() for name in "ab"]
+    assert same[0] == same[1]
+    table = pd.read_parquet(place / "scores.parquet")
+    table.assign(citations=table["citations"] + 1).to_parquet(place / "scores.parquet")
+    assert make(boards)["b/board"].reasons == ("feature table scores.parquet changed",)
+
+
+def test_an_arena_in_another_format_is_a_change(made, make, tiny_arena, place):
+    boards = made
+    shutil.rmtree(place / "arena")
+    write_arena(tiny_arena, place / "arena", ".parquet")
+    reasons = make(boards)["a/features"].reasons
+    assert {"arena answers.jsonl is gone", "arena answers.parquet is new"} <= set(reasons)
+
+
+def test_pages_and_figures_follow_the_board(made, configure, make, states, place):
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
+    boards = configure(
+        BOARD + "after = { site = true, plots = true, exports = ['csv', 'latex'] }\n"
+    )
+    assert states(make(boards))["a/board"] == "current"
+    assert (boards.out / "a" / "site" / "index.html").is_file()
+    assert (boards.out / "a" / "plots" / "heatmap.svg").is_file()
+    assert {path.name for path in (boards.out / "a" / "exports").iterdir()} == {
+        *("overall.csv", "overall.tex", "languages.csv", "languages.tex"),
+    }
+    assert check(boards, boards.out).is_current
+    rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
+    told = [step.stage for step in check(boards, boards.out).steps if step.state == "would run"]
+    assert told == ["board", "site", "plots", "exports"]
+
+
+def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
+    stages = []
+
+    def change_once(stage, done, total):
+        if not stages:
+            rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
+        stages.append(stage)
+
+    assert make(made, force=["a"], progress=change_once)["a/board"].state == "made"
+    assert set(stages) == {"a/board surrogates"}
+    told = [step.reasons for step in check(made, made.out).steps]
+    assert told == [(), ("arena judgments.jsonl changed",)]
+
+
+def test_a_model_in_a_folder_is_known_by_its_files_not_its_place(configure, place):
+    (place / "model").mkdir()
+    (place / "model" / "weights.bin").write_bytes(b"1")
+    boards = configure(f"""
+        [boards.a]
+        arena = "arena"
+        features = "nli_entailment(model={place / "model"}),bleu"
+        """)
+    step = next(iter(steps_of(boards.boards[0])))
+    assert step.options["features"] == ["nli_entailment(model=model)", "bleu"]
+    before = step.files()
+    assert "model model/weights.bin" in before
+    (place / "model" / "weights.bin").write_bytes(b"2")
+    assert step.files() != before
