@@ -17,7 +17,9 @@ from surrogate.ranking.rank import NO_ATTRIBUTIONS
 from surrogate.validation import validate
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
-WITH_ATTRIBUTIONS = {"random-forest", "extra-trees", "linear", "ridge", "relative-ridge"}
+WITH_ATTRIBUTIONS = {
+    *("random-forest", "extra-trees", "linear", "ridge", "relative-ridge", "gaussian-process"),
+}
 SETTINGS = TournamentSettings(tournaments=4, seed=3)
 
 
