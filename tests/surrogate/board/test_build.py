@@ -9,11 +9,11 @@ import pytest
 from arena.data.errors import UsageError
 from features import extract, parse_features
 from surrogate import build_board
+from surrogate.board.details import compare_with_truth
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language import NO_ANSWER
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.board.tables import read_feature_table
-from surrogate.board.truth import compare_with_truth
 
 
 def without(arena, language, system):
