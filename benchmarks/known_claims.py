@@ -115,7 +115,7 @@ def cited_claims(arena: Arena, seed: int = 0) -> KnownClaims:
         seed: Seed of what is drawn.
 
     Raises:
-        MissingDependencyError: See ``features.sentences.split_sentences``.
+        MissingDependencyError: See ``features.text.sentences.split_sentences``.
     """
     questions = {(each.language, each.query_id): each for each in questions_of(arena.queries)}
     found: list[KnownClaim] = []
@@ -312,7 +312,7 @@ def built_claims(arena: Arena, questions_a_language: int = 30, seed: int = 0) ->
         seed: Seed of what is drawn.
 
     Raises:
-        MissingDependencyError: See ``features.sentences.split_sentences``.
+        MissingDependencyError: See ``features.text.sentences.split_sentences``.
     """
     by_language: dict[str, list[KnownQuestion]] = {}
     known = list(questions_of(arena.queries))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import read_arena, rows_of
+from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import JUDGMENTS, check_table, self_judgments
@@ -56,7 +56,7 @@ def checked_judgments(judgments: pd.DataFrame, source: str = "judgments") -> pd.
         source: What problems call the table.
     """
     plain = judgments.astype(object).where(judgments.notna(), None)
-    return _checked(rows_of(plain, source))
+    return _checked(as_rows(plain, source))
 
 
 def _checked(rows: Rows) -> pd.DataFrame:

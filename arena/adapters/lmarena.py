@@ -17,7 +17,7 @@ import pandas as pd
 
 from arena.adapters.foreign_rows import Skip, ignored_columns, missing_columns, skipped_table
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import Arena, checked_arena, empty_rows, rows_of
+from arena.data.folder import Arena, as_rows, checked_arena, empty_rows
 from arena.data.languages import LANGUAGE_CODE, UNDETERMINED, language_code
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import ANSWERS, ArenaInfo, is_unstorable
@@ -123,7 +123,7 @@ def read_battles(
 def _rows_of_battles(battles: Path | str | pd.DataFrame) -> Rows:
     if not isinstance(battles, pd.DataFrame):
         return read_rows(Path(battles))
-    return rows_of(battles.astype(object).where(battles.notna(), None), "battles")
+    return as_rows(battles.astype(object).where(battles.notna(), None), "battles")
 
 
 def _column(rows: Rows, name: str, default: object = None) -> list[object]:
@@ -195,7 +195,7 @@ def _arena(judgments: Rows, name: str) -> Arena:
         note=_NOTE,
     )
     queries = questions.assign(query=questions["query_id"], passages=[[] for _ in questions.index])
-    return checked_arena(info, rows_of(queries, "questions"), empty_rows(ANSWERS), judgments)
+    return checked_arena(info, as_rows(queries, "questions"), empty_rows(ANSWERS), judgments)
 
 
 def _asked(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -170,7 +170,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
     if not problems:
         problems = [
             *duplicates(answers, ANSWER_KEY, "answer"),
-            *unknown_questions(answers, rows_of(queries, "queries"), "answer"),
+            *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
         ]
     if problems:
         raise DataError(problems)
@@ -222,7 +222,7 @@ def read_info(folder: Path) -> ArenaInfo:
         ) from error
 
 
-def rows_of(table: pd.DataFrame, source: str) -> Rows:
+def as_rows(table: pd.DataFrame, source: str) -> Rows:
     """Wrap a table already in memory so that it can be checked like a file."""
     return Rows(
         table.reset_index(drop=True), pd.Series(range(1, len(table) + 1), dtype=int), source
@@ -231,7 +231,7 @@ def rows_of(table: pd.DataFrame, source: str) -> Rows:
 
 def empty_rows(schema: pa.DataFrameSchema) -> Rows:
     """Rows of a table that has none."""
-    return rows_of(pd.DataFrame(columns=list(schema.columns), dtype=object), str(schema.name))
+    return as_rows(pd.DataFrame(columns=list(schema.columns), dtype=object), str(schema.name))
 
 
 def _with_columns(rows: Rows, schema: pa.DataFrameSchema) -> Rows:

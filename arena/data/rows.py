@@ -108,7 +108,7 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         fault = f"cannot be read ({error})"
-        hint = "write the file anew; it is damaged"
+        hint = "write the file again; it is damaged"
         raise DataError([Problem(source, None, None, None, fault, hint)]) from error
 
 

@@ -28,7 +28,7 @@ from arena.diagnostics.coverage import (
     overview_table,
     unjudged_languages,
 )
-from arena.diagnostics.finding import Finding, Severity, by_severity, chosen_judgments
+from arena.diagnostics.finding import Finding, Severity, by_severity
 from arena.diagnostics.judge_agreement import (
     agreement_findings,
     agreement_table,
@@ -41,6 +41,7 @@ from arena.diagnostics.systems import (
     systems_table,
 )
 from arena.diagnostics.verdicts import verdicts
+from arena.rating.battle_files import ALL, selected_judgments
 
 TABLES = (
     *("overview", "connections", "coverage", "systems", "pairs", "position"),
@@ -166,7 +167,7 @@ def diagnose_judgments(
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: With every unknown winner, missing value and system against itself.
     """
-    chosen = chosen_judgments(checked_judgments(judgments), judge, language)
+    chosen = selected_judgments(checked_judgments(judgments), language or ALL, judge or ALL)
     table = verdicts(chosen, pool)
     pairs = pairs_table(table)
     records = systems_table(table, pairs, systems)

@@ -6,10 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import pandas as pd
-
-from arena.data.errors import UsageError
-
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
@@ -57,25 +53,3 @@ def listed(names: Sequence[str]) -> str:
 def counted(number: int, noun: str) -> str:
     """Put a number before a noun, which takes an s unless there is one of it."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def chosen_judgments(
-    judgments: pd.DataFrame, judge: str | None = None, language: str | None = None
-) -> pd.DataFrame:
-    """Keep the judgments of one judge, in one language, or both.
-
-    Raises:
-        UsageError: If there is none; says which judges or languages there are.
-    """
-    in_language = _kept(judgments, "language", language)
-    return _kept(in_language, "judge", judge)
-
-
-def _kept(judgments: pd.DataFrame, column: str, wanted: str | None) -> pd.DataFrame:
-    if wanted is None:
-        return judgments
-    kept = judgments[judgments[column] == wanted]
-    if kept.empty:
-        there = ", ".join(sorted(judgments[column].unique()))
-        raise UsageError(f"no judgments of {column} {wanted!r} here; there are {there}")
-    return kept.reset_index(drop=True)

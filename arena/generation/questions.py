@@ -13,8 +13,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import generator
-from arena.judging.pairs import QuestionKey, ShownPassage
+from arena.judging.pairs import QuestionKey, ShownPassage, question_draw
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
@@ -92,9 +91,8 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
 
 def _is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
     contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
-    # The keys of the draw in arena.judging.pairs, so that what is generated can be judged.
     draws = [
-        float(generator(seed, "judging", "question", *content).random()) for content in contents
+        question_draw(language, query_id, query, seed) for language, query_id, query in contents
     ]
     order = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", "query_id"])
     drawn = order.groupby("language", sort=False).head(questions).index

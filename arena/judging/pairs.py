@@ -351,11 +351,16 @@ def _chosen_languages(arena: Arena, languages: Sequence[str] | None) -> list[str
 def _draw(
     texts: ArenaTexts, language: str, able: list[str], questions: int | None, seed: int
 ) -> list[str]:
-    def draw(query_id: str) -> float:
-        content = (language, query_id, texts.question((language, query_id)))
-        return float(generator(seed, "judging", "question", *content).random())
+    def draw(query_id: str) -> tuple[float, str]:
+        question = texts.question((language, query_id))
+        return question_draw(language, query_id, question, seed), query_id
 
-    return sorted(able, key=lambda query_id: (draw(query_id), query_id))[:questions]
+    return sorted(able, key=draw)[:questions]
+
+
+def question_draw(language: str, query_id: str, question: str, seed: int) -> float:
+    """Draw the number by which a question is chosen to be answered or judged: low ones first."""
+    return float(generator(seed, "judging", "question", language, query_id, question).random())
 
 
 def _all_pairs(_: QuestionKey, systems: list[str]) -> Iterator[Names]:

@@ -34,19 +34,14 @@ class Parts:
 
 
 Design = Callable[[Battles, Sequence[float], np.random.Generator, float], Parts]
+"""From the whole arena, shares of it in (0, 1], what draws the parts, and the precision of the
+prior on strengths (where one is needed) to the parts; a larger one holds the smaller."""
 
 
 def random_questions(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge all pairs of a random subset of questions.
-
-    Args:
-        battles: The whole arena.
-        shares: Shares of the questions, each in (0, 1]; the larger subset holds the smaller.
-        random: Draws the questions.
-        ridge: Not used.
-    """
+    """Judge all pairs of a random subset of questions."""
     del ridge
     order = random.permutation(battles.n_questions)
     taken = np.array([order < part(share, len(order)) for share in shares], dtype=np.float64)
@@ -57,14 +52,7 @@ def random_questions(
 def random_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge a random share of all items, an item being a pair on a question.
-
-    Args:
-        battles: The whole arena.
-        shares: Shares of the items, each in (0, 1]; the larger subset holds the smaller.
-        random: Draws the items.
-        ridge: Not used.
-    """
+    """Judge a random share of all items, an item being a pair on a question."""
     del ridge
     taken = _nested_items(battles, shares, random)
     points = np.array([(battles.points * items).sum(axis=0) for items in taken])
@@ -75,14 +63,7 @@ def random_items(
 def completed_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge a random share of all items, and predict the others from them.
-
-    Args:
-        battles: The whole arena.
-        shares: Shares of the items, each in (0, 1]; the larger subset holds the smaller.
-        random: Draws the items.
-        ridge: Precision of the prior on strengths.
-    """
+    """Judge a random share of all items, and predict the others from them."""
     planners = []
     for taken in _nested_items(battles, shares, random):
         planner = _planner(battles, random, ridge)
@@ -94,14 +75,7 @@ def completed_items(
 def adaptive_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
 ) -> Parts:
-    """Judge the items that a planner asks for, and predict the others from them.
-
-    Args:
-        battles: The whole arena, which holds the outcomes.
-        shares: Shares of the items, each in (0, 1].
-        random: Breaks ties of the planner.
-        ridge: Precision of the planner's prior.
-    """
+    """Judge the items that a planner asks for, and predict the others from them."""
     planner = _planner(battles, random, ridge)
     total, done = int((battles.counts > 0).sum()), 0
     reached: dict[int, Parts] = {}

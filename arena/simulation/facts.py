@@ -25,7 +25,7 @@ class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Fact(_Record):
+class KnownFact(_Record):
     """One fact about an entity, as templates over its values.
 
     Attributes:
@@ -68,7 +68,7 @@ class Kind(_Record):
     subject: Template
     query: Template
     facts: Annotated[
-        tuple[Fact, ...], Field(min_length=FACTS_PER_ENTITY, max_length=FACTS_PER_ENTITY)
+        tuple[KnownFact, ...], Field(min_length=FACTS_PER_ENTITY, max_length=FACTS_PER_ENTITY)
     ]
     additions: Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
     distractors: Annotated[tuple[GeneralPassage, ...], Field(min_length=2, max_length=2)]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, checked_arena, read_arena, rows_of, write_arena
+from arena.data.folder import Arena, as_rows, checked_arena, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
 from arena.data.schema import ArenaInfo
 from arena.data.seeds import generator
@@ -144,9 +144,9 @@ def simulate(
     truth = _truth(rates)
     arena = checked_arena(
         _info(systems, languages, truth, seed),
-        rows_of(pd.DataFrame([_query(question) for question in posed]), "queries"),
-        rows_of(pd.DataFrame([answer for _, answer, _ in answered]), "answers"),
-        rows_of(pd.DataFrame(_judgments(errors, judge_noise, seed)), "judgments"),
+        as_rows(pd.DataFrame([_query(question) for question in posed]), "queries"),
+        as_rows(pd.DataFrame([answer for _, answer, _ in answered]), "answers"),
+        as_rows(pd.DataFrame(_judgments(errors, judge_noise, seed)), "judgments"),
     )
     return Simulation(arena, truth, errors)
 

@@ -161,7 +161,7 @@ class Sample:
         """Return the sentences of the output or its answer part, with what each cites.
 
         Raises:
-            MissingDependencyError: See ``features.sentences.split_sentences``.
+            MissingDependencyError: See ``features.text.sentences.split_sentences``.
         """
         question, text = self.question, self.part(part)
         return self.memo.get(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, checked_answers, rows_of
+from arena.data.folder import Arena, as_rows, checked_answers
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
@@ -95,7 +95,7 @@ def _rows(arena: Arena, answers: pd.DataFrame | None) -> pd.DataFrame:
     """Return the answers to measure, those to one question side by side."""
     given = arena.answers
     if answers is not None:
-        given = checked_answers(rows_of(answers, "answers"), arena.queries)
+        given = checked_answers(as_rows(answers, "answers"), arena.queries)
     return given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
 
 

@@ -85,7 +85,8 @@ def invalid_citation_share(sample: Sample, part: Part) -> Value:
 def cited_sentences(sample: Sample, part: Part) -> Value:
     """Return the share of sentences that cite a passage of the query.
 
-    A citation after the full stop belongs to the sentence before it; see ``features.statements``.
+    A citation after the full stop belongs to the sentence before it; see
+    ``features.text.statements``.
     """
     if not sample.question.passages:
         return NO_PASSAGES

@@ -108,7 +108,7 @@ def unsupported_names(sample: Sample, passages: Passages) -> Value:
     in German every noun is one. A name is held whatever its case.
 
     Raises:
-        MissingDependencyError: See ``features.sentences.split_sentences``.
+        MissingDependencyError: See ``features.text.sentences.split_sentences``.
     """
     allowed = evidence(sample, passages)
     if isinstance(allowed, Missing):

@@ -3,7 +3,7 @@
 The support of a statement by a passage is the share of the statement's distinct words that the
 passage holds, each weighted by its inverse document frequency (``PassageIndex.weight``). The
 statements are those of the answer part. Every feature that cuts statements may raise
-``MissingDependencyError`` for Thai; see ``features.sentences.split_sentences``.
+``MissingDependencyError`` for Thai; see ``features.text.sentences.split_sentences``.
 """
 
 from __future__ import annotations

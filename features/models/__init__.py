@@ -41,7 +41,7 @@ def load_scorer(kind: str, model: str, options: ModelOptions) -> Scorer:
             entailment, neutral and contradiction; ``reranker`` scores (query, passage) and gives
             one logit; ``embedder`` turns (text,) into a vector of length 1; ``llm`` rates answers
             over an API, and gives one rating, NaN where it failed; ``ragas`` and
-            ``ragas-questions`` ask an LLM about qualities (see ``features.ragas.scorers``).
+            ``ragas-questions`` ask an LLM about qualities (see ``features.models.ragas``).
         model: Its folder, or its name on the Hugging Face hub.
         options: How to run it.
 

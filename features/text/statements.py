@@ -49,7 +49,7 @@ def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tu
         language: Language the answer should be in.
 
     Raises:
-        MissingDependencyError: See ``features.sentences.split_sentences``.
+        MissingDependencyError: See ``features.text.sentences.split_sentences``.
     """
     bare, mentions = _without_citations(text, passage_ids)
     spans = [span for span in sentence_spans(bare, language) if _states(bare[slice(*span)])]

@@ -28,8 +28,8 @@ from surrogate.board.language import (
     synthetic_ratings,
 )
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
-from surrogate.board.summarize import language_diagnoses, language_intervals, summarize
-from surrogate.board.tiers import tiers_table, win_matrix
+from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
+from surrogate.board.tiers import tiers_table, win_table
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
@@ -191,14 +191,14 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         overall=overall_board(ratings),
         importances=_stacked(importances_table(fit, surrogate) for fit in fits),
         tiers=_stacked(tiers_table(fit.ratings, fit.language) for fit in fits),
-        win_matrix=win_matrix(parts.judged.judgments),
+        win_matrix=win_table(parts.judged.judgments),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         examples=examples,
         surrogate_or_file=surrogate,
         judge_report=report_judge(
             parts.arena.judgments, judge, diagnoses, records, parts.record.seed
         ),
-        summary=summarize(
+        summary=summarize_board(
             parts.arena,
             parts.table,
             fits,

@@ -79,7 +79,7 @@ def half_width(residuals: Floats, level: float = LEVEL) -> float:
     return float(np.sort(residuals)[place - 1])
 
 
-def rating_intervals(
+def conformal_intervals(
     ratings: Sequence[UnseenRatings], level: float = LEVEL
 ) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every language.

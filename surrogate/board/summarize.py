@@ -11,7 +11,7 @@ from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.intervals import UnseenRatings, rating_intervals
+from surrogate.board.intervals import UnseenRatings, conformal_intervals
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
@@ -27,7 +27,7 @@ NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
-def summarize(
+def summarize_board(
     arena: Arena,
     table: pd.DataFrame,
     fits: Sequence[LanguageFit],
@@ -86,7 +86,7 @@ def summarize(
 
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every judged language."""
-    return rating_intervals(
+    return conformal_intervals(
         [UnseenRatings(fit.language, fit.data.truth, fit.unseen) for fit in fits]
     )
 

@@ -31,7 +31,7 @@ def tiers_table(ratings: Ratings, language: str) -> pd.DataFrame:
     return table[TIER_COLUMNS]
 
 
-def win_matrix(judgments: pd.DataFrame) -> pd.DataFrame:
+def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
     """Count who won against whom.
 
     Args:

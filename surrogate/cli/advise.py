@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from surrogate.ranking.advice import Advice
 
 
-def advise(
+def advise_command(
     answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
     board: Annotated[Path, typer.Option("--board", help="Folder of the board.")],
     judgments: Annotated[

@@ -8,21 +8,21 @@ from collections.abc import Sequence
 import typer
 
 from arena.data.errors import ArenaError
-from surrogate.cli.advise import advise
+from surrogate.cli.advise import advise_command
 from surrogate.cli.board import board, demo
-from surrogate.cli.diagnose import diagnose
+from surrogate.cli.diagnose import diagnose_command
 from surrogate.cli.diff import diff
 from surrogate.cli.features import features
 from surrogate.cli.fit import fit
 from surrogate.cli.generate import generate
 from surrogate.cli.judge import judge
 from surrogate.cli.metaeval import metaeval
-from surrogate.cli.publish import export, plot, report
+from surrogate.cli.publish import export_command, plot, report
 from surrogate.cli.rank import rank
 from surrogate.cli.run import run
 from surrogate.cli.sampling import sampling
 from surrogate.cli.store import store
-from surrogate.cli.validate import validate
+from surrogate.cli.validate import validate_command
 
 USAGE_STATUS = 2
 
@@ -38,15 +38,15 @@ app.command()(board)
 app.command()(run)
 app.command()(diff)
 app.command()(rank)
-app.command()(advise)
+app.command("advise")(advise_command)
 app.command()(demo)
 app.command()(report)
 app.command()(plot)
-app.command()(export)
+app.command("export")(export_command)
 app.command()(fit)
-app.command()(diagnose)
+app.command("diagnose")(diagnose_command)
 app.command()(sampling)
-app.command()(validate)
+app.command("validate")(validate_command)
 app.command()(judge)
 app.command()(generate)
 app.add_typer(features, name="features")

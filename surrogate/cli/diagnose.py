@@ -57,7 +57,7 @@ TABLES = MappingProxyType(
 """Tables that are printed: title, and columns after language and judge."""
 
 
-def diagnose(
+def diagnose_command(
     judgments: Annotated[
         Path,
         typer.Argument(help="Arena folder, or file of judgments or battles (JSONL, CSV, Parquet)."),

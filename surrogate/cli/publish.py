@@ -144,7 +144,7 @@ def _memerag(path: Path) -> Figure:
 CARDS = ("dataset-card", "model-card")
 
 
-def export(
+def export_command(
     board: Annotated[Path, typer.Argument(help="Folder of the board.")],
     format: Annotated[
         str,

@@ -128,7 +128,7 @@ SurrogateOption = Annotated[
 ]
 
 
-def validate(
+def validate_command(
     arena: Annotated[Path, typer.Argument(help="Arena folder.")],
     protocol: Annotated[
         str,

@@ -140,7 +140,7 @@ def advise(
         table: Feature table of the new systems' answers, with the board's features.
         judged: Judgments already at hand; a new system's judged questions are not named again.
         questions: Questions to name in each language and for each system, by either order.
-        level: Confidence with which neighbors are to be told apart.
+        level: Confidence with which neighbors are to be distinguishable.
         power: Probability of reaching it.
         seed: Seed of the random order.
 

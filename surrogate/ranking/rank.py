@@ -92,7 +92,7 @@ def rank_systems(
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
-            f"arena {board.summary.arena!r} the board was built from; build the board anew"
+            f"arena {board.summary.arena!r} the board was built from; build the board again"
         )
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:

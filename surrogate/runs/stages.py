@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
-from arena.data.folder import TABLES, Arena, checked_arena, read_arena, rows_of
+from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
 from arena.judging.folder import FAILURES_FILE
@@ -251,9 +251,9 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
     judgments = pd.concat([arena.judgments.astype(object), columns], ignore_index=True)
     return checked_arena(
         arena.info,
-        rows_of(arena.queries, "queries"),
-        rows_of(arena.answers, "answers"),
-        rows_of(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
+        as_rows(arena.queries, "queries"),
+        as_rows(arena.answers, "answers"),
+        as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
     )
 
 

@@ -102,7 +102,7 @@ def ablate(
             (``feature_families``). Groups may overlap.
         judge: Whose judgments to learn from.
         feature_table: Features already at hand.
-        repeats: How often to split the systems anew.
+        repeats: How often to split the systems.
         tournaments: How tournaments are held, and the seed of everything random.
         n_jobs: Processes to use.
         progress: Called as trainings end.

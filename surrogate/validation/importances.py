@@ -76,7 +76,7 @@ def importances(
         permutations: How often each feature is permuted, at least once.
         judge: Whose judgments to learn from.
         feature_table: Features already at hand.
-        repeats: How often to split the systems into folds anew.
+        repeats: How often to split the systems into folds.
         tournaments: How tournaments are held, and the seed of everything random.
         n_jobs: Processes to use.
         progress: Called as trainings end.

@@ -53,7 +53,7 @@ def learning_curves(
         shares: Parts to keep, each above 0 and at most 1.
         judge: Whose judgments to learn from.
         feature_table: Features already at hand.
-        repeats: How often to split the systems and draw the parts anew.
+        repeats: How often to split the systems and draw the parts.
         tournaments: How tournaments are held, and the seed of everything random.
         n_jobs: Processes to use.
         progress: Called as trainings end.

@@ -106,7 +106,10 @@ class Wikieval:
         is_first = [self._better_is_first(row) for row in rows]
         shown = [_shown(row, first) for row, first in zip(rows, is_first, strict=True)]
         verdicts = judge_items(judge, shown, "pairs")
-        told = [_told(verdict, first) for verdict, first in zip(verdicts, is_first, strict=True)]
+        preferences = [
+            _as_preference(verdict, first)
+            for verdict, first in zip(verdicts, is_first, strict=True)
+        ]
         scores = [
             (verdict.scores or (None, None))[:: 1 if first else -1]
             for verdict, first in zip(verdicts, is_first, strict=True)
@@ -116,7 +119,7 @@ class Wikieval:
             shown_first=[BETTER if first else WORSE for first in is_first],
             score_better=pd.Series([better for better, _ in scores], dtype=float),
             score_worse=pd.Series([worse for _, worse in scores], dtype=float),
-            **verdict_columns(told),
+            **verdict_columns(preferences),
         )
 
     def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
@@ -160,7 +163,7 @@ def _shown(row: Mapping[Any, Any], better_first: bool) -> Pair:
     return Pair(row["criterion"], row["question"], row["context"], *texts)
 
 
-def _told(verdict: Verdict, better_first: bool) -> Verdict:
+def _as_preference(verdict: Verdict, better_first: bool) -> Verdict:
     """Say of a verdict on a pair as shown whether it is for the better text."""
     if verdict.value is None or verdict.value == TIE:
         return verdict

@@ -199,7 +199,7 @@ def test_a_truncated_file_is_an_error_and_not_a_shorter_table(
     with pytest.raises(DataError) as caught:
         read_rows(path)
     assert f"answers{suffix}: cannot be read (" in str(caught.value)
-    assert str(caught.value).endswith("; write the file anew; it is damaged")
+    assert str(caught.value).endswith("; write the file again; it is damaged")
 
 
 @pytest.mark.parametrize("suffix", COMPRESSED)

@@ -228,9 +228,9 @@ def test_answers_and_judgments_that_do_not_meet_are_counted():
 def test_without_judgments_there_is_nothing_to_diagnose():
     with pytest.raises(UsageError, match="there is no judgment in it"):
         diagnose_judgments(judgments([]))
-    with pytest.raises(UsageError, match="no judgments of judge 'nobody' here; there are judge"):
+    with pytest.raises(UsageError, match="no judge 'nobody' here; there is judge"):
         diagnose_judgments(judgments(CYCLE), judge="nobody")
-    with pytest.raises(UsageError, match="no judgments of language 'sw' here; there are en"):
+    with pytest.raises(UsageError, match="no language 'sw' here; there is en"):
         diagnose_judgments(judgments(CYCLE), language="sw")
 
 

@@ -5,7 +5,7 @@ from asked_questions import build_queries, question_of
 from chat_server import broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo, UsageError
-from arena.data.folder import checked_answers, rows_of
+from arena.data.folder import as_rows, checked_answers
 from arena.generation import choose_questions, dry_run_generate, generate_answers
 from arena.judging import choose_pairs
 from arena.llm import Budget
@@ -22,7 +22,7 @@ def test_answers_are_native_and_can_be_parsed(serve, system_at, store):
     queries = build_queries(3, ("en", "fi"))
     system = system_at(serve(good), name="my-system")
     generated = generate_answers(queries, system, store)
-    checked = checked_answers(rows_of(generated.answers, "answers"), queries)
+    checked = checked_answers(as_rows(generated.answers, "answers"), queries)
     assert len(checked) == 6
     assert set(checked["system"]) == {"my-system"}
     parsed = parse_answer(checked["answer"][0])

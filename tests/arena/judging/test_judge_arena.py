@@ -8,7 +8,7 @@ from chat_server import broken, completion, error, refused
 from judged_systems import better, build_arena, shown_answers
 
 from arena import MissingDependencyError, UsageError
-from arena.data.folder import checked_arena, rows_of
+from arena.data.folder import as_rows, checked_arena
 from arena.judging import choose_pairs, dry_run_judge, judge_arena
 from arena.llm import Budget, Price
 from arena.rating.ratings import rate
@@ -41,7 +41,7 @@ def test_the_better_answer_wins_on_either_side(serve, judge_at, store):
     ratings = rate(table, rounds=20).table
     assert list(ratings["system"]) == ["good", "fair", "poor"]
     whole = checked_arena(
-        arena.info, *(rows_of(each, "t") for each in (arena.queries, arena.answers, table))
+        arena.info, *(as_rows(each, "t") for each in (arena.queries, arena.answers, table))
     )
     assert whole.judges == ("test-judge",)
 

@@ -111,7 +111,7 @@ MIRROR = {"a": "b", "b": "a", "tie": "tie"}
 ballots = st.lists(st.text("abt-", min_size=3, max_size=3), min_size=1, max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10)
 @given(ballots, st.sampled_from(["majority", "dawid-skene"]))
 def test_mirrored_verdicts_give_the_mirrored_panel(items, aggregate):
     names = "xyz"

@@ -38,7 +38,13 @@ def test_the_whole_arena_agrees_with_itself(design):
 
 
 @pytest.mark.parametrize(
-    ("design", "repeats"), [("questions", 60), ("pairs", 60), ("completed", 20), ("adaptive", 2)]
+    ("design", "repeats"),
+    [
+        ("questions", 60),
+        ("pairs", 60),
+        ("completed", 20),
+        pytest.param("adaptive", 4, marks=pytest.mark.slow),
+    ],
 )
 def test_agreement_grows_with_the_share(design, repeats):
     study = study_sampling(

@@ -11,9 +11,9 @@ from features import extract, parse_features
 from surrogate.board.intervals import (
     NO_SURROGATE,
     UnseenRatings,
+    conformal_intervals,
     fewest_residuals,
     half_width,
-    rating_intervals,
 )
 from surrogate.board.summary import NO_RATINGS
 from surrogate.learning.cross_fitting import leave_systems_out
@@ -46,14 +46,14 @@ def test_the_fewest_residuals_are_just_enough(level):
 
 
 def test_a_language_with_enough_systems_uses_its_own_residuals():
-    found = rating_intervals([ratings("en", np.arange(1, 11)), ratings("fi", np.ones(10))])
+    found = conformal_intervals([ratings("en", np.arange(1, 11)), ratings("fi", np.ones(10))])
     assert found["en"].half_width == 10.0
     assert (found["fi"].half_width, found["fi"].residuals, found["fi"].pooled) == (1.0, 10, False)
     assert found["fi"].around(2.0) == (1.0, 3.0)
 
 
 def test_a_language_with_few_systems_borrows_residuals_in_units_of_its_spread():
-    found = rating_intervals(
+    found = conformal_intervals(
         [ratings("en", np.arange(1, 11) / 10, spread=0.5), ratings("fi", [4.0] * 4, spread=2.0)]
     )
     assert (found["fi"].residuals, found["fi"].pooled) == (14, True)
@@ -61,12 +61,12 @@ def test_a_language_with_few_systems_borrows_residuals_in_units_of_its_spread():
 
 
 def test_where_no_interval_can_be_had_the_reason_is_said():
-    found = rating_intervals([ratings("en", np.ones(6))])["en"]
+    found = conformal_intervals([ratings("en", np.ones(6))])["en"]
     assert found.half_width is None
     assert found.reason == "6 ratings of systems unseen in training; an interval of 90% needs 9"
     assert np.isnan(found.around(1.0)).all()
     nothing = UnseenRatings("fi", np.array([1.0, -1.0]), np.full(2, np.nan))
-    assert rating_intervals([nothing])["fi"].reason == NO_SURROGATE
+    assert conformal_intervals([nothing])["fi"].reason == NO_SURROGATE
     assert np.isnan(NO_RATINGS.around(0.0)).all()
 
 

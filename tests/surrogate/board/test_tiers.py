@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.rating.ratings import NOT_CONNECTED, rate
-from surrogate.board.tiers import TIER_COLUMNS, tiers_table, win_matrix
+from surrogate.board.tiers import TIER_COLUMNS, tiers_table, win_table
 
 
 def round_robin(strengths, questions=40, seed=0):
@@ -67,7 +67,7 @@ def test_the_win_matrix_counts_every_judgment_from_both_sides():
         [("x", "y", "a"), ("y", "x", "a"), ("x", "y", "tie"), ("x", "z", "b")],
         columns=["system_a", "system_b", "winner"],
     ).assign(language="en", query_id="q")
-    table = win_matrix(judgments).set_index(["system", "opponent"])
+    table = win_table(judgments).set_index(["system", "opponent"])
     assert table.loc[("x", "y"), ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
     assert table.loc[("y", "x"), ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
     assert table.loc[("x", "z"), ["wins", "losses", "ties"]].tolist() == [0, 1, 0]
@@ -77,7 +77,7 @@ def test_the_win_matrix_counts_every_judgment_from_both_sides():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_wins_one_way_are_losses_the_other_way(seed):
     judgments = round_robin(STRENGTHS, seed=seed)
-    table = win_matrix(judgments)
+    table = win_table(judgments)
     there = table.set_index(["system", "opponent"])
     back = table.set_index(["opponent", "system"]).reindex(there.index)
     assert (there["wins"] == back["losses"]).all()

@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from arena import DataError, UsageError, write_arena
 from arena.data.rows import write_rows
-from surrogate.cli.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose
+from surrogate.cli.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose_command
 
 app = typer.Typer()
-app.command()(diagnose)
+app.command()(diagnose_command)
 
 
 def run(*arguments):
@@ -71,7 +71,7 @@ def test_pooled_judges_that_nothing_connects_are_an_error(battles):
 
 
 def test_wrong_choices_and_bad_files_are_refused(battles, arena_folder):
-    with pytest.raises(UsageError, match="no judgments of judge 'nobody' here"):
+    with pytest.raises(UsageError, match="no judge 'nobody' here"):
         run(arena_folder, "--judge", "nobody")
     battles.write_text("system_a,system_b,winner\nx,y,A\n")
     with pytest.raises(DataError, match=r"battles\.csv:2: winner = 'A'"):

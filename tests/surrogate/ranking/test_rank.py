@@ -156,7 +156,7 @@ def test_a_name_already_on_the_board_is_refused(published, small_arena):
 def test_another_arena_is_refused(published, small_arena):
     queries = small_arena.queries.assign(query=lambda table: table["query"] + "?")
     answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
-    with pytest.raises(UsageError, match=r"are not those of arena .* build the board anew"):
+    with pytest.raises(UsageError, match=r"are not those of arena .* build the board again"):
         rank_systems(published, answers, replace(small_arena, queries=queries))
 
 
