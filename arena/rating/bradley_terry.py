@@ -40,6 +40,8 @@ TIE_MODELS = ("half", "drop", "davidson", "rao-kupper")
 
 TOLERANCE = 1e-10
 """Largest last step, in log-odds."""
+RESAMPLE_TOLERANCE = 1e-7
+"""The same of bootstrap resamples, of which only the spread counts."""
 NOISE = 1e-9
 """Steps this short that do not shrink any more are rounding errors."""
 QUADRATIC_NOISE = 1e-6
@@ -248,12 +250,17 @@ class WarmStart:
     solver: Solver
 
 
-def solve(problem: PenalizedLikelihood, warm_start: WarmStart | None = None) -> BradleyTerryFit:
+def solve(
+    problem: PenalizedLikelihood,
+    warm_start: WarmStart | None = None,
+    tolerance: float = TOLERANCE,
+) -> BradleyTerryFit:
     """Fit all replicates of a problem.
 
     Args:
         problem: Replicates.
         warm_start: What the replicates lie around; by default the fit of their mean.
+        tolerance: Largest last step of replicates, in log-odds.
     """
     replicates = problem.likelihood.replicates
     if warm_start is None:
@@ -268,14 +275,14 @@ def solve(problem: PenalizedLikelihood, warm_start: WarmStart | None = None) -> 
             return _fit(problem, np.full((size, replicates), np.nan))
     block = max(1, REPLICATE_PAIRS // max(len(problem.pairs), 1))
     fits = [
-        _fit_block(problem.take(slice(start, start + block)), warm_start)
+        _fit_block(problem.take(slice(start, start + block)), warm_start, tolerance)
         for start in range(0, replicates, block)
     ]
     return _fit(problem, np.hstack(fits))
 
 
-def _fit_block(problem: PenalizedLikelihood, warm_start: WarmStart) -> Floats:
-    parameters, open_columns = _shared_newton(problem, warm_start)
+def _fit_block(problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float) -> Floats:
+    parameters, open_columns = _shared_newton(problem, warm_start, tolerance)
     if not open_columns.size:
         return parameters
     parameters[:, open_columns] = np.nan
@@ -301,7 +308,9 @@ def _fit(problem: PenalizedLikelihood, parameters: Floats) -> BradleyTerryFit:
     )
 
 
-def _shared_newton(problem: PenalizedLikelihood, warm_start: WarmStart) -> tuple[Floats, Integers]:
+def _shared_newton(
+    problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float
+) -> tuple[Floats, Integers]:
     """Step all replicates with one information matrix; return also the columns left open."""
     replicates = problem.likelihood.replicates
     parameters = np.repeat(warm_start.parameters, replicates, axis=1)
@@ -312,7 +321,7 @@ def _shared_newton(problem: PenalizedLikelihood, warm_start: WarmStart) -> tuple
             move = warm_start.solver(problem.gradient(parameters))
             parameters -= move
             size = np.abs(move).max(axis=0)
-            converged = (size <= TOLERANCE) | ((size <= NOISE) & (size > last / 2))
+            converged = (size <= tolerance) | ((size <= NOISE) & (size > last / 2))
             grew |= ~(size <= np.maximum(last, NOISE))
             if (converged | grew).all():
                 break

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from arena.rating.battles import WinCounts
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
+    RESAMPLE_TOLERANCE,
     BradleyTerryFit,
     PenalizedLikelihood,
     WarmStart,
@@ -76,7 +77,7 @@ class RatingModel:
             The fit, and the number of resamples that needed the prior.
         """
         problem = self.problem(counts)
-        fit = solve(problem, warm_start)
+        fit = solve(problem, warm_start, RESAMPLE_TOLERANCE)
         degenerate = np.flatnonzero(~fit.converged)
         if degenerate.size:
             regular = replace(problem.take(degenerate), ridge=max(self.ridge, DEFAULT_RIDGE))

@@ -98,7 +98,7 @@ _OWN_FORMAT = {
 """The format that each prompt asks for."""
 
 # Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
-_LABELLED = re.compile(
+_LABELED = re.compile(
     rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
 )
 _BARE = re.compile(r"[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
@@ -140,7 +140,7 @@ def find_rating(text: str, prompt: str) -> Rating:
         UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
     """
     own = _QUOTED.sub(_blanks, _THOUGHTS.sub(_blanks, text))
-    found = list(_OWN_FORMAT[prompt].finditer(own)) or list(_LABELLED.finditer(own))
+    found = list(_OWN_FORMAT[prompt].finditer(own)) or list(_LABELED.finditer(own))
     last = found[-1] if found else _BARE.fullmatch(own)
     if last is None:
         raise UnparsableError("the reply has no rating")

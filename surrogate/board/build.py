@@ -17,7 +17,7 @@ from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.examples import choose_examples
+from surrogate.board.details import choose_examples, tiers_table, win_table
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language import (
@@ -29,7 +29,6 @@ from surrogate.board.language import (
 )
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
-from surrogate.board.tiers import tiers_table, win_table
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate

@@ -11,7 +11,7 @@ from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.intervals import UnseenRatings, conformal_intervals
+from surrogate.board.holdout import UnseenRatings, conformal_intervals
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (

@@ -114,8 +114,8 @@ def demo(
     from arena.data.folder import read_arena
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
+    from surrogate.board.details import compare_with_truth
     from surrogate.board.judge_report import read_judging_records
-    from surrogate.board.truth import compare_with_truth
     from surrogate.cli import printing
 
     arena = read_arena(sample_folder())

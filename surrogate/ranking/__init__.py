@@ -1,1 +1,5 @@
 """New systems on a board: rank, explain, advise."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -30,6 +30,7 @@ def test_outputs_are_stripped(notebook):
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(notebook, tmp_path):
     pytest.importorskip("nbclient", reason="needs the extra test")

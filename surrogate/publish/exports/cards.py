@@ -32,12 +32,12 @@ def checked_license(license_name: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return text as code in a line, with a fence that the text does not hold."""
+    """Return text as code in a line, with more backticks around it than in it."""
     plain = re.sub(r"\s", " ", text)
     longest = max((len(run) for run in re.findall("`+", plain)), default=0)
-    fence = "`" * (longest + 1)
+    ticks = "`" * (longest + 1)
     padding = " " if plain.startswith("`") or plain.endswith("`") else ""
-    return f"{fence}{padding}{plain}{padding}{fence}"
+    return f"{ticks}{padding}{plain}{padding}{ticks}"
 
 
 def bullets(items: Iterable[str]) -> str:

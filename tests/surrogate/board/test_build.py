@@ -9,11 +9,11 @@ import pytest
 from arena.data.errors import UsageError
 from features import extract, parse_features
 from surrogate import build_board
+from surrogate.board.details import compare_with_truth
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language import NO_ANSWER
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.board.tables import read_feature_table
-from surrogate.board.truth import compare_with_truth
 
 
 def without(arena, language, system):
@@ -150,7 +150,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
         files[jobs] = {
             path.name: path.read_bytes()
             for path in (tmp_path / str(jobs)).iterdir()
-            if path.suffix in (".csv", ".json", ".jsonl") and path.name != "manifest.json"
+            if path.suffix in (".csv", ".json", ".jsonl")
         }
     assert files[1] == files[2]
     assert set(files[1]) == {
@@ -159,6 +159,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
         "examples.jsonl",
         "importances.csv",
         "judge_report.json",
+        "manifest.json",
         "neighbors.csv",
         "overall.csv",
         "summary.json",

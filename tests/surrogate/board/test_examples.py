@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from arena.simulation import simulate
-from surrogate.board.examples import choose_examples
+from surrogate.board.details import choose_examples
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
+from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS
 from surrogate.board.settings import (
     BoardRecord,
     BoardSettings,
@@ -14,6 +16,7 @@ from surrogate.board.settings import (
     join_list,
     split_list,
 )
+from surrogate.learning.names import DEFAULT_SURROGATE
 
 NAMES = (
     st.text(alphabet=st.sampled_from("ab |,()\\:\n"), min_size=1, max_size=8)
@@ -41,6 +44,13 @@ def test_a_signature_reads_as_one_would_write_it():
         "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:random-forest|rows:system|tournaments:200|"
         "questions:100|ties:half|ridge:0.1|holdout:none|seed:0|examples:3|version:1"
     )
+
+
+def test_defaults_are_those_of_the_parts_below():
+    settings = BoardSettings()
+    assert settings.surrogate == DEFAULT_SURROGATE
+    assert settings.tournaments == DEFAULT_TOURNAMENTS
+    assert (settings.questions, settings.ridge) == (DEFAULT_QUESTIONS, DEFAULT_RIDGE)
 
 
 def test_lists_are_read_as_users_write_them():

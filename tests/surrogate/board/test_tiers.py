@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.rating.ratings import NOT_CONNECTED, rate
-from surrogate.board.tiers import TIER_COLUMNS, tiers_table, win_table
+from surrogate.board.details import TIER_COLUMNS, tiers_table, win_table
 
 
 def round_robin(strengths, questions=40, seed=0):

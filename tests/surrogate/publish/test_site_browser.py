@@ -130,6 +130,7 @@ def test_no_serious_fault_of_accessibility(page, served, hostile_site, theme):
         assert serious == [], name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 900), (360, 740)], ids=["desk", "phone"])
 def test_screenshots_are_kept_to_be_looked_at(browser, served, hostile_site, theme, size):

@@ -29,6 +29,7 @@ def start(place):
     )
 
 
+@pytest.mark.slow
 def test_of_two_runs_at_once_each_step_is_made_by_one(configure, place):
     boards = configure("[boards.a]\narena = 'arena'\n")
     runs = [start(place), start(place)]
@@ -58,6 +59,7 @@ def test_a_run_that_has_to_wait_says_so(made):
     assert finished.is_set()
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(made, configure, place):
     boards = configure(
         "[boards.a]\narena = 'arena'\n[boards.b]\narena = 'arena'\ntournaments = 40\n"

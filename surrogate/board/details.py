@@ -1,0 +1,164 @@
+"""Beside the ratings: examples of answers, who won against whom, the truth of a simulated arena."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.folder import Arena
+from arena.data.seeds import seed_sequence
+from arena.rating.battles import Battles
+from arena.rating.ratings import TOO_MANY, Ratings
+from arena.statistics.rank_agreement import kendall_tau
+
+MOST_EXAMPLES = 12
+A_LANGUAGE = 2
+
+_KEY = ["language", "query_id"]
+_COLUMNS = ["language", "query_id", "query", "system", "answer", "verdicts"]
+
+
+def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> pd.DataFrame:
+    """Choose answers to show.
+
+    Questions come in an order drawn by seed and content, judged ones first, the same for all
+    systems, so that their answers stand side by side. A system shows up to two a language; where
+    that is too many, one each of as many languages as there is room for before the second.
+
+    Args:
+        judged: The arena with the judgments of one judge.
+        most: Examples a system at most; 0 for none.
+        seed: The user's seed.
+
+    Returns:
+        Columns ``language, query_id, query, system, answer`` (as the system wrote them), and
+        ``verdicts``: entries ``opponent, outcome`` (``win``, ``loss`` or ``tie`` of the system)
+        and ``judge``. Sorted by language, question and system.
+    """
+    order = _question_order(judged, seed)
+    written = judged.answers[[*_KEY, "system", "answer"]]
+    answers = written.merge(order, on=_KEY).sort_values(["system", "order"])
+    answers["turn"] = answers.groupby(["system", "language"]).cumcount()
+    few = answers[answers["turn"] < A_LANGUAGE].sort_values(["system", "turn", "order"])
+    chosen = few.groupby("system").head(most)
+    table = chosen.sort_values(["language", "order", "system"], ignore_index=True)
+    table["verdicts"] = pd.Series(_verdicts(judged, table), dtype=object)
+    return table[_COLUMNS]
+
+
+def _question_order(judged: Arena, seed: int) -> pd.DataFrame:
+    """Give every question its place: judged ones first, else as drawn by seed and content."""
+    questions = judged.queries[[*_KEY, "query"]]
+    seen = set(judged.judgments[_KEY].itertuples(index=False, name=None))
+    keys = list(questions[_KEY].itertuples(index=False, name=None))
+    drawn = sorted(keys, key=lambda key: (key not in seen, _draw(seed, key), key))
+    place = {key: number for number, key in enumerate(drawn)}
+    return questions.assign(order=[place[key] for key in keys])
+
+
+def _draw(seed: int, key: Sequence[str]) -> int:
+    return int(seed_sequence(seed, "examples", *key).generate_state(1)[0])
+
+
+def _verdicts(judged: Arena, chosen: pd.DataFrame) -> list[list[dict[str, str]]]:
+    wanted = pd.MultiIndex.from_frame(chosen[_KEY])
+    judgments = judged.judgments
+    rows = judgments[pd.MultiIndex.from_frame(judgments[_KEY]).isin(wanted)]
+    found: dict[tuple[str, str, str], list[dict[str, str]]] = {}
+    columns = [*_KEY, "system_a", "system_b", "winner", "judge"]
+    for language, query_id, first, second, winner, judge in rows[columns].itertuples(
+        index=False, name=None
+    ):
+        for system, opponent, side in ((first, second, "a"), (second, first, "b")):
+            outcome = "tie" if winner == "tie" else "win" if winner == side else "loss"
+            entry = {"opponent": opponent, "outcome": outcome, "judge": judge}
+            found.setdefault((language, query_id, system), []).append(entry)
+    keys = chosen[[*_KEY, "system"]].itertuples(index=False, name=None)
+    return [sorted(found.get(key, []), key=lambda entry: tuple(entry.values())) for key in keys]
+
+
+TIER_COLUMNS = ["language", "system", "tier", "rank_low", "rank_high", "note"]
+WIN_COLUMNS = ["language", "system", "opponent", "wins", "losses", "ties"]
+
+
+def tiers_table(ratings: Ratings, language: str) -> pd.DataFrame:
+    """Group the judged systems of a language into tiers.
+
+    Args:
+        ratings: The arena's ratings.
+        language: Language code.
+
+    Returns:
+        Columns ``language, system``; ``tier`` (1 the best; its systems are not distinguishable
+        from its best one); ``rank_low, rank_high`` (95% intervals that hold for all ranks at
+        once); ``note`` (why a system has none). Best first; see ``arena.rating.intervals``.
+    """
+    table = ratings.table.assign(language=language)
+    reason = TOO_MANY if TOO_MANY in ratings.notes else ""
+    unrated = table["rating"].isna()
+    table["note"] = table["note"].where(unrated, reason)
+    return table[TIER_COLUMNS]
+
+
+def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Count who won against whom.
+
+    Args:
+        judgments: Columns ``language, system_a, system_b, winner``; of one judge.
+
+    Returns:
+        Columns ``language, system, opponent, wins, losses, ties``, each pair in both directions;
+        pairs that never met are not there. Sorted.
+    """
+    parts = [
+        _of_language(Battles.from_judgments(rows), str(language))
+        for language, rows in judgments.groupby("language")
+    ]
+    return pd.concat(parts).sort_values(WIN_COLUMNS[:3], ignore_index=True)[WIN_COLUMNS]
+
+
+def _of_language(battles: Battles, language: str) -> pd.DataFrame:
+    counts, names = battles.count(), np.array(battles.systems, dtype=object)
+    wins, losses, ties = (
+        part[:, 0].astype(int)
+        for part in (counts.totals.wins, counts.totals.losses, counts.totals.ties)
+    )
+    sides = names[counts.pairs.first], names[counts.pairs.second]
+    of_first = {"system": sides[0], "opponent": sides[1], "wins": wins, "losses": losses}
+    of_second = {"system": sides[1], "opponent": sides[0], "wins": losses, "losses": wins}
+    both = pd.concat(
+        [pd.DataFrame(of_first | {"ties": ties}), pd.DataFrame(of_second | {"ties": ties})]
+    )
+    return both.astype({"system": "str", "opponent": "str"}).assign(language=language)
+
+
+def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
+    """Compare the arena's and the synthetic ranking with the true quality.
+
+    Args:
+        board: Rows with ``language, system, rating, arena_rating``.
+        truth: Columns ``language, system, quality``.
+
+    Returns:
+        Columns ``language, arena, synthetic``: Kendall tau-b of each rating with the truth,
+        and a last row ``macro`` with the means.
+    """
+    merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
+    rows = [
+        {
+            "language": language,
+            "arena": kendall_tau(_floats(part["arena_rating"]), _floats(part["quality"])),
+            "synthetic": kendall_tau(_floats(part["rating"]), _floats(part["quality"])),
+        }
+        for language, part in merged.groupby("language")
+    ]
+    compared = pd.DataFrame(rows)
+    macro = {"language": "macro", **compared[["arena", "synthetic"]].mean().to_dict()}
+    return pd.concat([compared, pd.DataFrame([macro])], ignore_index=True)
+
+
+def _floats(values: pd.Series) -> npt.NDArray[np.float64]:
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,5 @@
+from .advice import advise as advise
+from .prediction_powered import estimate_win_rates as estimate_win_rates
+from .rank import RankedSystems as RankedSystems
+from .rank import place_systems as place_systems
+from .rank import rank_systems as rank_systems

@@ -1,0 +1,98 @@
+"""The house: one of each name, folders by stage, words of the field."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("arena", "features", "surrogate")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+MOST_DOORS = 12
+MOST_LINES = 500
+TEXTS = sorted(
+    path
+    for pattern in ("docs/**/*.md", "notebooks/*.ipynb", "benchmarks/*", "examples/*", "*.md")
+    for path in ROOT.glob(pattern)
+    if path.suffix in {".md", ".ipynb", ".py"}
+)
+
+OLD_WORDS = {
+    r"mend(?:s|ed|ing)?": "hint, or fix",
+    r"foret[eo]ll?[ds]?": "predicted, or imputed",
+    r"crew": "worker pool",
+    r"duels?|rivals?": "opponents",
+    r"fences?": "delimiters",
+    r"drivers": "attributions",
+    r"learners?": "surrogate",
+    r"hold_tournaments|hold_panel|hold_session": "bootstrap, aggregate or evaluate",
+    r"own_tests": "builtin_tests",
+    r"told apart": "distinguishable",
+    r"anew": "again",
+    r"(?:normali|standardi|summari|factori|randomi|recogni)s(?:e|ed|es|ing|ation)": "-ize",
+    r"colou?rs?(?<!colors)(?<!color)": "color",
+    r"centre[sd]?|centring": "center",
+    r"behaviours?|artefacts?|favour(?:s|ed|ing)?|learnt|labelled": "American spelling",
+}
+
+
+def doors(folder):
+    return [
+        path
+        for path in folder.iterdir()
+        if (path.suffix == ".py" and path.name != "__init__.py") or (path / "__init__.py").is_file()
+    ]
+
+
+def shown(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_a_public_name_is_defined_once():
+    homes = defaultdict(set)
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_":
+                homes[node.name].add(shown(path))
+    commands = {name for name, paths in homes.items() if any("/cli/" in path for path in paths)}
+    twice = {
+        name: sorted(paths)
+        for name, paths in homes.items()
+        if len({path for path in paths if name not in commands or "/cli/" not in path}) > 1
+    }
+    assert not twice
+
+
+def test_a_folder_is_a_stage_with_about_ten_doors():
+    folders = {path.parent for path in MODULES}
+    many = {shown(folder): len(doors(folder)) for folder in folders if "cli" not in folder.parts}
+    assert {name: count for name, count in many.items() if count > MOST_DOORS} == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_nothing_loose_stands_beside_the_stages(package):
+    loose = [path.name for path in (ROOT / package).glob("*.py") if path.name != "__init__.py"]
+    assert loose == []
+
+
+def test_no_file_is_longer_than_a_reader_stays():
+    lengths = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {name: count for name, count in lengths.items() if count > MOST_LINES} == {}
+
+
+def test_every_module_says_what_it_holds():
+    assert [shown(p) for p in MODULES if not ast.get_docstring(ast.parse(p.read_text()))] == []
+
+
+@pytest.mark.parametrize("word", OLD_WORDS)
+def test_words_are_those_of_the_field(word):
+    pattern = re.compile(rf"(?<![A-Za-z])(?:{word})(?![a-z])", re.IGNORECASE)
+    found = [
+        f"{shown(path)}:{number}: {line.strip()[:80]}"
+        for path in [*MODULES, *TEXTS]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if pattern.search(line)
+    ]
+    assert found == [], f"say {OLD_WORDS[word]}"
