@@ -30,7 +30,7 @@ from surrogate.board.language import (
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
 from surrogate.learning.cross_fitting import Progress
-from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import Surrogate
 
@@ -120,12 +120,13 @@ def build_board(
     how = TournamentSettings(
         record.tournaments, record.questions, record.ties, record.ridge, record.seed
     )
-    data = language_data(judged, table, how)
+    X = with_answers(table, arena.answers)
+    data = language_data(judged, X, how)
     if not data:
         raise UsageError("no language has judgments to learn from")
     surrogate = find_surrogate(record.surrogate, rows=record.rows, seed=record.seed, n_jobs=n_jobs)
     fits = fit_languages(data, surrogate, record.holdout, n_jobs, progress)
-    parts = _Parts(arena, judged, table, fits, surrogate, record)
+    parts = _Parts(arena, judged, table, X, fits, surrogate, record)
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
 
 
@@ -167,6 +168,7 @@ class _Parts:
     arena: Arena
     judged: Arena
     table: pd.DataFrame
+    X: pd.DataFrame
     fits: Sequence[LanguageFit]
     surrogate: Surrogate
     record: BoardRecord
@@ -175,7 +177,7 @@ class _Parts:
 def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) -> Board:
     fits, surrogate = parts.fits, parts.surrogate
     intervals = language_intervals(fits)
-    predicted = surrogate.predict(parts.table)
+    predicted = surrogate.predict(parts.X)
     rated = [
         synthetic_ratings(fit, predicted, parts.arena.info.systems, intervals[fit.language])
         for fit in fits

@@ -33,10 +33,14 @@ BOARD_COLUMNS = [
 SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
 TOURNAMENTS_PER_TASK = 25
+SINGLE_TOURNAMENTS = 50
+"""Tournaments at most whose own surrogates give R² and the spread of importances: its mean over 200
+is no more certain than they are, for the held-out systems are the same."""
 
 NO_ANSWER = "no answer in this language"
 NO_FEATURES = "no feature of its answers could be computed"
 NO_HOLDOUT = "no system is held out"
+NO_TOURNAMENTS = "this surrogate learns from no single tournament"
 NO_R2 = "fewer than two held-out systems are judged in this language"
 
 
@@ -78,7 +82,7 @@ def fit_languages(
     """Train the surrogates of every language.
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
-    without each fifth of the systems, and on single tournaments.
+    without each fifth of the systems, and on 50 single tournaments at most.
 
     Args:
         data: One a language.
@@ -95,11 +99,13 @@ def fit_languages(
         surrogate.fit(training, {item.language: item.tournaments for item in data})
     unseen = _unseen(data, surrogate, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
+    single = [min(len(item.tournaments.draws), SINGLE_TOURNAMENTS) for item in data]
     stretches = [
-        (place, range(start, min(start + TOURNAMENTS_PER_TASK, len(item.tournaments.draws))))
+        (place, range(start, min(start + TOURNAMENTS_PER_TASK, single[place])))
         for place, item in enumerate(data)
-        for start in range(0, len(item.tournaments.draws), TOURNAMENTS_PER_TASK)
-        if held[place] and item.language not in surrogate.failures_
+        for start in range(0, single[place], TOURNAMENTS_PER_TASK)
+        if surrogate.learns_tournaments and held[place]
+        if item.language not in surrogate.failures_
     ]
     tasks = [
         delayed(_fit_stretch)(data[place], surrogate, held[place], stretch)
@@ -219,7 +225,7 @@ def unseen_agreement(fit: LanguageFit) -> float:
 def holdout_r2(fit: LanguageFit) -> HoldoutR2:
     """Summarize R² on the held-out systems over tournaments."""
     if not fit.r2.size:
-        return HoldoutR2(reason=NO_HOLDOUT)
+        return HoldoutR2(reason=NO_TOURNAMENTS if fit.holdout else NO_HOLDOUT)
     defined = fit.r2[np.isfinite(fit.r2)]
     if not defined.size:
         return HoldoutR2(reason=NO_R2)

@@ -114,6 +114,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         n_jobs: Not used.
     """
 
+    learns_tournaments = False
+
     name: str = "gaussian-process"
     rows: RowKind = DEFAULT_ROWS
     pooled: bool = True

@@ -20,6 +20,7 @@ from arena.rating.tournaments import (
     bootstrap_tournaments,
 )
 from features.engine.cache import MISSING_SUFFIX
+from surrogate.learning.surrogate import KEYS
 
 Floats = npt.NDArray[np.float64]
 
@@ -138,6 +139,21 @@ class LanguageData:
         own = dict(zip(self.systems, self.truth.tolist(), strict=True))
         moved = np.array([own[name] for name in part.systems]) - part.truth
         return float(moved[np.isfinite(moved)].mean()) if np.isfinite(moved).any() else 0.0
+
+
+def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Put the answers beside their features, for surrogates that read them.
+
+    Args:
+        X: Columns ``language, system, query_id`` and one a feature.
+        answers: Columns ``language, system, query_id, answer``.
+
+    Returns:
+        The rows of ``X`` with a column ``answer``; empty where there is none.
+    """
+    texts = answers[[*KEYS, "answer"]].drop_duplicates(KEYS)
+    joined = X.drop(columns="answer", errors="ignore").merge(texts, on=KEYS, how="left")
+    return joined.assign(answer=joined["answer"].fillna(""))
 
 
 def language_data(

@@ -55,6 +55,7 @@ class Surrogate(Protocol):
         rows: One training row a ``system`` or a ``question``, where it has such rows.
         seed: Seed of what it draws.
         pooled: Whether languages are learned from together, and those it has not seen rated too.
+        learns_tournaments: Whether it can be trained on one tournament, and so has an R² for each.
         features_: Feature columns that were learned from.
         systems_: Language to the systems trained on.
         failures_: Language to why it could not be learned from.
@@ -67,6 +68,7 @@ class Surrogate(Protocol):
     rows: RowKind
     seed: int
     pooled: bool
+    learns_tournaments: bool
     features_: tuple[str, ...]
     systems_: dict[str, tuple[str, ...]]
     failures_: dict[str, str]
@@ -168,6 +170,8 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         quick: Whether few trees do, for the hundreds of surrogates of single tournaments.
         n_jobs: Processes to train languages in; -1 for all cores.
     """
+
+    learns_tournaments = True
 
     name: str
     rows: RowKind = DEFAULT_ROWS

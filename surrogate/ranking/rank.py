@@ -18,6 +18,7 @@ from surrogate.board.board import Board
 from surrogate.board.language import BOARD_COLUMNS
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
+from surrogate.learning.languages import with_answers
 from surrogate.ranking.explanations import Explanation, explain_systems
 
 NEW = "new"
@@ -99,7 +100,7 @@ def rank_systems(
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
     declared = parse_features(",".join(board.surrogate.features_))
     table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
-    return place_systems(board, table, arena.queries)
+    return place_systems(board, with_answers(table, answers), arena.queries)
 
 
 def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> RankedSystems:
@@ -107,7 +108,8 @@ def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> R
 
     Args:
         board: The board.
-        table: Feature table of the new systems' answers, with the board's features.
+        table: Feature table of the new systems' answers, with the board's features; with a column
+            ``answer`` where the surrogate reads them.
         queries: The arena's questions, for coverage.
     """
     rated = board.surrogate.predict(table).set_index(["language", "system"])
@@ -126,7 +128,7 @@ def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> R
     return RankedSystems(
         board=placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
-        features=table,
+        features=table.drop(columns="answer", errors="ignore"),
         new=new,
         explanations=_table(rows, EXPLANATION_COLUMNS),
         notes=tuple(_notes(board, languages, explanations.unattributed)),

@@ -13,7 +13,12 @@ from arena.data.version import __version__
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
+from surrogate.learning.languages import (
+    LanguageData,
+    TournamentSettings,
+    language_data,
+    with_answers,
+)
 
 DEFAULT_TOURNAMENTS = 50
 DEFAULT_SETTINGS = TournamentSettings(tournaments=DEFAULT_TOURNAMENTS)
@@ -90,7 +95,7 @@ def study_data(
     settings = DEFAULT_SETTINGS if tournaments is None else tournaments
     judged = arena.judged_by(judge)
     table = extract(arena, features, n_jobs=n_jobs) if feature_table is None else feature_table
-    languages = language_data(judged, table, settings)
+    languages = language_data(judged, with_answers(table, arena.answers), settings)
     names = tuple(feature_columns(table))
     return StudyData(languages, names, judged.info.name, judged.judges[0], settings)
 
