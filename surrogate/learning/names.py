@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from arena.data.errors import UsageError
 from surrogate.learning.gaussian_process import GaussianProcessSurrogate
@@ -12,20 +13,26 @@ from surrogate.learning.pairwise import PairwiseSurrogate
 from surrogate.learning.rank_aware import RankAwareSurrogate
 from surrogate.learning.regression import RegressionSurrogate
 from surrogate.learning.regressors import REGRESSORS
-from surrogate.learning.surrogate import FeatureSurrogate, Surrogate
+from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import DEFAULT_ROWS, RowKind
 
 DEFAULT_SURROGATE = "random-forest"
 TABLE_3_SURROGATES = ("random-forest", "linear", "mlp", "xgboost", "svr")
 """The surrogates that MIRAGE-Bench compares."""
 
-_SURROGATES: MappingProxyType[str, Callable[..., FeatureSurrogate]] = MappingProxyType(
+
+def _gaussian_process(**options: Any) -> GaussianProcessSurrogate:  # noqa: ANN401 - its parameters
+    """It learns from all languages together, whatever is asked."""
+    return GaussianProcessSurrogate(**{**options, "pooled": True})
+
+
+_SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
     {
         **{name: partial(RegressionSurrogate, regressor=name) for name in REGRESSORS},
         "relative-ridge": partial(RegressionSurrogate, regressor="ridge", view="rank"),
         "pairwise-logistic": PairwiseSurrogate,
         "rank-pairwise": RankAwareSurrogate,
-        "gaussian-process": GaussianProcessSurrogate,
+        "gaussian-process": _gaussian_process,
     }
 )
 
