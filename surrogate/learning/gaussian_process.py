@@ -25,6 +25,7 @@ from features.engine.extraction import feature_columns
 from surrogate.learning.process import GaussianProcess, fit_process
 from surrogate.learning.profiles import (
     ANSWER,
+    ANSWER_MARK,
     CONSENSUS,
     SystemProfiles,
     learn_profiles,
@@ -151,12 +152,13 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         for language, rated in known.items():
             own = rows[rows["language"] == language]
             systems = _rated_systems(own, rated)
+            if systems:
+                self.ratings_[language] = rated.take(systems)
             if len(systems) < FEWEST_SYSTEMS:
                 self.failures_[language] = TOO_FEW.format(
                     f"{language}: ", len(systems), len(self.features_), FEWEST_SYSTEMS
                 )
                 continue
-            self.ratings_[language] = rated.take(systems)
             self.profiles_[language] = learn_profiles(
                 own[own["system"].isin(systems)],
                 language,
@@ -199,23 +201,16 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
             )
             place = pd.MultiIndex.from_frame(table[["language", "system"]]).get_indexer(items.keys)
             table.loc[place, "rating"], table.loc[place, "standard_error"] = mean, error
-        columns = ["language", "system", "rating", "standard_error", "answers"]
+        columns = ["language", "system", "rating", "answers", "standard_error"]
         return table[columns].sort_values(["language", "system"], ignore_index=True)
 
     def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Rate answer by answer: the system's rating, moved by what features add to the answer."""
-        rated = self.predict(X).set_index(["language", "system"])["rating"]
-        parts = []
-        for language, rows in X.groupby("language"):
-            table = rows[KEYS].copy()
-            table["rating"] = pd.MultiIndex.from_frame(rows[["language", "system"]]).map(rated)
-            if str(language) in self.profiles_:
-                own, mean = self._slopes()
-                added = self.profiles_[str(language)].of_answers(rows) @ (own + mean)
-                added = pd.Series(added, index=rows.index)
-                table["rating"] += added - added.groupby(rows["system"]).transform("mean")
-            parts.append(table)
-        return pd.concat(parts).sort_values(KEYS, ignore_index=True)
+        """Rate answer by answer, as if it were all that its system wrote."""
+        names = X["system"] + ANSWER_MARK + X["query_id"]
+        rated = self.predict(X.assign(system=names)).set_index(["language", "system"])["rating"]
+        keys = pd.MultiIndex.from_arrays([X["language"], names])
+        table = X[KEYS].assign(rating=rated.reindex(keys).to_numpy())
+        return table.sort_values(KEYS, ignore_index=True)
 
     def importances(self) -> pd.DataFrame:
         """Share of each feature in the linear part; see ``Surrogate.importances``."""
@@ -273,8 +268,9 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.scales_ = np.ones(5 if self._is_multilingual else 3)
         diagonals = self._own_kernels(self.items_).mean(axis=1)
         self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
-        ratings = np.concatenate([rated.means for rated in self.ratings_.values()])
-        noise = np.concatenate([_noise(rated) for rated in self.ratings_.values()])
+        rated = [self.ratings_[language] for language in self.profiles_]
+        ratings = np.concatenate([item.means for item in rated])
+        noise = np.concatenate([_noise(item) for item in rated])
         kernels = self._kernels(self.items_, self.items_)
         return fit_process(kernels, ratings, noise, self._groups(self.items_))
 

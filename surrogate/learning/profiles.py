@@ -18,6 +18,8 @@ Integers = npt.NDArray[np.intp]
 ANSWER = "answer"
 CONSENSUS = "consensus"
 """Feature made here: an answer's mean cosine to the other systems' answers to its question."""
+ANSWER_MARK = "\x1f"
+"""Between a system's name and the question, where a single answer is rated like a system."""
 FURTHEST = 2.5
 """Standard deviations that a feature counts at most, so that no outlier decides."""
 SMALLEST_DEVIATION = 1e-9
@@ -103,17 +105,10 @@ class LanguageProfiles:
             tuple(systems), _standardized(means, self.center, self.deviation, self.usable), texts
         )
 
-    def of_answers(self, rows: pd.DataFrame) -> Floats:
-        """Return the features of single answers in the same units, shape (N, F).
-
-        The consensus is left at the training systems' mean.
-        """
-        values = _values(rows, self.names) - _levels(self.levels, _places(rows, self.questions))
-        return _standardized(values, self.center, self.deviation, self.usable)
-
     def _own(self, systems: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Whether an answer is among those that it would be compared with."""
-        return np.isin(systems, np.array(self.training.systems, dtype=object))
+        names = np.array([str(name).split(ANSWER_MARK)[0] for name in systems], dtype=object)
+        return np.isin(names, np.array(self.training.systems, dtype=object))
 
 
 def learn_profiles(
