@@ -76,6 +76,7 @@ def test_every_command_explains_itself(words):
     assert all(each.help for each in options if "--help" not in each.opts)
 
 
+@pytest.mark.slow
 def test_the_documentation_builds(tmp_path):
     pytest.importorskip("mkdocs", reason="needs the extra docs")
     pytest.importorskip("mkdocstrings", reason="needs the extra docs")

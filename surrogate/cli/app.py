@@ -28,7 +28,7 @@ USAGE_STATUS = 2
 
 app = typer.Typer(
     name="surrogate-arena",
-    help="Rank RAG systems with a surrogate judge trained on pairwise LLM tournaments.",
+    help="Rank RAG systems with a surrogate trained on pairwise LLM tournaments.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -28,6 +28,7 @@ def test_the_language_of_an_answer_is_its_most_probable_one(code, make_sample):
     assert in_english == probability if code == "en" else in_english < 0.1
 
 
+@pytest.mark.slow
 def test_languages_an_identifier_lacks_are_missing(make_sample):
     assert LANGID.measure(make_sample(SENTENCES["yo"], "yo")) == LANGUAGE_NOT_COVERED
     assert TARGET.measure(make_sample("some text", "zzz")) == LANGUAGE_NOT_COVERED

@@ -142,6 +142,7 @@ def test_rows_a_question_train_a_surrogate_too(small_arena):
     assert board.summary.macro.tau > 0.3
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_path):
     files = {}
     for jobs in (1, 2):

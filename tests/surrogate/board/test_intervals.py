@@ -95,6 +95,7 @@ def held_out():
     return [pair for data in language_data(arena, X, settings) for pair in held_out_residuals(data)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
 def test_held_out_systems_lie_inside_about_as_often_as_promised(held_out, level):
     """Within the 99.8% binomial interval around what exchangeable systems would give.

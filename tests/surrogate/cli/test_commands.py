@@ -173,6 +173,7 @@ def test_bad_data_name_file_line_field_value_and_hint(run, arena_folder, tmp_pat
     assert "judgments.jsonl:3: winner = 'Tie'" in printed
 
 
+@pytest.mark.slow
 def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(arena_folder, tmp_path):
     boards = []
     for hash_seed, jobs in (("0", "1"), ("1", "2")):

@@ -129,6 +129,7 @@ def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
         assert np.abs(missed.mean()) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["leave-systems-out", "leave-language-out", "mirage"])
 def test_neither_the_order_of_rows_nor_the_jobs_change_a_byte(protocol, simulated, table, settings):
     arena = simulated.arena
