@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from arena.data.errors import UsageError
-from surrogate.learning.gaussian_process import GaussianProcessSurrogate
-from surrogate.learning.pairwise import PairwiseSurrogate
-from surrogate.learning.rank_aware import RankAwareSurrogate
+from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
+from surrogate.learning.pairs import PairwiseSurrogate, RankAwareSurrogate
 from surrogate.learning.regression import RegressionSurrogate
 from surrogate.learning.regressors import REGRESSORS
 from surrogate.learning.surrogate import Surrogate

@@ -8,9 +8,9 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
-from surrogate.learning.answer_texts import DIMENSIONS, NGRAMS, read_answer_texts
-from surrogate.learning.gaussian_process import MOST_QUESTIONS, GaussianProcessSurrogate
-from surrogate.learning.process import _negative_log_likelihood, fit_process
+from surrogate.learning.gaussian_process.answer_texts import DIMENSIONS, NGRAMS, read_answer_texts
+from surrogate.learning.gaussian_process.process import _negative_log_likelihood, fit_process
+from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
 WORDS = [

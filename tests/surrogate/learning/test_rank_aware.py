@@ -8,7 +8,7 @@ import pytest
 
 from arena.data.errors import MissingDependencyError
 from surrogate.learning.names import find_surrogate
-from surrogate.learning.rank_aware import RankAwareSurrogate
+from surrogate.learning.pairs import RankAwareSurrogate
 from surrogate.learning.training import training_ratings, training_sets
 
 

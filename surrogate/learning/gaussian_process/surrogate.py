@@ -22,8 +22,8 @@ from sklearn.base import BaseEstimator
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from features.engine.extraction import feature_columns
-from surrogate.learning.process import GaussianProcess, fit_process
-from surrogate.learning.profiles import (
+from surrogate.learning.gaussian_process.process import GaussianProcess, fit_process
+from surrogate.learning.gaussian_process.profiles import (
     ANSWER,
     ANSWER_MARK,
     CONSENSUS,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surrogate.learning.answer_texts import AnswerTexts, read_answer_texts
+from surrogate.learning.gaussian_process.answer_texts import AnswerTexts, read_answer_texts
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
