@@ -16,6 +16,8 @@ from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
+from arena.data.errors import UsageError
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
@@ -53,9 +55,26 @@ class AnswerTexts:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> AnswerTexts:
-        """Undo ``arrays``."""
-        return cls(**{name: np.asarray(values, np.float64) for name, values in arrays.items()})
+    def from_arrays(
+        cls, arrays: Mapping[str, npt.NDArray[np.generic]], systems: int, questions: int
+    ) -> AnswerTexts:
+        """Undo ``arrays``, which a file may have held.
+
+        Raises:
+            UsageError: If they are not those of that many systems and questions.
+        """
+        shapes = {
+            "weights": (DIMENSIONS,),
+            "profiles": (systems, DIMENSIONS),
+            "sums": (questions, DIMENSIONS),
+            "counts": (questions,),
+        }
+        if {name: values.shape for name, values in arrays.items()} != shapes:
+            raise UsageError(f"texts that are not of {systems} systems and {questions} questions")
+        values = {name: np.asarray(array, np.float64) for name, array in arrays.items()}
+        if not all(np.isfinite(array).all() for array in values.values()):
+            raise UsageError("texts with values that are no numbers")
+        return cls(**values)
 
     def vectors(self, texts: Sequence[str]) -> sparse.csr_array:
         """Return the unit vectors of texts, shape (N, D); of an empty text, zeros."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.errors import UsageError
 from surrogate.learning.gaussian_process.answer_texts import AnswerTexts, read_answer_texts
 
 Floats = npt.NDArray[np.float64]
@@ -135,15 +136,17 @@ def learn_profiles(
     places = _places(rows, questions)
     texts, names, consensus = None, tuple(features), np.empty(0)
     values = _values(rows, names)
+    shape = (len(systems), len(questions))
     if kept:
         learned = dict(kept)
-        consensus = np.asarray(learned.pop("consensus"), np.float64)
-        texts = AnswerTexts.from_arrays(learned)
+        consensus = np.asarray(learned.pop("consensus", ()), np.float64)
+        if consensus.shape != (len(rows),):
+            raise UsageError(f"the consensus of its answers is not that of {len(rows)} rows")
+        texts = AnswerTexts.from_arrays(learned, *shape)
     elif ANSWER in rows:
         answers = rows[ANSWER].fillna("").astype(str).to_numpy(object)
-        shape = (len(systems), len(questions))
-        learned_texts, consensus = read_answer_texts(answers, codes, places, shape)
-        texts = AnswerTexts.from_arrays(learned_texts.arrays())  # as it will be read from a file
+        read, consensus = read_answer_texts(answers, codes, places, shape)
+        texts = AnswerTexts.from_arrays(read.arrays(), *shape)  # as it will be read from a file
         consensus = consensus.astype(np.float32).astype(np.float64)
     if texts is not None:
         names, values = (*names, CONSENSUS), np.column_stack([values, consensus])

@@ -8,6 +8,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
+from arena.data.errors import UsageError
 from surrogate.learning.gaussian_process.answer_texts import DIMENSIONS, NGRAMS, read_answer_texts
 from surrogate.learning.gaussian_process.process import _negative_log_likelihood, fit_process
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
@@ -154,6 +155,25 @@ def test_saved_and_loaded_it_rates_the_same(tmp_path):
     save_surrogate(surrogate, tmp_path / "surrogate.zip")
     loaded = load_surrogate(tmp_path / "surrogate.zip")
     pd.testing.assert_frame_equal(surrogate.predict(new), loaded.predict(new), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["profiles", "sums", "counts", "weights", "consensus"])
+def test_a_file_whose_texts_are_not_of_its_rows_is_refused(name):
+    X, ratings = arena()
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    arrays = surrogate.arrays()
+    arrays["en"] = {**arrays["en"], name: arrays["en"][name][1:]}
+    with pytest.raises(UsageError, match=r"not (?:of|that of) \d+"):
+        GaussianProcessSurrogate().restore(surrogate.X_, surrogate.ratings_, arrays)
+
+
+def test_a_file_whose_texts_are_no_numbers_is_refused():
+    X, ratings = arena()
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    arrays = surrogate.arrays()
+    arrays["en"] = {**arrays["en"], "sums": np.full_like(arrays["en"]["sums"], np.inf)}
+    with pytest.raises(UsageError, match="no numbers"):
+        GaussianProcessSurrogate().restore(surrogate.X_, surrogate.ratings_, arrays)
 
 
 def test_without_answers_it_learns_from_features_and_without_features_from_answers():
