@@ -32,7 +32,7 @@ OLD_WORDS = {
     r"told apart": "distinguishable",
     r"anew": "again",
     r"(?:normali|standardi|summari|factori|randomi|recogni)s(?:e|ed|es|ing|ation)": "-ize",
-    r"colou?rs?(?<!colors)(?<!color)": "color",
+    r"colours?": "color",
     r"centre[sd]?|centring": "center",
     r"behaviours?|artefacts?|favour(?:s|ed|ing)?|learnt|labelled": "American spelling",
 }

@@ -218,7 +218,7 @@ def position_findings(position: pd.DataFrame) -> Iterator[Finding]:
 
 UNCLEAR = "what length does is unclear, for share and slope do not surely lean the same way"
 
-VERDICTS_LENGTH_PREFERENCE: MappingProxyType[Preference, str] = MappingProxyType(
+LENGTH_VERDICTS: MappingProxyType[Preference, str] = MappingProxyType(
     {
         "up": "longer answers win more, whether for their length or because better systems "
         "write more",
@@ -321,7 +321,7 @@ def _verdict(
     of_slope = int(slope > bound) - int(slope < -bound)
     if not np.isnan(error) and of_slope != {"up": 1, "down": -1}.get(lean, 0):
         return "info", UNCLEAR
-    return preference_severity(observed, low, high), VERDICTS_LENGTH_PREFERENCE[lean]
+    return preference_severity(observed, low, high), LENGTH_VERDICTS[lean]
 
 
 def _slope(slope: float, error: float) -> str:

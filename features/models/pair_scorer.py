@@ -209,7 +209,7 @@ def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(columns[name] for name in OUTPUTS)
 
 
-LONGEST_RERANKER = 1024
+RERANKER_TOKENS = 1024
 """Tokens of query and passage at most, also where a model would take more."""
 
 
@@ -227,7 +227,7 @@ def load_reranker(model: str, options: ModelOptions) -> Scorer:
         UsageError: If it has several outputs; see also ``features.models.load_scorer``.
         MissingDependencyError: If a package it needs is not installed.
     """
-    classifier = load_classifier(model, options, LONGEST_RERANKER)
+    classifier = load_classifier(model, options, RERANKER_TOKENS)
     outputs = classifier.logits([("a", "b")]).shape[1]
     if outputs != 1:
         raise UsageError(

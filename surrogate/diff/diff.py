@@ -215,7 +215,7 @@ def _notes(old: Board, new: Board, parts: dict[tuple[str, str], pd.DataFrame]) -
     for language in sorted({*old.languages} ^ {*new.languages}):
         yield f"{language} is on the {'old' if language in old.languages else 'new'} board only"
     for (kind, language), table in parts.items():
-        if table["recenterd"].any():
+        if table["recentered"].any():
             yield _RECENTERD.format(language=language, kind=kind)
 
 

@@ -149,17 +149,17 @@ def language_diff(old: Board, new: Board, kind: str, language: str) -> pd.DataFr
 
     Returns:
         ``DIFF_COLUMNS``, with ``freedom`` of the standard errors and whether the ratings were
-        ``recenterd`` on the systems of both boards; by rank on the new board, those gone last.
+        ``recentered`` on the systems of both boards; by rank on the new board, those gone last.
     """
     before, after = (_of_language(board, kind, language) for board in (old, new))
     table = before.merge(after, on="system", how="outer", suffixes=("_old", "_new"))
     table = table.assign(language=language, kind=kind)
     rated = (table["rating_old"].notna() & table["rating_new"].notna()).to_numpy()
     same = before.dropna(subset="rating")["system"].isin(after.dropna(subset="rating")["system"])
-    recenterd = not (same.all() and rated.sum() == after["rating"].notna().sum())
-    table["recenterd"] = recenterd and bool(rated.any())
+    recentered = not (same.all() and rated.sum() == after["rating"].notna().sum())
+    table["recentered"] = recentered and bool(rated.any())
     table["rank_change"] = rank_change(table["rank_old"], table["rank_new"], rated)
-    table["rating_change"] = _changes(table, rated, recenterd)
+    table["rating_change"] = _changes(table, rated, recentered)
     errors = [_errors(board, table, kind, language, side) for board, side in _sides(old, new)]
     error, freedom = difference_errors(*errors)
     table["standard_error"], table["freedom"] = error, freedom
@@ -201,10 +201,10 @@ def _sides(old: Board, new: Board) -> tuple[tuple[Board, str], tuple[Board, str]
     return (old, "old"), (new, "new")
 
 
-def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recenterd: bool) -> Floats:
+def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recentered: bool) -> Floats:
     """Changes of the ratings; where the boards rate other systems, relative to the common mean."""
     change = (table["rating_new"] - table["rating_old"]).to_numpy(float)
-    if recenterd and rated.any():
+    if recentered and rated.any():
         change = change - change[rated].mean()
     return np.asarray(np.where(rated, change, np.nan))
 

@@ -260,7 +260,7 @@ def model_card(board: Board, license_name: str) -> str:
         "metrics": ["kendall_tau"],
         "model-index": _model_index(board),
     }
-    return front_matter(fields) + "\n" + _text_model_card(board, digest)
+    return front_matter(fields) + "\n" + _model_card_text(board, digest)
 
 
 def _model_index(board: Board) -> list[object]:
@@ -285,7 +285,7 @@ def _name(board: Board) -> str:
     return f"Surrogate judge of {board.summary.arena}"
 
 
-def _text_model_card(board: Board, digest: str) -> str:
+def _model_card_text(board: Board, digest: str) -> str:
     judge = markdown_text(board.summary.judge)
     sections = [
         f"# {markdown_text(_name(board))}",

@@ -303,7 +303,7 @@ def markdown_text(text: str) -> str:
 
     Space around it is left out, control characters are replaced by U+FFFD.
     """
-    plain = "".join(map(_printable_markdown, text)).strip()
+    plain = "".join(map(_markdown_mark, text)).strip()
     escaped = _SPECIAL.sub(lambda found: "\\" + found[0], plain)
     escaped = _NUMBERED.sub(r"\1\\\2", escaped)
     return "".join(_ENTITIES.get(mark, mark) for mark in escaped)
@@ -315,9 +315,9 @@ def markdown_table(board: ExportedBoard) -> str:
     lines = [
         f"**{markdown_text(board.title)}**",
         "",
-        _row_markdown([name.capitalize() for name in table.headings]),
-        _row_markdown([":--" if name in TEXTS else "--:" for name in table.columns]),
-        *(_row_markdown([markdown_text(cell) for cell in row]) for row in table.rows),
+        _markdown_row([name.capitalize() for name in table.headings]),
+        _markdown_row([":--" if name in TEXTS else "--:" for name in table.columns]),
+        *(_markdown_row([markdown_text(cell) for cell in row]) for row in table.rows),
         "",
         f"Judge: {markdown_text(board.judge)}.",
         f"Signature: {markdown_text(board.signature)}",
@@ -325,11 +325,11 @@ def markdown_table(board: ExportedBoard) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row_markdown(cells: list[str]) -> str:
+def _markdown_row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _printable_markdown(mark: str) -> str:
+def _markdown_mark(mark: str) -> str:
     if mark.isspace():
         return " "
     return "\N{REPLACEMENT CHARACTER}" if unicodedata.category(mark) in {"Cc", "Cs"} else mark

@@ -283,7 +283,7 @@ MEASURES = {
 }
 
 _MAKE = "surrogate-arena validate ARENA --protocol importances --importances shap --json > FILE"
-_PANEL_INCHES_IMPORTANCE_INTERVALS = 3.2
+_INTERVAL_PANEL_INCHES = 3.2
 
 
 def read_importances(path: Path | str) -> tuple[pd.DataFrame, str]:
@@ -331,9 +331,7 @@ def importance_intervals(
     features = features[features[measures].notna().any(axis=1)]
     features = features.sort_values(measures[0], kind="stable", na_position="first")
     names = shown_names(map(str, features.index))
-    width = label_inches(longest_width(names.values())) + _PANEL_INCHES_IMPORTANCE_INTERVALS * len(
-        measures
-    )
+    width = label_inches(longest_width(names.values())) + _INTERVAL_PANEL_INCHES * len(measures)
     with style():
         caption = _caption_importance_intervals(chosen, features, signature, arena, language)
         sheet = new_sheet(max(width, 6.5), len(features) * ROW_INCHES + 1.1, caption)
