@@ -70,8 +70,8 @@ class Ratings:
             losses, ties, note``, best first; unrated systems last. ``note`` says why a system is
             unrated, or bounded by the prior only.
         tie_parameter: Davidson's nu or Rao and Kupper's eta; None without a model of ties.
-        position_effect: Advantage of side A in log-odds; None where it is not modeled.
-        controls: Columns ``control, effect, low, high``: the log-odds that one standard deviation
+        position_effect: Advantage of side A in logits; None where it is not modeled.
+        controls: Columns ``control, effect, low, high``: the logits that one standard deviation
             of difference in style brings; empty without controls.
         notes: Sentences on what limits the ratings.
         signature: Settings that reproduce them.
@@ -116,7 +116,7 @@ def rate(
         interval: ``bootstrap`` over questions (percentile), ``bca`` (bias-corrected and
             accelerated), ``sandwich`` (clustered by question), or ``none``.
         rounds: Bootstrap replicates.
-        scale: ``logit`` (log-odds, centered on 0) or ``elo`` (400 points a factor of ten in odds,
+        scale: ``logit`` (centered on 0) or ``elo`` (400 points a factor of ten in odds,
             centered on 1000).
         ridge: Precision of the Gaussian prior; by default 0 where the maximum likelihood exists,
             and 0.1 (with a note) elsewhere. Bootstrap samples without one have it by themselves.

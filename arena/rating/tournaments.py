@@ -23,7 +23,7 @@ Integers = npt.NDArray[np.int64]
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
 DECIMALS = 8
-"""Kept of coefficients (log-odds), so that what is learned from them rests on no rounding error."""
+"""Kept of coefficients (logits), so that what is learned from them rests on no rounding error."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Tournaments:
     Attributes:
         battles: The judgments; without ties where these are dropped.
         draws: How often each tournament drew each question, shape (T, Q).
-        coefficients: Bradley-Terry coefficients (log-odds, centered on 0), shape (T, S); NaN
+        coefficients: Bradley-Terry coefficients (logits, centered on 0), shape (T, S); NaN
             where a tournament holds no battle that connects the system with the others.
         questions_per_tournament: Questions drawn, with replacement, for each tournament.
         ties: How ties count: ``half`` a win for both, or ``drop``.

@@ -19,7 +19,7 @@ from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
 from surrogate.board.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
-from surrogate.learning.cross_fitting import Progress, leave_systems_out, run_tasks
+from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out, run_tasks
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
@@ -134,7 +134,7 @@ def _unseen(
 ) -> list[Floats]:
     """Rate every system by a surrogate trained without it: what ``validate`` does once."""
     try:
-        outcomes = leave_systems_out(data, surrogate, 1, surrogate.seed, n_jobs, progress)
+        outcomes = leave_systems_out(data, surrogate, Repeats(1, surrogate.seed, n_jobs, progress))
     except UsageError:
         return [np.full(len(item.systems), np.nan) for item in data]
     return [outcome.predicted[0] for outcome in outcomes]

@@ -87,7 +87,7 @@ class LanguageData:
 
     @property
     def truth(self) -> Floats:
-        """The arena's rating of each judged system (log-odds), shape (S,); NaN without."""
+        """The arena's rating of each judged system (logits), shape (S,); NaN without."""
         return self.tournaments.mean_coefficients
 
     def rows(

@@ -30,7 +30,7 @@ class TrainingRatings:
         systems: The S systems.
         questions: The Q questions that were judged; none where only ratings are known.
         draws: How often each sample holds each question, shape (T, Q).
-        coefficients: Rating of each system in each sample (log-odds), shape (T, S); NaN where it
+        coefficients: Rating of each system in each sample (logits), shape (T, S); NaN where it
             has none.
         first: Index of each pair's first system, shape (P,); no pairs where only ratings are
             known.
