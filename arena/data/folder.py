@@ -46,7 +46,7 @@ class Arena:
         queries: Columns ``query_id, language, query, passages``.
         answers: Columns ``query_id, language, system, answer`` (raw output).
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
-        published_ratings: Columns ``judge, language, system, rating, standard_error`` (log-odds;
+        published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
     """
 

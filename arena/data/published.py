@@ -1,4 +1,4 @@
-"""Published ratings: the file of a board that others made, and what it says in log-odds."""
+"""Published ratings: the file of a board that others made, and what it says in logits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RATING = "rating"
 WIN_RATE = "win_rate"
 ERROR = "standard_error"
 _RATINGS, _WIN_RATES = ("rating",), ("win_rate", "winrate")
-"""How the names of columns end that hold ratings in log-odds, and win rates."""
+"""How the names of columns end that hold ratings in logits, and win rates."""
 
 LARGEST_RATING = 30.0
 ALL = 100.0
@@ -50,9 +50,9 @@ def no_published_ratings() -> pd.DataFrame:
 def published_ratings(
     rows: Rows, languages: Sequence[str], questions: Mapping[str, int], judges: Sequence[str]
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Read what a file says of systems, and bring it to log-odds.
+    """Read what a file says of systems, and bring it to logits.
 
-    The ratings are those of the column ``rating`` (log-odds), else ``win_rate`` (against a fixed
+    The ratings are those of the column ``rating`` (logits), else ``win_rate`` (against a fixed
     opponent; percent where a value of the column is above 1, else shares), with the column
     ``standard_error`` in the same unit. They are by the judge of the column ``judge``, which is
     ``published`` without one. Any other column whose name ends in ``rating``, ``win_rate`` or
@@ -70,7 +70,7 @@ def published_ratings(
         judges: Judges of the arena's judgments, which cannot have published ratings too.
 
     Returns:
-        Columns ``judge, language, system, rating, standard_error`` (log-odds; NaN where none is
+        Columns ``judge, language, system, rating, standard_error`` (logits; NaN where none is
         published), sorted; and every problem: then the table says nothing.
     """
     table = rows.table
@@ -83,7 +83,7 @@ def published_ratings(
     problems = [*rows.problems, *check_table(full.table, _KEYS, rows.source, rows.lines)]
     main = next((name for name in (RATING, WIN_RATE) if name in table), None)
     if main is None:
-        hint = f"add it, in log-odds, or the column {WIN_RATE}, in percent or as a share"
+        hint = f"add it, in logits, or the column {WIN_RATE}, in percent or as a share"
         problems.append(Problem(rows.source, None, RATING, None, "this column is missing", hint))
     problems += _faulty_numbers(rows, main)
     problems = problems or [
@@ -95,7 +95,7 @@ def published_ratings(
         return no_published_ratings(), sorted(problems, key=lambda problem: problem.line or 0)
     parts = []
     for column in filter(_is_rated, table):
-        values, errors = _in_log_odds(full.table, column, main, questions)
+        values, errors = _in_logits(full.table, column, main, questions)
         names = full.table["judge"] if column == main else full.table["judge"] + f":{column}"
         part = full.table[["language", "system"]]
         parts.append(part.assign(judge=names, rating=values, standard_error=errors))
@@ -158,8 +158,8 @@ def _fault(number: float | None, column: str, name: str, is_needed: bool) -> tup
     if _is_win_rate(column):
         hint = "write the share of battles won, in percent or from 0 to 1"
         return None if 0 <= number <= ALL else ("is no win rate", hint)
-    hint = "write the log-odds; an Elo rating is 173.7 (400 / ln 10) times as much"
-    return None if abs(number) <= LARGEST_RATING else ("is no rating in log-odds", hint)
+    hint = "write it in logits; an Elo rating is 173.7 (400 / ln 10) times as much"
+    return None if abs(number) <= LARGEST_RATING else ("is no rating in logits", hint)
 
 
 def _without_questions(rows: Rows, questions: Mapping[str, int]) -> Iterator[Problem]:
@@ -175,10 +175,10 @@ def _judges_twice(rows: Rows, judges: Sequence[str]) -> Iterator[Problem]:
         yield Problem(rows.source, int(rows.lines.loc[row]), "judge", value, fault, hint)
 
 
-def _in_log_odds(
+def _in_logits(
     table: pd.DataFrame, column: str, main: str, questions: Mapping[str, int]
 ) -> tuple[Floats, Floats]:
-    """Return the ratings of a column and their standard errors, both in log-odds, shape (N,)."""
+    """Return the ratings of a column and their standard errors, both in logits, shape (N,)."""
     error = _error_of(column, main)
     values = _numbers(table[column])
     errors = _numbers(table[error]) if error in table else np.full(len(table), np.nan)

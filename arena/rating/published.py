@@ -42,7 +42,7 @@ class PublishedTournaments(Tournaments):
     normal distributions about the ratings; their mean over the tournaments is the rating.
 
     Attributes:
-        ratings: Published rating of each system (log-odds), shape (S,).
+        ratings: Published rating of each system (logits), shape (S,).
         standard_errors: Their standard errors, shape (S,); NaN where none is published.
     """
 
@@ -117,7 +117,7 @@ def published_tournaments(
     """Draw tournaments around published ratings.
 
     Args:
-        published: Columns ``language, system, rating, standard_error`` (log-odds; NaN without an
+        published: Columns ``language, system, rating, standard_error`` (logits; NaN without an
             error); of one language and one judge.
         questions: Query ids of the questions that the systems answered.
         tournaments: Number of tournaments N_t.

@@ -1,4 +1,4 @@
-"""Published ratings: what a file may hold, what is said of a bad one, and log-odds."""
+"""Published ratings: what a file may hold, what is said of a bad one, and logits."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_judges_of_the_file_and_of_judgments_are_chosen_alike(folder):
         (
             "system,elo\nx,1\n",
             ": rating = None: this column is missing; "
-            "add it, in log-odds, or the column win_rate, in percent or as a share",
+            "add it, in logits, or the column win_rate, in percent or as a share",
         ),
         (
             "system,rating\nx,good\n",
@@ -139,8 +139,8 @@ def test_judges_of_the_file_and_of_judgments_are_chosen_alike(folder):
         ),
         (
             "system,rating\ny,1\nx,1041\n",
-            ":3: rating = '1041': is no rating in log-odds; "
-            "write the log-odds; an Elo rating is 173.7 (400 / ln 10) times as much",
+            ":3: rating = '1041': is no rating in logits; "
+            "write it in logits; an Elo rating is 173.7 (400 / ln 10) times as much",
         ),
         (
             "system,win_rate\nx,100.5\n",
