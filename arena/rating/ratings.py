@@ -243,11 +243,15 @@ def _table(
             "low": center + unit * spread.low,
             "high": center + unit * spread.high,
             "rank": pd.Series(coefficients).rank(ascending=False, method="min"),
-            **_ranks(coefficients, spread.replicates),
+            **ranks_and_tiers(coefficients, spread.replicates),
         }
     )
     table = everything.records().merge(rated, how="left", on="system")
-    table["note"] = _notes(table, fit.ridge)
+    return best_first(table.assign(note=_notes(table, fit.ridge)))
+
+
+def best_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Bring ratings to the columns, types and order of ``Ratings.table``."""
     ordered = table[list(RATING_COLUMNS)].astype(dict.fromkeys(_WHOLE, "Int64"))
     return ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
 
@@ -263,8 +267,13 @@ def _notes(table: pd.DataFrame, ridge: float) -> npt.NDArray[np.object_]:
     return np.select(list(reasons.values()), list(reasons), "").astype(object)
 
 
-def _ranks(coefficients: Floats, replicates: Floats) -> dict[str, npt.ArrayLike]:
-    """Return best rank, worst rank and tier of each system; missing where they are not made."""
+def ranks_and_tiers(coefficients: Floats, replicates: Floats) -> dict[str, npt.ArrayLike]:
+    """Return best rank, worst rank and tier of each system; missing where they are not made.
+
+    Args:
+        coefficients: Estimates, shape (S,).
+        replicates: Draws around them, shape (B, S); none where their errors are not known.
+    """
     if not len(replicates) or len(coefficients) > MOST_COMPARED:
         return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
     best, worst = rank_intervals(coefficients, replicates)

@@ -14,6 +14,7 @@ from arena.data.seeds import generator
 from arena.rating.battles import Battles, TieRule, checked_tie_rule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.pairs import Pairs, connected_groups
+from arena.rating.ratings import Ratings, rate
 from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
@@ -63,6 +64,15 @@ class Tournaments:
         times = rated.sum(axis=0)
         missing = np.full(len(times), np.nan)
         return np.asarray(np.divide(totals, times, out=missing, where=times > 0))
+
+    @property
+    def variance(self) -> Floats | None:
+        """Sampling variance of each rating, shape (S,), where coefficients do not tell it."""
+        return None
+
+    def rate(self) -> Ratings:
+        """Rate the systems by all judgments, with intervals, ranks and tiers."""
+        return rate(self.battles, ties=self.ties, seed=self.seed)
 
     @property
     def signature(self) -> str:

@@ -13,7 +13,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
-from arena.rating.ratings import Ratings, rate
+from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
@@ -118,9 +118,7 @@ def fit_languages(
     return [
         LanguageFit(
             data=item,
-            ratings=rate(
-                item.tournaments.battles, ties=item.settings.ties, seed=item.settings.seed
-            ),
+            ratings=item.tournaments.rate(),
             holdout=held[place],
             unseen=unseen[place],
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),

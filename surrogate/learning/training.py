@@ -103,6 +103,7 @@ def _of_tournaments(tournaments: Tournaments) -> TrainingRatings:
         second=battles.second,
         points=battles.points,
         counts=battles.counts,
+        variance=tournaments.variance,
     )
 
 

@@ -31,7 +31,7 @@ from surrogate.learning.cross_fitting import (
     grouped,
     train_and_rate,
 )
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.languages import NO_JUDGMENTS, LanguageData
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 
 Floats = npt.NDArray[np.float64]
@@ -54,9 +54,11 @@ def leave_questions_out(
     the ratings that the fold's own judgments give.
 
     Raises:
-        UsageError: With fewer than two judged questions in a language.
+        UsageError: With fewer than two judged questions in a language, or published ratings.
     """
     for data in languages:
+        if data.judgments.empty:
+            raise UsageError(NO_JUDGMENTS.format(data.language))
         if len(data.tournaments.battles.questions) < FEWEST_QUESTIONS_TO_FOLD:
             raise UsageError(f"{data.language}: one judged question cannot be split")
     tasks = [
