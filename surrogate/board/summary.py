@@ -54,7 +54,7 @@ class RatingInterval(BaseModel):
 
     Attributes:
         level: Share of new systems whose arena rating it is to hold.
-        half_width: What is added to and taken from a rating (log-odds).
+        half_width: What is added to and taken from a rating (logits).
         residuals: Ratings of unseen systems it rests on.
         pooled: Whether they are those of all languages, for want of systems in this one.
         reason: Why there is none, where there is none.
