@@ -11,7 +11,7 @@ from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import Rows, read_rows
+from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import JUDGMENTS, check_table, self_judgments
 
 ANONYMOUS_JUDGE = "judge"
@@ -57,8 +57,7 @@ def checked_judgments(judgments: pd.DataFrame, source: str = "judgments") -> pd.
             ``language``, ``judge``.
         source: What problems call the table.
     """
-    plain = judgments.astype(object).where(judgments.notna(), None)
-    return _checked(as_rows(plain, source))
+    return _checked(as_rows(plain_table(judgments), source))
 
 
 def _checked(rows: Rows) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import pandas as pd
 from arena.adapters.judgments import checked_judgments
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
+from arena.data.rows import plain_records
 from arena.diagnostics.bias import (
     length_findings,
     length_table,
@@ -219,7 +220,4 @@ def _unless_none(
 
 
 def _records(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
-    if table is None:
-        return None
-    plain = table.astype(object).where(table.notna(), None)
-    return list(plain.to_dict(orient="records"))
+    return None if table is None else plain_records(table)
