@@ -39,8 +39,10 @@ def read_judgments(path: Path | str) -> pd.DataFrame:
     """
     path = Path(path)
     if path.is_dir():
-        judgments = read_arena(path).judgments[_COLUMNS]
-        return _some(judgments, str(path))
+        arena = read_arena(path)
+        if arena.judgments.empty and len(arena.published_ratings):
+            raise UsageError(f"{path}: there is no judgment in it, only published ratings")
+        return _some(arena.judgments[_COLUMNS], str(path))
     rows = read_rows(path)
     if _is_battle_table(rows):
         return _some(_judgments_of_battles(path), rows.source)

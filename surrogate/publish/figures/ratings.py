@@ -85,8 +85,11 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
         note += (
             f" in {count_of(summary.judgments, 'judgment')} of "
             f"{count_of(summary.questions_judged, 'question')} by {board.summary.judge}"
+            if summary.judgments
+            else f": ratings by {board.summary.judge}"
         )
-    note += ". Arena: 95% over resampled questions. "
+    is_published = board.summary.is_published
+    note += f". Arena: 95% {'as published' if is_published else 'over resampled questions'}. "
     if rows["low"].notna().any():
         level = percent(summary.interval.level) if summary is not None else "90%"
         note += f"Surrogate: {level}, from ratings by surrogates that did not see the system. "

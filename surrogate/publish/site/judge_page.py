@@ -176,10 +176,14 @@ def _unknown(reason: str | None) -> str:
 def judged_sentence(board: Board) -> str:
     """Say what the board rests on, such as ``12 systems in 6 languages: 144 questions …``."""
     items = board.summary.languages.values()
+    learned = (
+        count_of(sum(item.systems_judged for item in items), "published rating")
+        if board.summary.is_published
+        else count_of(sum(item.judgments for item in items), "judgment")
+    )
     return (
         f"{count_of(len(board.systems), 'system')} in "
         f"{count_of(len(board.languages), 'language')}: "
         f"{count_of(sum(item.questions for item in items), 'question')}, "
-        f"{count_of(sum(item.judgments for item in items), 'judgment')} "
-        f"by {board.summary.judge}"
+        f"{learned} by {board.summary.judge}"
     )
