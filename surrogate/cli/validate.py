@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.folder import Arena
+    from surrogate.validation import Validation
     from surrogate.validation.study import Study
 
 IMPORTANCES = "importances"
@@ -111,9 +112,6 @@ def _with_spans(table: pd.DataFrame) -> pd.DataFrame:
             shown[name] = table[name]
     return table.assign(**shown)[list(shown)]
 
-
-if TYPE_CHECKING:
-    from surrogate.validation import Validation
 
 TABLE_3 = "table3"
 
