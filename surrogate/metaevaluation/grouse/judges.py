@@ -266,4 +266,4 @@ def _score(value: object, metric: JudgedMetric) -> int | None:
 
 
 def _with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {_NOT_IN_A_KEY.sub("_", str(key).casefold()): each for key, each in value.items()}
+    return {_NOT_IN_A_KEY.sub("_", str(key).casefold()): item for key, item in value.items()}

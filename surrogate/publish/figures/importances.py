@@ -111,9 +111,9 @@ def feature_lollipops(board: Board) -> Figure:
     with style():
         sheet = new_sheet(width, rows * _PANEL_INCHES + 0.5, caption)
         axes = panels(sheet, len(means.columns), columns)
-        for place, name in zip(axes, means.columns, strict=True):
-            _draw(place, means[name], languages, families)
-            place.set_title(_title(str(name), width / columns), loc="left", fontsize=8)
+        for panel, name in zip(axes, means.columns, strict=True):
+            _draw(panel, means[name], languages, families)
+            panel.set_title(_title(str(name), width / columns), loc="left", fontsize=8)
         legend(sheet, {its.name: _point(its) for its in families.values()}, int(width / 1.5))
     return sheet.figure
 
@@ -123,8 +123,8 @@ def families_of(systems: Sequence[str]) -> dict[str, Family]:
     named = {system: " + ".join(sorted(model_families(system))) or OTHER for system in systems}
     known = sorted(set(named.values()) - {OTHER})
     drawn = {OTHER: Family(OTHER, MUTED, MARKERS[0])}
-    for place, name in enumerate(known):
-        turn, color = divmod(place, len(OKABE_ITO))
+    for index, name in enumerate(known):
+        turn, color = divmod(index, len(OKABE_ITO))
         marker = MARKERS[(color + turn) % len(MARKERS)]
         drawn[name] = Family(name, OKABE_ITO[color], marker)
     order = [*known, OTHER]
@@ -137,15 +137,15 @@ def families_of(systems: Sequence[str]) -> dict[str, Family]:
 def _draw(
     axes: Axes, means: pd.Series, languages: Sequence[str], families: dict[str, Family]
 ) -> None:
-    places = {language: place for place, language in enumerate(languages)}
+    positions = {language: position for position, language in enumerate(languages)}
     by_language = means.groupby("language")
-    at = [places[language] for language in by_language.groups]
+    at = [positions[language] for language in by_language.groups]
     axes.vlines(at, by_language.min(), by_language.max(), color="#BBBBBB", linewidth=1.5, zorder=1)
     for family in dict.fromkeys(families.values()):
         kin = [system for system, its in families.items() if its == family]
         of_kin = means[means.index.get_level_values("system").isin(kin)]
         axes.plot(
-            [places[language] for language in of_kin.index.get_level_values("language")],
+            [positions[language] for language in of_kin.index.get_level_values("language")],
             of_kin.to_numpy(float),
             linestyle="none",
             marker=family.marker,
@@ -233,12 +233,12 @@ def _feature_rows(
     width = label_inches(longest_width(names.values())) + inches * len(drawings)
     with style():
         sheet = new_sheet(max(width, 6.5), len(features) * ROW_INCHES + 1.1, caption)
-        places = panels(sheet, len(drawings), len(drawings), sharey=True)
-        for axes, (label, draw) in zip(places, drawings.items(), strict=True):
+        grid = panels(sheet, len(drawings), len(drawings), sharey=True)
+        for axes, (label, draw) in zip(grid, drawings.items(), strict=True):
             handles = draw(axes)
             axes.set_xlabel(label)
-        places[0].set_yticks(range(len(features)), list(names.values()))
-        places[0].set_ylim(-0.7, len(features) - 0.3)
+        grid[0].set_yticks(range(len(features)), list(names.values()))
+        grid[0].set_ylim(-0.7, len(features) - 0.3)
         legend(sheet, handles, columns)
     return sheet.figure
 
@@ -371,12 +371,12 @@ def _measured(table: pd.DataFrame) -> Sequence[str]:
     Raises:
         UsageError: If one lacks its interval, or there is none.
     """
-    found = [str(name) for name in table.columns if name in MEASURES]
-    absent = [name for measure in found for name in _columns(measure) if name not in table]
-    if absent or not found:
+    measures = [str(name) for name in table.columns if name in MEASURES]
+    absent = [name for measure in measures for name in _columns(measure) if name not in table]
+    if absent or not measures:
         named = ", ".join(absent) or f"a column {' or '.join(MEASURES)}"
         raise UsageError(f"the table of importances lacks {named}; make it with  {_MAKE}")
-    return found
+    return measures
 
 
 def _caption_importance_intervals(
