@@ -11,7 +11,6 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from arena.rating.battles import judged_systems
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
@@ -123,7 +122,7 @@ def build_board(
     X = with_answers(table, arena.answers)
     data = language_data(judged, X, how)
     if not data:
-        raise UsageError("no language has judgments to learn from")
+        raise UsageError("no language has judgments or published ratings to learn from")
     surrogate = find_surrogate(record.surrogate, rows=record.rows, seed=record.seed, n_jobs=n_jobs)
     fits = fit_languages(data, surrogate, record.holdout, n_jobs, progress)
     parts = _Parts(arena, judged, table, X, fits, surrogate, record)
@@ -155,10 +154,9 @@ def _feature_table(
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[str, ...]:
-    systems = judged_systems(judged.judgments)
     if holdout is None:
-        return choose_holdout(systems, seed)
-    return check_holdout(holdout, systems)
+        return choose_holdout(judged.rated_systems, seed)
+    return check_holdout(holdout, judged.rated_systems)
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,6 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     ]
     ratings = pd.concat(rated, ignore_index=True)
     diagnoses = language_diagnoses(parts.judged)
-    judge = parts.judged.judges[0]
     return Board(
         features=parts.table,
         arena=_stacked(_arena_rows(fit) for fit in fits),
@@ -197,7 +194,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         examples=examples,
         surrogate_or_file=surrogate,
         judge_report=report_judge(
-            parts.arena.judgments, judge, diagnoses, records, parts.record.seed
+            parts.arena, parts.record.judge, diagnoses, records, parts.record.seed
         ),
         summary=summarize_board(
             parts.arena,

@@ -13,13 +13,13 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
-from arena.rating.ratings import Ratings, rate
+from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
 from surrogate.board.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
-from surrogate.learning.cross_fitting import Progress, leave_systems_out, run_tasks
+from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out, run_tasks
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
@@ -118,9 +118,7 @@ def fit_languages(
     return [
         LanguageFit(
             data=item,
-            ratings=rate(
-                item.tournaments.battles, ties=item.settings.ties, seed=item.settings.seed
-            ),
+            ratings=item.tournaments.rate(),
             holdout=held[place],
             unseen=unseen[place],
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
@@ -136,7 +134,7 @@ def _unseen(
 ) -> list[Floats]:
     """Rate every system by a surrogate trained without it: what ``validate`` does once."""
     try:
-        outcomes = leave_systems_out(data, surrogate, 1, surrogate.seed, n_jobs, progress)
+        outcomes = leave_systems_out(data, surrogate, Repeats(1, surrogate.seed, n_jobs, progress))
     except UsageError:
         return [np.full(len(item.systems), np.nan) for item in data]
     return [outcome.predicted[0] for outcome in outcomes]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
+from arena.diagnostics.coverage import published_findings
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.holdout import UnseenRatings, conformal_intervals
@@ -24,6 +25,7 @@ from surrogate.board.summary import (
 from surrogate.learning.surrogate import Surrogate
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
@@ -71,7 +73,14 @@ def summarize_board(
             questions_per_tournament=data.tournaments.questions_per_tournament,
             judgments=len(data.judgments),
             skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
-            notes=(*_training_notes(fit, surrogate), *_limits(diagnoses[code])),
+            notes=(
+                *_training_notes(fit, surrogate),
+                *(
+                    _limits(diagnoses[code])
+                    if code in diagnoses
+                    else _published_notes(fit, arena, settings.judge)
+                ),
+            ),
         )
     for language in sorted(set(arena.queries["language"]) - set(languages)):
         languages[language] = _unjudged_language(arena, language)
@@ -141,6 +150,16 @@ def _missing_values(missing: pd.DataFrame) -> dict[str, dict[str, int]]:
 def _limits(diagnosis: Diagnosis) -> list[str]:
     """Return what a diagnosis finds wrong with a language's judgments."""
     return [item.sentence for item in diagnosis.findings if item.severity != "info"]
+
+
+def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str]:
+    """Say what limits published ratings, and which do not belong to answers."""
+    yield PUBLISHED
+    yield from fit.ratings.notes
+    published = arena.published_ratings
+    own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
+    findings = published_findings(own, arena.answers)
+    yield from (item.sentence for item in findings if item.severity != "info")
 
 
 def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:

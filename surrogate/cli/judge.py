@@ -189,7 +189,7 @@ def print_judging_json(judging: FolderJudging, chosen: ChosenPairs) -> None:
                 "verdicts": len(panel.judgments),
                 "split": panel.split,
                 "too_few": panel.too_few,
-                "judges": printing.records(panel.judges),
+                "judges": panel.judges,
             },
             "file": str(judging.file),
             "added": judging.added,

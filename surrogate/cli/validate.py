@@ -89,8 +89,7 @@ def print_study(title: str, study: Any, as_json: bool) -> None:  # noqa: ANN401 
     from surrogate.cli import printing
 
     if as_json:
-        rows = printing.records(study.table)
-        printing.print_json({"table": rows, "signature": study.signature})
+        printing.print_json({"table": study.table, "signature": study.signature})
         return
     wide = study.table.shape[1] > _MOST_COLUMNS
     shown = _with_spans(study.table) if wide else study.table

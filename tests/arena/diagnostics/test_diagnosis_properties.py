@@ -13,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from arena.diagnostics import diagnose_judgments
 from arena.diagnostics.bias import side_preference
 from arena.diagnostics.judge_agreement import MANY_JUDGES
+from arena.rating.battles import Battles
 from arena.statistics.significance import clustered_slope, wilson_interval
 
 SYSTEMS = ("ada", "bo", "cy", "di")
@@ -46,7 +47,7 @@ def same(one, other, but=()):
     pd.testing.assert_frame_equal(one.drop(columns=list(but)), other.drop(columns=list(but)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
 @given(judgment_tables())
 def test_mirroring_turns_the_share_of_side_a_around_and_changes_no_flip_or_kappa(table):
     plain, turned = diagnose_judgments(table), diagnose_judgments(mirrored(table))
@@ -59,7 +60,26 @@ def test_mirroring_turns_the_share_of_side_a_around_and_changes_no_flip_or_kappa
     same(turned.connections, plain.connections)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
+@given(judgment_tables())
+def test_pairs_and_records_are_counted_as_ratings_count_them(table):
+    found = diagnose_judgments(table)
+    for group, judged in table.groupby(["language", "judge"]):
+        battles = Battles.from_judgments(judged)
+        counts = battles.count()
+        pairs = found.pairs.set_index(["language", "judge"]).loc[[group]]
+        names = np.array(battles.systems)
+        assert pairs["first"].tolist() == names[counts.pairs.first].tolist()
+        assert pairs["second"].tolist() == names[counts.pairs.second].tolist()
+        for outcome in ("wins", "losses", "ties"):
+            assert pairs[outcome].tolist() == getattr(counts.totals, outcome)[:, 0].tolist()
+        records = found.systems.set_index(["language", "judge"]).loc[[group]]
+        same(
+            records[["system", "wins", "losses", "ties"]].reset_index(drop=True), battles.records()
+        )
+
+
+@settings(max_examples=5)
 @given(judgment_tables(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(table, random):
     order = list(range(len(table)))
@@ -70,7 +90,7 @@ def test_the_order_of_rows_changes_nothing(table, random):
     assert shuffled.as_json() == plain.as_json()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
 @given(judgment_tables(), st.permutations(SYSTEMS))
 def test_relabelling_systems_permutes_the_tables(table, names):
     names = dict(zip(SYSTEMS, names, strict=True))
@@ -86,7 +106,7 @@ def test_relabelling_systems_permutes_the_tables(table, names):
     same(moved.reset_index(drop=True).astype({"system": "str"}), other.systems, numbers)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8)
 @given(
     st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=50),
     st.lists(st.booleans(), min_size=50, max_size=50),
