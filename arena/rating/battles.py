@@ -349,23 +349,6 @@ class WinCounts:
         return is_strongly_connected(self.pairs, won | tied, lost | tied)
 
 
-def checked_tie_rule(name: str) -> TieRule:
-    """Return a tie rule by name.
-
-    Raises:
-        UsageError: If the name is unknown.
-    """
-    for rule in TIE_RULES:
-        if rule == name:
-            return rule
-    raise UsageError(f"unknown tie rule {name!r}; use one of {', '.join(TIE_RULES)}")
-
-
-def judged_systems(judgments: pd.DataFrame) -> list[str]:
-    """Return the systems that judgments name, sorted."""
-    return sorted({*judgments["system_a"].unique(), *judgments["system_b"].unique()})
-
-
 def _questions(judgments: pd.DataFrame) -> tuple[Integers | None, tuple[str, ...]]:
     """Code the questions of judgments, sorted by query id."""
     if "query_id" not in judgments:

@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array, diags_array, eye_array
 from scipy.sparse.linalg import cg
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, UsageError, checked_choice
 from arena.rating.likelihoods import (
     Columns,
     Counts,
@@ -468,6 +468,5 @@ def tie_likelihood(ties: str, counts: Counts) -> Likelihood:
         return Davidson(counts)
     if ties == "rao-kupper":
         return RaoKupper(counts)
-    if ties not in TIE_MODELS:
-        raise UsageError(f"unknown tie rule {ties!r}; use one of {', '.join(TIE_MODELS)}")
+    checked_choice(ties, TIE_MODELS, "tie rule")
     return HalfTies(counts)
