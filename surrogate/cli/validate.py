@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.folder import Arena
+    from surrogate.validation import Validation
     from surrogate.validation.study import Study
 
 IMPORTANCES = "importances"
@@ -112,9 +113,6 @@ def _with_spans(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**shown)[list(shown)]
 
 
-if TYPE_CHECKING:
-    from surrogate.validation import Validation
-
 TABLE_3 = "table3"
 
 SurrogateOption = Annotated[
@@ -178,9 +176,9 @@ def validate_command(
     as_json: JsonOption = False,
 ) -> None:
     """Say how well a surrogate ranks systems, languages or questions it was not trained on."""
-    from arena.data.errors import UsageError
+    from arena.data.errors import UsageError, checked_choice
     from arena.data.folder import read_arena
-    from arena.rating.battles import checked_tie_rule
+    from arena.rating.battles import TIE_RULES
     from features.measures.registry import parse_features
     from surrogate.cli.printing import progress_bar
     from surrogate.learning.names import DEFAULT_SURROGATE, TABLE_3_SURROGATES
@@ -197,7 +195,7 @@ def validate_command(
         "judge": judge,
         "feature_table": _table(feature_table),
         "tournaments": TournamentSettings(
-            tournaments, questions, checked_tie_rule(ties), seed=seed
+            tournaments, questions, checked_choice(ties, TIE_RULES, "tie rule"), seed=seed
         ),
         "n_jobs": jobs,
     }

@@ -7,13 +7,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from arena.data.errors import UsageError
+from arena.data.errors import checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.pairs import PairwiseSurrogate, RankAwareSurrogate
 from surrogate.learning.regression import RegressionSurrogate
 from surrogate.learning.regressors import REGRESSORS
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import DEFAULT_ROWS, RowKind
+from surrogate.learning.training import DEFAULT_ROWS, ROW_KINDS, RowKind
 
 DEFAULT_SURROGATE = "random-forest"
 TABLE_3_SURROGATES = ("random-forest", "linear", "mlp", "xgboost", "svr")
@@ -58,8 +58,9 @@ def find_surrogate(
         n_jobs: Processes to train languages in; -1 for all cores.
 
     Raises:
-        UsageError: If the name is unknown.
+        UsageError: If the name, or the kind of rows, is unknown.
     """
+    checked_choice(rows, ROW_KINDS, "rows")
     return _SURROGATES[checked_surrogate(name)](
         name=name, rows=rows, pooled=pooled, seed=seed, n_jobs=n_jobs
     )
@@ -71,6 +72,4 @@ def checked_surrogate(name: str) -> str:
     Raises:
         UsageError: If it is unknown.
     """
-    if name not in _SURROGATES:
-        raise UsageError(f"unknown surrogate {name!r}; use one of {', '.join(SURROGATE_NAMES)}")
-    return name
+    return checked_choice(name, SURROGATE_NAMES, "surrogate")

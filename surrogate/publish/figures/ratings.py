@@ -152,11 +152,6 @@ def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
         axes.text(_RANKS_AT, row, rank_range(low, high), transform=along, **_RIGHT)
 
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _PANEL_INCHES = 2.7
 _SINGLE_INCHES = 5.6
 _MOST_COLUMNS = 4

@@ -90,15 +90,15 @@ def _unranked(board: Board, ranked: set[str]) -> list[dict[str, Any]]:
 
 def _reasons(board: Board, system: str, rows: pd.DataFrame) -> dict[str, list[str]]:
     ranks = rows.set_index("language")
-    found: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for language in board.languages:
         if language in ranks.index and pd.notna(ranks.at[language, "rank"]):
             continue
         noted = str(ranks.at[language, "note"]) if language in ranks.index else ""
-        found.setdefault(noted or unranked_reason(board, system, language), []).append(
+        reasons.setdefault(noted or unranked_reason(board, system, language), []).append(
             language_name(language)
         )
-    return found
+    return reasons
 
 
 def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
@@ -106,15 +106,15 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
 
     Returns:
         ``systems``: name and slug; ``splits``: kinds of systems; ``languages``: code to name,
-        notes, and rows of place in ``systems``, rank, tier, rating, low, high, rank_low,
-        rank_high, coverage, arena rank, arena rating, arena_low, arena_high, place in ``splits``,
+        notes, and rows of index in ``systems``, rank, tier, rating, low, high, rank_low,
+        rank_high, coverage, arena rank, arena rating, arena_low, arena_high, index in ``splits``,
         note. Missing numbers are null.
     """
-    order = {system: place for place, system in enumerate(board.systems)}
+    order = {system: index for index, system in enumerate(board.systems)}
     ratings = ratings_with_tiers(board)
     ratings = ratings.assign(
-        place=ratings["system"].map(order),
-        kind=ratings["split"].map({name: place for place, name in enumerate(SPLITS)}),
+        index=ratings["system"].map(order),
+        kind=ratings["split"].map({name: index for index, name in enumerate(SPLITS)}),
     )
     return {
         "systems": [[system, slugs[system]] for system in order],
@@ -130,7 +130,7 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
 
 
 _COMPACT = (
-    *("place", "rank", "tier", "rating", "low", "high", "rank_low", "rank_high", "coverage"),
+    *("index", "rank", "tier", "rating", "low", "high", "rank_low", "rank_high", "coverage"),
     *("arena_rank", "arena_rating", "arena_low", "arena_high", "kind"),
 )
 

@@ -61,13 +61,13 @@ class SystemFeature:
     Attributes:
         field: The feature over the field.
         mean: The system's mean; each language has the same weight.
-        place: Its position on the field's line, in per cent.
+        position: Its position on the field's line, in per cent.
         missing: Which values could not be computed, in words; empty for none.
     """
 
     field: FieldFeature
     mean: float | None
-    place: float | None
+    position: float | None
     missing: str
 
 
@@ -94,7 +94,7 @@ class FieldFeatures:
             SystemFeature(
                 field=field,
                 mean=finite(means[field.name]),
-                place=field.scale.at(means[field.name]),
+                position=field.scale.at(means[field.name]),
                 missing=self.missing.get((system, field.name), ""),
             )
             for field in self.fields
@@ -128,12 +128,12 @@ def _field_feature(name: str, means: pd.Series, importance: float | None) -> Fie
 def _missing(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     answers = table["system"].value_counts()
     by_system = table.assign(language=table["system"])  # counted a system instead of a language
-    found: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for row in missing_counts(by_system).itertuples(index=False):
-        found.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
+        reasons.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
     return {
         key: f"{'; '.join(parts)} (of {count_of(int(answers[key[0]]), 'answer')})"
-        for key, parts in found.items()
+        for key, parts in reasons.items()
     }
 
 
