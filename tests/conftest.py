@@ -12,10 +12,14 @@ TOGETHER = {
         *("tests/features/models/", "tests/features/engine/test_feature_scoring.py"),
         "tests/features/measures/test_ragas_features.py",
         "tests/features/measures/test_similarity_features.py",
+        "tests/surrogate/metaevaluation/test_wikieval_command.py",
     ),
     "board": (
         *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),
-        *(f"tests/surrogate/board/test_{name}.py" for name in ("build", "board", "settings")),
+        *(
+            f"tests/surrogate/board/test_{name}.py"
+            for name in ("build", "board", "published", "settings")
+        ),
         "tests/surrogate/diff/test_board_diff.py",
     ),
 }

@@ -64,7 +64,9 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     assert advice.questions["uncertainty"].between(0, 0.25).all()
 
 
-@pytest.fixture(scope="module", params=["extra-trees", "relative-ridge"])
+@pytest.fixture(
+    scope="module", params=[pytest.param("extra-trees", marks=pytest.mark.slow), "relative-ridge"]
+)
 def built(request, run, arena_folder, tmp_path_factory):
     """Name of a surrogate and the folder of its board."""
     folder = tmp_path_factory.mktemp(request.param) / "board"
