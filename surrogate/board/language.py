@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -19,8 +19,9 @@ from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
 from surrogate.board.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
-from surrogate.learning.cross_fitting import Progress, leave_systems_out, run_tasks
+from surrogate.learning.cross_fitting import Outcome, Progress, leave_systems_out, run_tasks
 from surrogate.learning.languages import LanguageData
+from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
 
@@ -52,7 +53,8 @@ class LanguageFit:
         data: What it was trained on.
         ratings: The arena's ratings of the judged systems.
         holdout: Judged systems kept out of training.
-        unseen: Each judged system's rating by a surrogate trained without it, shape (S,).
+        unseen: Each judged system's rating by a surrogate trained without it.
+        compared: The same by another surrogate; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained.
@@ -61,7 +63,8 @@ class LanguageFit:
     data: LanguageData
     ratings: Ratings
     holdout: tuple[str, ...]
-    unseen: Floats
+    unseen: Outcome
+    compared: Mapping[str, Outcome]
     r2: Floats
     shares: Floats
     failure: str | None = None
@@ -97,7 +100,9 @@ def fit_languages(
     training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)
     with suppress(UsageError):  # a board without ratings says why, language by language
         surrogate.fit(training, {item.language: item.tournaments for item in data})
+    other = find_surrogate(compared_surrogate(surrogate.name), seed=surrogate.seed)
     unseen = _unseen(data, surrogate, n_jobs, progress)
+    compared = _unseen(data, other, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     single = [min(len(item.tournaments.draws), SINGLE_TOURNAMENTS) for item in data]
     stretches = [
@@ -123,6 +128,7 @@ def fit_languages(
             ),
             holdout=held[place],
             unseen=unseen[place],
+            compared={other.name: compared[place]},
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
             shares=np.array([fit.shares for fit in fits[place]]).reshape(-1, size),
             failure=surrogate.failures_.get(item.language),
@@ -133,13 +139,21 @@ def fit_languages(
 
 def _unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
-) -> list[Floats]:
+) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does once."""
     try:
-        outcomes = leave_systems_out(data, surrogate, 1, surrogate.seed, n_jobs, progress)
-    except UsageError:
-        return [np.full(len(item.systems), np.nan) for item in data]
-    return [outcome.predicted[0] for outcome in outcomes]
+        return leave_systems_out(data, surrogate, 1, surrogate.seed, n_jobs, progress)
+    except UsageError as error:
+        return [
+            Outcome(
+                item.language,
+                item.systems,
+                np.full((1, len(item.systems)), np.nan),
+                item.truth[None],
+                reasons=(str(error),),
+            )
+            for item in data
+        ]
 
 
 def _fit_stretch(
@@ -180,7 +194,8 @@ def synthetic_ratings(
     own = rated[rated["language"] == fit.language].set_index("system").reindex(list(systems))
     rating = own["rating"].to_numpy(np.float64)
     answers = own["answers"].fillna(0).to_numpy(np.int64)
-    bounds = [interval.around(value) for value in rating.tolist()]
+    errors = own.get("standard_error", pd.Series(np.nan, own.index)).to_numpy(np.float64)
+    bounds = [interval.around(*both) for both in zip(rating, errors, strict=True)]
     table = pd.DataFrame(
         {
             "language": fit.language,
@@ -217,9 +232,9 @@ def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
     return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)
 
 
-def unseen_agreement(fit: LanguageFit) -> float:
+def unseen_agreement(outcome: Outcome) -> float:
     """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it."""
-    return kendall_tau(fit.unseen, fit.data.truth)
+    return kendall_tau(outcome.predicted[0], outcome.truth[0])
 
 
 def holdout_r2(fit: LanguageFit) -> HoldoutR2:

@@ -11,7 +11,7 @@ from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.holdout import UnseenRatings, conformal_intervals
+from surrogate.board.intervals import UnseenRatings, conformal_intervals
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
@@ -60,7 +60,8 @@ def summarize_board(
             tau=agreed.tau,
             tau_low=low,
             tau_high=high,
-            tau_unseen=unseen_agreement(fit),
+            tau_unseen=unseen_agreement(fit.unseen),
+            tau_unseen_of={name: unseen_agreement(item) for name, item in fit.compared.items()},
             holdout=fit.holdout,
             holdout_r2=holdout_r2(fit),
             interval=intervals[code],
@@ -87,7 +88,15 @@ def summarize_board(
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every judged language."""
     return conformal_intervals(
-        [UnseenRatings(fit.language, fit.data.truth, fit.unseen) for fit in fits]
+        [
+            UnseenRatings(
+                fit.language,
+                fit.data.truth,
+                fit.unseen.predicted[0],
+                None if fit.unseen.standard_errors is None else fit.unseen.standard_errors[0],
+            )
+            for fit in fits
+        ]
     )
 
 
@@ -169,6 +178,10 @@ def _macro(agreements: Sequence[Agreement], languages: Sequence[LanguageSummary]
         tau_low=low,
         tau_high=high,
         tau_unseen=_mean(item.tau_unseen for item in languages),
+        tau_unseen_of={
+            name: _mean(item.tau_unseen_of.get(name) for item in languages)
+            for name in sorted({name for item in languages for name in item.tau_unseen_of})
+        },
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in languages),
         holdout_r2_median=_mean(item.holdout_r2.median for item in languages),
     )

@@ -122,7 +122,7 @@ SurrogateOption = Annotated[
     str | None,
     typer.Option(
         "--surrogate",
-        help="Surrogate to validate, random-forest by default; for table3, comma-separated "
+        help="Surrogate to validate, gaussian-process by default; for table3, comma-separated "
         "ones, by default those of the paper.",
     ),
 ]

@@ -29,6 +29,7 @@ Progress = Callable[[str, int, int], None]
 FOLDS = 5
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 STAGE = "surrogates"
+HELD_OUT_COLUMNS = ["repeat", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
 
 
@@ -41,6 +42,7 @@ class Outcome:
         systems: The S systems.
         predicted: Predicted ratings of each repeat, shape (R, S); NaN where there is none.
         truth: The arena's ratings to compare with, shape (R, S).
+        standard_errors: Of the predicted ratings, shape (R, S); None where the surrogate has none.
         r2: R² where a protocol defines its own; None for that of ``predicted``.
         reasons: Why predictions are missing, without duplicates.
     """
@@ -49,6 +51,7 @@ class Outcome:
     systems: tuple[str, ...]
     predicted: Floats
     truth: Floats
+    standard_errors: Floats | None = None
     r2: float | None = None
     reasons: tuple[str, ...] = ()
 
@@ -69,20 +72,23 @@ class Rated(Protocol):
 
 @dataclass(frozen=True)
 class HeldOutRatings:
-    """KnownRatings of systems by surrogates that did not see them.
+    """Ratings of systems by surrogates that did not see them.
 
     Attributes:
-        table: Columns ``repeat, language, system, rating``, on the arena's scale.
+        table: Columns ``repeat, language, system, rating, standard_error``, on the arena's scale;
+            NaN where the surrogate has no standard error.
         reasons: Language to why ratings are missing, without duplicates.
     """
 
     table: pd.DataFrame
     reasons: Mapping[str, tuple[str, ...]]
 
-    def matrix(self, language: str, systems: Sequence[str], repeats: int) -> Floats:
-        """Arrange the ratings of a language, shape (R, S); NaN where there is none."""
+    def matrix(
+        self, language: str, systems: Sequence[str], repeats: int, column: str = "rating"
+    ) -> Floats:
+        """Arrange a column of a language, shape (R, S); NaN where there is none."""
         own = self.table[self.table["language"] == language]
-        wide = own.pivot_table("rating", "repeat", "system", dropna=False)
+        wide = own.pivot(index="repeat", columns="system", values=column)
         arranged = wide.reindex(index=range(repeats), columns=list(systems))
         return np.asarray(arranged, dtype=np.float64)
 
@@ -132,16 +138,19 @@ def leave_systems_out(
     rated = held_out_ratings(
         languages, surrogate, repeats, seed, n_jobs, progress, training=training
     )
-    return [
-        Outcome(
-            data.language,
-            data.systems,
-            rated.matrix(data.language, data.systems, repeats),
-            np.tile(data.truth, (repeats, 1)),
-            reasons=rated.reasons.get(data.language, ()),
-        )
-        for data in languages
-    ]
+    return [_outcome(data, rated, repeats) for data in languages]
+
+
+def _outcome(data: LanguageData, rated: HeldOutRatings, repeats: int) -> Outcome:
+    errors = rated.matrix(data.language, data.systems, repeats, "standard_error")
+    return Outcome(
+        data.language,
+        data.systems,
+        rated.matrix(data.language, data.systems, repeats),
+        np.tile(data.truth, (repeats, 1)),
+        standard_errors=errors if np.isfinite(errors).any() else None,
+        reasons=rated.reasons.get(data.language, ()),
+    )
 
 
 def held_out_ratings(
@@ -250,11 +259,11 @@ def _rate_fold(
             rows.append(rated(data, held, repeat))
             origins[data.language] = data.origin_of(part)
     if not rows:
-        return pd.DataFrame(columns=["repeat", "language", "system", "rating"]), failures
+        return pd.DataFrame(columns=HELD_OUT_COLUMNS), failures
     table, reasons = train_and_rate(surrogate, parts, pd.concat(rows))
     moved = table["rating"] + table["language"].map(origins)
     table = table.assign(repeat=repeat, rating=moved)
-    return table[["repeat", "language", "system", "rating"]], failures | reasons
+    return table.reindex(columns=HELD_OUT_COLUMNS), failures | reasons
 
 
 def train_and_rate(

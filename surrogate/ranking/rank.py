@@ -153,12 +153,12 @@ def _place_in_table(row: dict[str, Any]) -> tuple[str, float, str]:
 def _row(
     board: Board, rated: pd.DataFrame, queries: pd.DataFrame, language: str, system: str
 ) -> dict[str, object]:
-    found = (language, system) in rated.index
-    rating = float(rated.loc[(language, system), "rating"]) if found else float("nan")
-    rating = round(rating, DECIMALS)
-    answers = int(rated.loc[(language, system), "answers"]) if found else 0
+    known = rated.loc[(language, system)] if (language, system) in rated.index else pd.Series()
+    rating = round(float(known.get("rating", np.nan)), DECIMALS)
+    answers = int(known.get("answers", 0))
     others = board.ratings[board.ratings["language"] == language]
-    low, high = (round(bound, DECIMALS) for bound in _interval(board, language).around(rating))
+    bounds = _interval(board, language).around(rating, float(known.get("standard_error", np.nan)))
+    low, high = (round(bound, DECIMALS) for bound in bounds)
     return {
         "language": language,
         "system": system,

@@ -51,6 +51,7 @@ class TauRow:
         span: The three on a line from -1 to 1.
         unseen: Tau on systems that the surrogate was not trained on.
         unseen_span: It on the same line.
+        compared: Tau unseen of the other surrogate.
         r2: Median R² on held-out systems.
         systems: Systems judged; None for the mean.
         questions: Questions judged.
@@ -65,6 +66,7 @@ class TauRow:
     span: Span
     unseen: float | None
     unseen_span: Span
+    compared: float | None
     r2: float | None
     systems: int | None
     questions: int | None
@@ -80,6 +82,7 @@ class JudgePage:
         judge: Name of the judge.
         report: What is known of it.
         facts: What is known, in words.
+        compared: Name of the surrogate that the board's is compared with.
         tau: One row a language.
         mean: The mean over languages; None where there is one language only.
     """
@@ -87,6 +90,7 @@ class JudgePage:
     judge: str
     report: JudgeReport
     facts: list[JudgeFact]
+    compared: str
     tau: list[TauRow]
     mean: TauRow | None
 
@@ -99,6 +103,7 @@ def judge_page(board: Board) -> JudgePage:
         judge=summary.judge,
         report=board.judge_report,
         facts=_facts(board.judge_report),
+        compared=", ".join(summary.macro.tau_unseen_of),
         tau=sorted(rows, key=lambda row: row.name),
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
     )
@@ -113,6 +118,7 @@ def _tau_row(code: str, item: LanguageSummary) -> TauRow:
         span=span(_TAU, item.tau, item.tau_low, item.tau_high),
         unseen=item.tau_unseen,
         unseen_span=span(_TAU, item.tau_unseen, None, None),
+        compared=next(iter(item.tau_unseen_of.values()), None),
         r2=item.holdout_r2.median,
         systems=item.systems_judged,
         questions=item.questions_judged,
@@ -130,6 +136,7 @@ def _mean_row(macro: MacroSummary) -> TauRow:
         span=span(_TAU, macro.tau, macro.tau_low, macro.tau_high),
         unseen=macro.tau_unseen,
         unseen_span=span(_TAU, macro.tau_unseen, None, None),
+        compared=next(iter(macro.tau_unseen_of.values()), None),
         r2=macro.holdout_r2_median,
         systems=None,
         questions=None,
@@ -143,7 +150,7 @@ def _undefined(item: LanguageSummary) -> str:
     if item.tau is None or item.tau_unseen is None:
         undefined = "tau" if item.tau is None else "tau unseen"
         reasons.append(f"{undefined} is undefined: {_why(item.notes)}")
-    if item.holdout_r2.median is None:
+    if item.holdout_r2.median is None and item.holdout:
         reasons.append(f"R² is undefined: {item.holdout_r2.reason or 'no reason is given'}")
     return "; ".join(reasons)
 

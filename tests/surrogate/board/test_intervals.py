@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate.board.holdout import (
+from surrogate.board.intervals import (
     NO_SURROGATE,
     UnseenRatings,
     conformal_intervals,
