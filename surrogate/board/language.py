@@ -17,11 +17,11 @@ from arena.rating.ratings import Ratings, rate
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
-from surrogate.board.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
 from surrogate.learning.cross_fitting import Outcome, Progress, leave_systems_out, run_tasks
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
+from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
 

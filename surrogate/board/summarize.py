@@ -21,9 +21,11 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
@@ -114,6 +116,11 @@ def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
     if fit.failure:
         yield fit.failure
         return
+    if isinstance(surrogate, SelectedSurrogate):
+        yield SELECTED.format(
+            surrogate.chosen_.name,
+            " and ".join(f"{tau:.3f} by {name}" for name, tau in surrogate.taus_.items()),
+        )
     shares = surrogate.importances()
     if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
         yield NO_IMPORTANCES.format(surrogate.name)

@@ -10,8 +10,9 @@ from typing import Any
 from arena.data.errors import UsageError
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.pairs import PairwiseSurrogate, RankAwareSurrogate
-from surrogate.learning.regression import RegressionSurrogate
-from surrogate.learning.regressors import REGRESSORS
+from surrogate.learning.regression.regressors import REGRESSORS
+from surrogate.learning.regression.surrogate import RegressionSurrogate
+from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import DEFAULT_ROWS, RowKind
 
@@ -27,6 +28,13 @@ def _gaussian_process(**options: Any) -> GaussianProcessSurrogate:  # noqa: ANN4
     return GaussianProcessSurrogate(**{**options, "pooled": True})
 
 
+def _auto(**options: Any) -> SelectedSurrogate:  # noqa: ANN401 - its parameters
+    """The default or the paper's own, whichever rates the training systems better."""
+    names = (DEFAULT_SURROGATE, PAPERS_SURROGATE)
+    candidates = tuple((name, _SURROGATES[name]) for name in names)
+    return SelectedSurrogate(**{**options, "pooled": True}, candidates=candidates)
+
+
 _SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
     {
         **{name: partial(RegressionSurrogate, regressor=name) for name in REGRESSORS},
@@ -34,6 +42,7 @@ _SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
         "pairwise-logistic": PairwiseSurrogate,
         "rank-pairwise": RankAwareSurrogate,
         "gaussian-process": _gaussian_process,
+        "auto": _auto,
     }
 )
 

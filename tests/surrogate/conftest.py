@@ -28,6 +28,12 @@ def small_board(small_arena):
 
 
 @pytest.fixture(scope="session")
+def forest_board(small_arena):
+    """A board by the paper's own surrogate, which holds two systems out."""
+    return build_board(small_arena, tournaments=30, seed=3, surrogate="random-forest")
+
+
+@pytest.fixture(scope="session")
 def arena_folder(small_arena, tmp_path_factory):
     folder = tmp_path_factory.mktemp("arena")
     write_arena(small_arena, folder)

@@ -19,6 +19,7 @@ from surrogate.validation import validate
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 WITH_ATTRIBUTIONS = {
     *("random-forest", "extra-trees", "linear", "ridge", "relative-ridge", "gaussian-process"),
+    "auto",
 }
 SETTINGS = TournamentSettings(tournaments=4, seed=3)
 

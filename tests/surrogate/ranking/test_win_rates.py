@@ -60,7 +60,9 @@ def table(whole):
 def folder(old, table, tmp_path_factory):
     place = tmp_path_factory.mktemp("powered")
     write_arena(old, place / "arena")
-    board = build_board(old, features=FEATURES, tournaments=10, rows="question", seed=1)
+    board = build_board(
+        old, features=FEATURES, tournaments=10, rows="question", seed=1, surrogate="random-forest"
+    )
     board.save(place / "board", place / "arena")
     return place
 
