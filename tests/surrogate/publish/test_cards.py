@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
+from surrogate import Board
 from surrogate.board.tables import BOARD_FILES
 from surrogate.publish.exports.cards import (
     code,
