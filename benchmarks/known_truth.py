@@ -27,7 +27,7 @@ import pandas as pd  # noqa: E402
 from arena.simulation import Simulation, mix_systems, simulate  # noqa: E402
 from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
 from features import parse_features  # noqa: E402
-from surrogate.learning.cross_fitting import leave_systems_out  # noqa: E402
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out  # noqa: E402
 from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
 from surrogate.learning.names import find_surrogate  # noqa: E402
 from surrogate.validation.study import study_data  # noqa: E402
@@ -69,7 +69,7 @@ def _seen(data: list[LanguageData], name: str, seed: int) -> list[Floats]:
 
 
 def _unseen(data: list[LanguageData], name: str, seed: int) -> list[Floats]:
-    done = leave_systems_out(data, find_surrogate(name), 1, seed)
+    done = leave_systems_out(data, find_surrogate(name), Repeats(1, seed))
     return [item.predicted[0] for item in done]
 
 

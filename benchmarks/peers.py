@@ -49,9 +49,9 @@ class Peer:
 
     Attributes:
         name: Name in tables.
-        agreement: Largest difference of coefficients (log-odds) its own tolerance explains.
+        agreement: Largest difference of coefficients (logits) its own tolerance explains.
         prepare: Turn points of the first system and battles, each of shape (M,), into its input.
-        fit: Fit that input; returns coefficients in log-odds, shape (S,).
+        fit: Fit that input; returns coefficients in logits, shape (S,).
     """
 
     name: str
@@ -163,7 +163,7 @@ def arena_rank_peer() -> Peer:
 
 
 def _arena_rank_model(systems: int) -> Any:  # noqa: ANN401
-    """Return a model whose ratings are log-odds around 0.
+    """Return a model whose ratings are logits around 0.
 
     Its ridge on the information of the sandwich, 1e-5 a battle, would narrow intervals by percents
     where battles are many; a smaller one only keeps the matrix regular.

@@ -18,6 +18,7 @@ TEXTS = sorted(
     for path in ROOT.glob(pattern)
     if path.suffix in {".md", ".ipynb", ".py"}
 )
+TEMPLATES = sorted((ROOT / "surrogate/publish/site/templates").iterdir())
 
 OLD_WORDS = {
     r"mend(?:s|ed|ing)?": "hint, or fix",
@@ -27,6 +28,8 @@ OLD_WORDS = {
     r"fences?": "delimiters",
     r"drivers": "attributions",
     r"learners?": "surrogate",
+    r"(?<!logits \()(?<!logit \| )log-odds": "logits",
+    r"chances": "p-values, or probabilities",
     r"hold_tournaments|hold_panel|hold_session": "bootstrap, aggregate or evaluate",
     r"own_tests": "builtin_tests",
     r"told apart": "distinguishable",
@@ -91,7 +94,7 @@ def test_words_are_those_of_the_field(word):
     pattern = re.compile(rf"(?<![A-Za-z])(?:{word})(?![a-z])", re.IGNORECASE)
     found = [
         f"{shown(path)}:{number}: {line.strip()[:80]}"
-        for path in [*MODULES, *TEXTS]
+        for path in [*MODULES, *TEXTS, *TEMPLATES]
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if pattern.search(line)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +13,8 @@ from pydantic import ValidationError
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
+from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
 from arena.data.schema import (
     ANSWER_KEY,
@@ -37,52 +39,68 @@ ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIX
 
 @dataclass(frozen=True)
 class Arena:
-    """An arena: questions, the systems' answers, and pairwise judgments of them.
+    """An arena: questions, the systems' answers, and judgments or published ratings of them.
 
     Attributes:
         info: Name, languages, systems, reference system.
         queries: Columns ``query_id, language, query, passages``.
         answers: Columns ``query_id, language, system, answer`` (raw output).
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
+        published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
+            NaN without an error), also of systems that the arena does not have.
     """
 
     info: ArenaInfo
     queries: pd.DataFrame
     answers: pd.DataFrame
     judgments: pd.DataFrame
+    published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Names of the judges, sorted."""
-        return tuple(sorted(self.judgments["judge"].unique()))
+        """Names of those who judged, or whose ratings are published, sorted."""
+        return tuple(sorted({*self.judgments["judge"], *self.published_ratings["judge"]}))
+
+    @property
+    def rated_systems(self) -> tuple[str, ...]:
+        """Systems of the arena that are judged or have a published rating, sorted."""
+        published = set(self.published_ratings["system"]) & set(self.info.systems)
+        return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
 
     def judged_by(self, judge: str | None = None) -> Arena:
-        """Keep one judge's judgments.
+        """Keep one judge's judgments, or published ratings.
 
         Args:
-            judge: Name of the judge; may be left out where the arena has only one.
+            judge: Name of the judge; may be left out where the arena has only one, not counting
+                further columns of published ratings (``published:length_controlled_winrate``).
 
         Raises:
-            UsageError: If there is no judgment, no such judge, or a choice to be made.
+            UsageError: If there is no judgment and no published rating, no such judge, or a
+                choice to be made.
         """
-        if not self.judges:
+        names = self.judges
+        if not names:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
-        if judge is None and len(self.judges) > 1:
-            raise UsageError(f"several judges, choose one: {', '.join(self.judges)}")
-        chosen = self.judges[0] if judge is None else judge
-        if chosen not in self.judges:
-            raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(self.judges)}")
-        kept = self.judgments[self.judgments["judge"] == chosen].reset_index(drop=True)
-        return replace(self, judgments=kept)
+        main = [name for name in names if name.rpartition(":")[0] not in names]
+        if judge is None and len(main) > 1:
+            raise UsageError(f"several judges, choose one: {', '.join(names)}")
+        chosen = main[0] if judge is None else judge
+        if chosen not in names:
+            raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(names)}")
+        judgments, published = (
+            table[table["judge"] == chosen].reset_index(drop=True)
+            for table in (self.judgments, self.published_ratings)
+        )
+        return replace(self, judgments=judgments, published_ratings=published)
 
 
 def read_arena(folder: Path | str) -> Arena:
     """Read and check an arena folder.
 
     Args:
-        folder: Holds ``arena.json`` and the files ``queries``, ``answers`` and ``judgments``
-            (optional), each as ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not
-            queries) or ``.parquet``.
+        folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
+            ``published_ratings`` (both optional), each as ``.jsonl``, ``.jsonl.gz``,
+            ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.
@@ -92,15 +110,28 @@ def read_arena(folder: Path | str) -> Arena:
     info = read_info(folder)
     queries = _read_queries(_table_file(folder, "queries"))
     answers = _read_answers(_table_file(folder, "answers"))
-    judgments_file = find_table_file(folder, "judgments")
-    judgments = read_rows(judgments_file) if judgments_file else None
-    return checked_arena(info, queries, answers, judgments)
+    judgments, published = (
+        read_rows(path) if (path := find_table_file(folder, name)) else None
+        for name in ("judgments", PUBLISHED_TABLE)
+    )
+    return checked_arena(info, queries, answers, judgments, published)
 
 
 def checked_arena(
-    info: ArenaInfo, queries: Rows, answers: Rows, judgments: Rows | None = None
+    info: ArenaInfo,
+    queries: Rows,
+    answers: Rows,
+    judgments: Rows | None = None,
+    published: Rows | None = None,
 ) -> Arena:
     """Build an arena from rows, checking each table and what ties them together.
+
+    Args:
+        info: What ``arena.json`` says.
+        queries: Questions.
+        answers: Answers.
+        judgments: Judgments, if any.
+        published: Published ratings, if any; see ``arena.data.published``.
 
     Raises:
         DataError: With every problem of every table.
@@ -110,7 +141,9 @@ def checked_arena(
     judgments = _with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
     parts = [(queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)]
     problems = [problem for rows, schema in parts for problem in _row_problems(rows, schema)]
+    ratings = no_published_ratings()
     if not problems:
+        ratings, faults = _published(published, info, queries, judgments)
         problems = [
             *duplicates(queries, QUESTION_KEY, "query"),
             *duplicates(answers, ANSWER_KEY, "answer"),
@@ -122,6 +155,7 @@ def checked_arena(
             *undeclared(judgments, "system_b", info.systems, "systems"),
             *self_judgments(judgments),
             *reference_problems(info),
+            *faults,
         ]
     if problems:
         raise DataError(problems)
@@ -130,7 +164,18 @@ def checked_arena(
         _typed(queries.table, QUERIES),
         _typed(answers.table, ANSWERS),
         _typed(judgments.table, JUDGMENTS),
+        ratings,
     )
+
+
+def _published(
+    rows: Rows | None, info: ArenaInfo, queries: Rows, judgments: Rows
+) -> tuple[pd.DataFrame, list[Problem]]:
+    if rows is None:
+        return no_published_ratings(), []
+    asked = {str(name): len(part) for name, part in queries.table.groupby("language")}
+    judges = sorted(set(judgments.table["judge"]))
+    return published_ratings(rows, info.languages, asked, judges)
 
 
 def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
@@ -184,7 +229,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
         suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``,
-            ``.parquet``.
+            ``.parquet``; published ratings are always CSV.
 
     Raises:
         UsageError: If the suffix is another one, or the folder holds a table in another format
@@ -200,6 +245,11 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
         path.write_text(text + "\n", encoding="utf-8")
     for name, table in zip(TABLES, (arena.queries, arena.answers, arena.judgments), strict=True):
         write_rows(table, folder / f"{name}{suffix}")
+    published = folder / f"{PUBLISHED_TABLE}.csv"
+    if len(arena.published_ratings):
+        write_rows(arena.published_ratings, published)
+    else:
+        published.unlink(missing_ok=True)
 
 
 def read_info(folder: Path) -> ArenaInfo:
@@ -258,11 +308,12 @@ def _read_answers(path: Path) -> Rows:
 
 
 def _refuse_other_formats(folder: Path, suffix: str) -> None:
+    written = dict.fromkeys(TABLES, suffix) | {PUBLISHED_TABLE: ".csv"}
     others = [
         f"{name}{other}"
-        for name in TABLES
+        for name, own in written.items()
         for other in SUFFIXES
-        if other != suffix and (folder / f"{name}{other}").is_file()
+        if other != own and (folder / f"{name}{other}").is_file()
     ]
     if others:
         raise UsageError(

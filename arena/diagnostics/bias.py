@@ -244,7 +244,7 @@ def length_table(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns ``language, judge, decided`` (battles one system wins, answers of unlike length),
-        ``longer_won, share, low, high`` (a Wilson interval of 95%), ``slope`` (log-odds a
+        ``longer_won, share, low, high`` (a Wilson interval of 95%), ``slope`` (logits a
         standard unit), ``slope_error`` (standard error clustered by question), ``same_length``
         and ``missing`` (decided battles left out: one answer or both are absent). NaN where a
         slope is not defined, or infinite for want of exceptions. The Wilson interval takes

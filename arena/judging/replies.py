@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from arena.llm.replies import Completion, UnparsableError, candidate_masses
+from arena.llm.replies import THOUGHTS, Completion, UnparsableError, candidate_masses
 
 Winner = Literal["a", "b", "tie"]
 
@@ -29,7 +29,6 @@ _QUOTED_ANSWER = re.compile(
     r".*?\[The End of Assistant \1's Answer\2\]",
     re.DOTALL | re.IGNORECASE,
 )
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _FORMAT = re.compile(
     r"\[\[A\]\]\W{0,3} if\b[^\n]{1,80}?\[\[B\]\]\W{0,3} if\b[^\n]{1,80}?"
     r"\[\[C\]\]\W{0,3} (?:for|if)\b",
@@ -66,7 +65,7 @@ def read_verdict(text: str) -> ReadVerdict:
     Args:
         text: What the judge replied.
     """
-    own = _FORMAT.sub(" ", _QUOTED_ANSWER.sub(" ", _THOUGHTS.sub(" ", text)))
+    own = _FORMAT.sub(" ", _QUOTED_ANSWER.sub(" ", THOUGHTS.sub(" ", text)))
     letters = [unicodedata.normalize("NFKC", found).upper() for found in _VERDICT.findall(own)]
     if not letters:
         return ReadVerdict(None)

@@ -41,6 +41,9 @@ LEAST_LOGPROB = -9999.0
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
+THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+"""What some models write before their answer; thoughts that do not end go on to the end."""
+
 Alternatives = tuple[tuple[str, float], ...]
 
 

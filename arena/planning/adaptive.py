@@ -148,7 +148,7 @@ class AdaptivePairing:
         mostly against its equals.
 
         Returns:
-            Columns ``system, rating, standard_error``, best first: coefficients in log-odds, of
+            Columns ``system, rating, standard_error``, best first: coefficients in logits, of
             mean 0 up to the prior, and how far the ratings of the whole arena may lie from them;
             0 once all items are judged.
         """

@@ -41,7 +41,7 @@ class AnswerStrengths:
     """The posterior given some battles.
 
     Attributes:
-        answers: Strengths of answers, in log-odds, shape (Q, S).
+        answers: Strengths of answers, in logits, shape (Q, S).
         systems: Strengths of systems, shape (S,).
         dispersion: Variance of an outcome over p (1 - p), by question, shape (Q,).
         posterior: Their covariance.

@@ -91,6 +91,12 @@ class Battles:
         return replace(battles, covariates=covariates)
 
     @classmethod
+    def none(cls, systems: Sequence[str], questions: Sequence[str]) -> Battles:
+        """Return what there is where nobody has judged: systems and questions without battles."""
+        nobody = np.empty(0, dtype=np.intp)
+        return cls(tuple(systems), nobody, nobody, nobody, nobody, len(questions), tuple(questions))
+
+    @classmethod
     def from_codes(
         cls,
         side_a: npt.ArrayLike,

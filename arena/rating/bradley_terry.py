@@ -39,7 +39,7 @@ DEFAULT_RIDGE = 0.1
 TIE_MODELS = ("half", "drop", "davidson", "rao-kupper")
 
 TOLERANCE = 1e-10
-"""Largest last step, in log-odds."""
+"""Largest last step, in logits."""
 RESAMPLE_TOLERANCE = 1e-7
 """The same of bootstrap resamples, of which only the spread counts."""
 NOISE = 1e-9
@@ -76,7 +76,7 @@ class BradleyTerryFit:
     Attributes:
         parameters: Coefficients, effects and tau, shape (R, K); NaN where the likelihood of a
             replicate has no maximum.
-        coefficients: Log-odds, centered on 0, shape (R, S).
+        coefficients: Logits, centered on 0, shape (R, S).
         effects: Coefficients of the covariates (the position effect, say), shape (R, C).
         tie_parameter: exp(tau), Davidson's nu or Rao and Kupper's eta, shape (R,), or None.
         ridge: Precision of the Gaussian prior.
@@ -260,7 +260,7 @@ def solve(
     Args:
         problem: Replicates.
         warm_start: What the replicates lie around; by default the fit of their mean.
-        tolerance: Largest last step of replicates, in log-odds.
+        tolerance: Largest last step of replicates, in logits.
     """
     replicates = problem.likelihood.replicates
     if warm_start is None:

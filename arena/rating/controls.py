@@ -1,6 +1,6 @@
 """Style of answers as covariates of battles, so that "longer wins" can be taken out.
 
-Contextual Bradley-Terry: the log-odds of a battle are the difference of the systems' coefficients
+Contextual Bradley-Terry: the logits of a battle are the difference of the systems' coefficients
 plus effects of how the two answers differ in style. The coefficients then compare systems at
 equal style (length-controlled and style-controlled ratings).
 """

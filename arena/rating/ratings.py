@@ -70,8 +70,8 @@ class Ratings:
             losses, ties, note``, best first; unrated systems last. ``note`` says why a system is
             unrated, or bounded by the prior only.
         tie_parameter: Davidson's nu or Rao and Kupper's eta; None without a model of ties.
-        position_effect: Advantage of side A in log-odds; None where it is not modeled.
-        controls: Columns ``control, effect, low, high``: the log-odds that one standard deviation
+        position_effect: Advantage of side A in logits; None where it is not modeled.
+        controls: Columns ``control, effect, low, high``: the logits that one standard deviation
             of difference in style brings; empty without controls.
         notes: Sentences on what limits the ratings.
         signature: Settings that reproduce them.
@@ -116,7 +116,7 @@ def rate(
         interval: ``bootstrap`` over questions (percentile), ``bca`` (bias-corrected and
             accelerated), ``sandwich`` (clustered by question), or ``none``.
         rounds: Bootstrap replicates.
-        scale: ``logit`` (log-odds, centered on 0) or ``elo`` (400 points a factor of ten in odds,
+        scale: ``logit`` (centered on 0) or ``elo`` (400 points a factor of ten in odds,
             centered on 1000).
         ridge: Precision of the Gaussian prior; by default 0 where the maximum likelihood exists,
             and 0.1 (with a note) elsewhere. Bootstrap samples without one have it by themselves.
@@ -243,11 +243,15 @@ def _table(
             "low": center + unit * spread.low,
             "high": center + unit * spread.high,
             "rank": pd.Series(coefficients).rank(ascending=False, method="min"),
-            **_ranks(coefficients, spread.replicates),
+            **ranks_and_tiers(coefficients, spread.replicates),
         }
     )
     table = everything.records().merge(rated, how="left", on="system")
-    table["note"] = _notes(table, fit.ridge)
+    return best_first(table.assign(note=_notes(table, fit.ridge)))
+
+
+def best_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Bring ratings to the columns, types and order of ``Ratings.table``."""
     ordered = table[list(RATING_COLUMNS)].astype(dict.fromkeys(_WHOLE, "Int64"))
     return ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
 
@@ -263,8 +267,13 @@ def _notes(table: pd.DataFrame, ridge: float) -> npt.NDArray[np.object_]:
     return np.select(list(reasons.values()), list(reasons), "").astype(object)
 
 
-def _ranks(coefficients: Floats, replicates: Floats) -> dict[str, npt.ArrayLike]:
-    """Return best rank, worst rank and tier of each system; missing where they are not made."""
+def ranks_and_tiers(coefficients: Floats, replicates: Floats) -> dict[str, npt.ArrayLike]:
+    """Return best rank, worst rank and tier of each system; missing where they are not made.
+
+    Args:
+        coefficients: Estimates, shape (S,).
+        replicates: Draws around them, shape (B, S); none where their errors are not known.
+    """
     if not len(replicates) or len(coefficients) > MOST_COMPARED:
         return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
     best, worst = rank_intervals(coefficients, replicates)

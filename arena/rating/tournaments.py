@@ -14,6 +14,7 @@ from arena.data.seeds import generator
 from arena.rating.battles import Battles, TieRule, checked_tie_rule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.pairs import Pairs, connected_groups
+from arena.rating.ratings import Ratings, rate
 from arena.statistics.bootstrap import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
@@ -22,7 +23,7 @@ Integers = npt.NDArray[np.int64]
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
 DECIMALS = 8
-"""Kept of coefficients (log-odds), so that what is learned from them rests on no rounding error."""
+"""Kept of coefficients (logits), so that what is learned from them rests on no rounding error."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Tournaments:
     Attributes:
         battles: The judgments; without ties where these are dropped.
         draws: How often each tournament drew each question, shape (T, Q).
-        coefficients: Bradley-Terry coefficients (log-odds, centered on 0), shape (T, S); NaN
+        coefficients: Bradley-Terry coefficients (logits, centered on 0), shape (T, S); NaN
             where a tournament holds no battle that connects the system with the others.
         questions_per_tournament: Questions drawn, with replacement, for each tournament.
         ties: How ties count: ``half`` a win for both, or ``drop``.
@@ -63,6 +64,15 @@ class Tournaments:
         times = rated.sum(axis=0)
         missing = np.full(len(times), np.nan)
         return np.asarray(np.divide(totals, times, out=missing, where=times > 0))
+
+    @property
+    def variance(self) -> Floats | None:
+        """Sampling variance of each rating, shape (S,), where coefficients do not tell it."""
+        return None
+
+    def rate(self) -> Ratings:
+        """Rate the systems by all judgments, with intervals, ranks and tiers."""
+        return rate(self.battles, ties=self.ties, seed=self.seed)
 
     @property
     def signature(self) -> str:

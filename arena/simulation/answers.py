@@ -80,16 +80,16 @@ def _citations(
     question: PosedQuestion, rates: ErrorRates, random: np.random.Generator
 ) -> list[str | None]:
     """Draw for each fact the right citation, none, or a wrong one."""
-    chances = random.random(FACTS_PER_ENTITY)
+    draws = random.random(FACTS_PER_ENTITY)
     wrong = [_wrong_citation(question, random) for _ in range(FACTS_PER_ENTITY)]
     missing_or_wrong = rates.missing_citation + rates.wrong_citation
     return [
         None
-        if chance < rates.missing_citation
+        if drawn < rates.missing_citation
         else wrong[fact]
-        if chance < missing_or_wrong
+        if drawn < missing_or_wrong
         else question.supports[fact]
-        for fact, chance in enumerate(chances)
+        for fact, drawn in enumerate(draws)
     ]
 
 

@@ -54,7 +54,7 @@ def clustered_slope(signed: Floats, clusters: npt.ArrayLike) -> tuple[float, flo
         clusters: Cluster of each row, such as its question, shape (N,).
 
     Returns:
-        The slope, in log-odds a root mean square of x, and its standard error (sandwich
+        The slope, in logits a root mean square of x, and its standard error (sandwich
         estimator, with the factor G / (G - 1) for G clusters); NaN where there is no finite
         slope, the error also with a single cluster.
     """

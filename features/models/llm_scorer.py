@@ -16,7 +16,7 @@ import numpy as np
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.replies import Completion, UnparsableError, expected_score
+from arena.llm.replies import THOUGHTS, Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
@@ -112,7 +112,6 @@ _RANGE_OR_SCALE = re.compile(
 _QUOTED = re.compile(
     r"\[The Start of the (\w{1,20}) (\w{1,20})\].*?\[The End of the \1 \2\]", re.DOTALL
 )
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def find_rating(text: str, prompt: str) -> Rating:
     Raises:
         UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
     """
-    own = _QUOTED.sub(_blanks, _THOUGHTS.sub(_blanks, text))
+    own = _QUOTED.sub(_blanks, THOUGHTS.sub(_blanks, text))
     found = list(_OWN_FORMAT[prompt].finditer(own)) or list(_LABELED.finditer(own))
     last = found[-1] if found else _BARE.fullmatch(own)
     if last is None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from rapidfuzz.fuzz import ratio
 
-from arena.llm.replies import Completion, UnparsableError
+from arena.llm.replies import THOUGHTS, Completion, UnparsableError
 from arena.llm.settings import Message, Prompt, canonical_json, digest
 from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
 
@@ -130,7 +130,6 @@ NONE = "none"
 ALIKE = 90.0
 """Percent of characters that must agree for a line to count as a copy of a sentence."""
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _ITEM = re.compile(
     r"(?:[-*•]|\(?\d{1,3}[.):]|statement\s{0,3}\d{0,3}\s{0,3}:)\s{1,8}", re.IGNORECASE
 )
@@ -173,7 +172,7 @@ def read_whole(completion: Completion) -> str:
     """
     if completion.finish_reason == "length":
         raise UnparsableError("the reply was cut off")
-    return _THOUGHTS.sub(" ", completion.text or "")
+    return THOUGHTS.sub(" ", completion.text or "")
 
 
 def find_verdicts(text: str, count: int) -> list[bool]:
@@ -204,7 +203,7 @@ def read_question(completion: Completion) -> str:
     Raises:
         UnparsableError: If there is none.
     """
-    for line in _lines(_THOUGHTS.sub(" ", completion.text or "")):
+    for line in _lines(THOUGHTS.sub(" ", completion.text or "")):
         question = _LABEL.sub("", line, count=1) if _LABEL.match(line) else line
         question = _MARKS.sub("", question).strip()
         if _WORD.search(question):

@@ -11,7 +11,6 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
-from arena.rating.battles import judged_systems
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
@@ -126,7 +125,7 @@ def build_board(
     X = with_answers(table, arena.answers)
     data = language_data(judged, X, how)
     if not data:
-        raise UsageError("no language has judgments to learn from")
+        raise UsageError("no language has judgments or published ratings to learn from")
     fits = fit_languages(data, surrogate, record.holdout, n_jobs, progress)
     parts = _Parts(arena, judged, table, X, fits, surrogate, record)
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
@@ -158,10 +157,11 @@ def _feature_table(
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:
     """Hold systems out where that says something: for R² of surrogates of single tournaments."""
-    systems = judged_systems(judged.judgments)
     if holdout is not None:
-        return check_holdout(holdout, systems)
-    return choose_holdout(systems, surrogate.seed) if surrogate.learns_tournaments else ()
+        return check_holdout(holdout, judged.rated_systems)
+    if not surrogate.learns_tournaments:
+        return ()
+    return choose_holdout(judged.rated_systems, surrogate.seed)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,6 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     ]
     ratings = pd.concat(rated, ignore_index=True)
     diagnoses = language_diagnoses(parts.judged)
-    judge = parts.judged.judges[0]
     return Board(
         features=parts.table,
         arena=_stacked(_arena_rows(fit) for fit in fits),
@@ -200,7 +199,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         examples=examples,
         surrogate_or_file=surrogate,
         judge_report=report_judge(
-            parts.arena.judgments, judge, diagnoses, records, parts.record.seed
+            parts.arena, parts.record.judge, diagnoses, records, parts.record.seed
         ),
         summary=summarize_board(
             parts.arena,

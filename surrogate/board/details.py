@@ -11,6 +11,7 @@ import pandas as pd
 from arena.data.folder import Arena
 from arena.data.seeds import seed_sequence
 from arena.rating.battles import Battles
+from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.statistics.rank_agreement import kendall_tau
 
@@ -97,7 +98,7 @@ def tiers_table(ratings: Ratings, language: str) -> pd.DataFrame:
         once); ``note`` (why a system has none). Best first; see ``arena.rating.intervals``.
     """
     table = ratings.table.assign(language=language)
-    reason = TOO_MANY if TOO_MANY in ratings.notes else ""
+    reason = next((note for note in ratings.notes if note in (TOO_MANY, NO_ERRORS)), "")
     unrated = table["rating"].isna()
     table["note"] = table["note"].where(unrated, reason)
     return table[TIER_COLUMNS]
@@ -113,6 +114,8 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
         Columns ``language, system, opponent, wins, losses, ties``, each pair in both directions;
         pairs that never met are not there. Sorted.
     """
+    if judgments.empty:
+        return pd.DataFrame(columns=WIN_COLUMNS)
     parts = [
         _of_language(Battles.from_judgments(rows), str(language))
         for language, rows in judgments.groupby("language")

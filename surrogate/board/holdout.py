@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 DEFAULT_HOLDOUT_SIZE = 2
 FEWEST_HELD_OUT = 2
 SMALLEST_SPREAD = 1e-6
-"""Held-out coefficients (log-odds) closer than this are equal: R² is not defined."""
+"""Held-out coefficients (logits) closer than this are equal: R² is not defined."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import ArenaError, UsageError
+from arena.data.folder import Arena
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.folder import FAILURES_FILE
-from arena.rating.battles import judged_systems
 from arena.statistics.significance import wilson_interval
 from surrogate.board.metaevaluations import (
     FILE_NAME,
@@ -257,6 +257,7 @@ def _usage(path: Path, judge: str) -> UsageCounts:
 
 ONE_ORDER = "no pair was judged in both orders"
 ALL_TIES = "every judgment is a tie"
+ONLY_RATINGS = "ratings are published, without judgments"
 ALL_LANGUAGES = "all languages"
 MOST_JUDGES = 20
 """Judges compared with a board's own: those that share the most items with it."""
@@ -265,7 +266,7 @@ _ITEM = ["language", "query_id", "first", "second"]
 
 
 def report_judge(
-    judgments: pd.DataFrame,
+    arena: Arena,
     judge: str,
     diagnoses: Mapping[str, Diagnosis],
     records: JudgingRecords,
@@ -274,22 +275,23 @@ def report_judge(
     """Sum up what is known of a judge.
 
     Args:
-        judgments: Those of all judges of the arena.
+        arena: The arena, with the judgments of all judges.
         judge: The judge.
         diagnoses: Diagnosis of its judgments in each language.
         records: What is known of it beside its judgments.
         seed: Seed of the bootstrap.
     """
-    own = judgments[judgments["judge"] == judge]
+    own = arena.judged_by(judge)
+    languages = {*own.judgments["language"], *own.published_ratings["language"]}
     return JudgeReport(
         judge=judge,
-        judgments=len(own),
-        systems=len(judged_systems(own)),
-        languages=tuple(sorted(own["language"].unique())),
+        judgments=len(own.judgments),
+        systems=len(own.rated_systems),
+        languages=tuple(sorted(languages)),
         flip_rate=_flip_rate(list(diagnoses.values())),
         position=_position(list(diagnoses.values())),
         length_preference=_length_preference(diagnoses),
-        agreement=_agreement(judgments, judge, seed),
+        agreement=_agreement(arena.judgments, judge, seed),
         failures=records.failures,
         usage=records.usage,
         metaevaluations=tuple(noted(entry) for entry in records.metaevaluations),
@@ -308,7 +310,7 @@ def _flip_rate(diagnoses: Sequence[Diagnosis]) -> FlipRate:
     items = sum(int(item.order_consistency["items"].sum()) for item in diagnoses)
     flipped = sum(int(item.order_consistency["flipped"].sum()) for item in diagnoses)
     if not items:
-        return FlipRate(items=0, flipped=0, reason=ONE_ORDER)
+        return FlipRate(items=0, flipped=0, reason=ONE_ORDER if diagnoses else ONLY_RATINGS)
     return FlipRate(items=items, flipped=flipped, rate=flipped / items)
 
 
@@ -316,7 +318,7 @@ def _position(diagnoses: Sequence[Diagnosis]) -> Position:
     decided = sum(int(item.position["decided"].sum()) for item in diagnoses)
     first = sum(int(item.position["won_by_a"].sum()) for item in diagnoses)
     if not decided:
-        return Position(first_wins=0, decided=0, reason=ALL_TIES)
+        return Position(first_wins=0, decided=0, reason=ALL_TIES if diagnoses else ONLY_RATINGS)
     low, high = wilson_interval([first], [decided])
     return Position(
         first_wins=first,
@@ -338,6 +340,8 @@ def _length_preference(diagnoses: Mapping[str, Diagnosis]) -> tuple[LengthPrefer
 
 def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgreement, ...]:
     """Compare the judge with every other one on the items both judged, languages together."""
+    if judge not in set(judgments["judge"]):
+        return ()
     table = verdicts(judgments)
     items = table[[*_ITEM, "judge"]].drop_duplicates()
     own = items.loc[items["judge"] == judge, _ITEM]

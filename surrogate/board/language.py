@@ -13,12 +13,18 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
-from arena.rating.ratings import Ratings, rate
+from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
-from surrogate.learning.cross_fitting import Outcome, Progress, leave_systems_out, run_tasks
+from surrogate.learning.cross_fitting import (
+    Outcome,
+    Progress,
+    Repeats,
+    leave_systems_out,
+    run_tasks,
+)
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
@@ -123,9 +129,7 @@ def fit_languages(
     return [
         LanguageFit(
             data=item,
-            ratings=rate(
-                item.tournaments.battles, ties=item.settings.ties, seed=item.settings.seed
-            ),
+            ratings=item.tournaments.rate(),
             holdout=held[place],
             unseen=unseen[place],
             compared={other.name: compared[place]},
@@ -142,7 +146,7 @@ def _unseen(
 ) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does once."""
     try:
-        return leave_systems_out(data, surrogate, 1, surrogate.seed, n_jobs, progress)
+        return leave_systems_out(data, surrogate, Repeats(1, surrogate.seed, n_jobs, progress))
     except UsageError as error:
         return [
             Outcome(

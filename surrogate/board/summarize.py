@@ -26,6 +26,7 @@ from surrogate.learning.surrogate import Surrogate
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
+PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
@@ -74,7 +75,14 @@ def summarize_board(
             questions_per_tournament=data.tournaments.questions_per_tournament,
             judgments=len(data.judgments),
             skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
-            notes=(*_training_notes(fit, surrogate), *_limits(diagnoses[code])),
+            notes=(
+                *_training_notes(fit, surrogate),
+                *(
+                    _limits(diagnoses[code])
+                    if code in diagnoses
+                    else _published_notes(fit, arena, settings.judge)
+                ),
+            ),
         )
     for language in sorted(set(arena.queries["language"]) - set(languages)):
         languages[language] = _unjudged_language(arena, language)
@@ -157,6 +165,24 @@ def _missing_values(missing: pd.DataFrame) -> dict[str, dict[str, int]]:
 def _limits(diagnosis: Diagnosis) -> list[str]:
     """Return what a diagnosis finds wrong with a language's judgments."""
     return [item.sentence for item in diagnosis.findings if item.severity != "info"]
+
+
+def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str]:
+    """Say what limits published ratings, and which do not belong to answers."""
+    yield PUBLISHED
+    yield from fit.ratings.notes
+    published, answers = arena.published_ratings, arena.answers
+    own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
+    answering = set(answers.loc[answers["language"] == fit.language, "system"])
+    without_answers = len(set(own["system"]) - answering)
+    if without_answers:
+        yield (
+            f"{without_answers} of {len(own)} published ratings are of systems without answers "
+            "here: nothing is learned from them"
+        )
+    unrated = len(answering - set(own["system"]))
+    if unrated:
+        yield f"{unrated} of {len(answering)} systems that answered have no published rating"
 
 
 def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:

@@ -133,12 +133,12 @@ def _print_ratings(rated: Ratings, diagnostics: list[dict[str, str]], as_json: b
     columns = [name for name in rated.table if name != "note" or rated.table["note"].any()]
     printing.print_columns("Ratings", rated.table, columns)
     if rated.position_effect is not None:
-        print(f"Advantage of side A: {rated.position_effect:+.3f} log-odds")
+        print(f"Advantage of side A: {rated.position_effect:+.3f} logits")
     if rated.tie_parameter is not None:
         print(f"Tie parameter: {rated.tie_parameter:.3f}")
     if len(rated.controls):
         printing.print_columns(
-            "Effect of one standard deviation of style (log-odds)",
+            "Effect of one standard deviation of style (logits)",
             rated.controls,
             list(rated.controls.columns),
         )

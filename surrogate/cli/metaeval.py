@@ -253,7 +253,7 @@ def compare(
     from surrogate.metaevaluation.memerag.comparison import compare_judges
     from surrogate.metaevaluation.memerag.evaluation import comparison_report
     from surrogate.metaevaluation.memerag.run_file import read_run
-    from surrogate.metaevaluation.runner import judges_of
+    from surrogate.metaevaluation.report import judges_of
 
     of_a, of_b = judges_of(read_run(run_a)), judges_of(read_run(run_b))
     comparisons = [

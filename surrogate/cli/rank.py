@@ -136,5 +136,5 @@ def _print_explanations(placed: RankedSystems) -> None:
             for entries in explained["neighbors"]
         ],
     )
-    title = "What moved their ratings (log-odds), and the systems nearest to them"
+    title = "What moved their ratings (logits), and the systems nearest to them"
     printing.print_columns(title, rows, ["language", "system", "attributions", "nearest"])

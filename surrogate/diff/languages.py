@@ -81,7 +81,7 @@ def difference_errors(old: Errors, new: Errors) -> tuple[Floats, Floats]:
     return np.sqrt(variance), np.asarray(freedom)
 
 
-def chances(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
+def p_values(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
     """Return two-sided p-values of changes; 1 for none at all, NaN where the error is not known.
 
     A change beside an error of 0 has no p-value: an interval without width says nothing.
@@ -171,7 +171,7 @@ def language_diff(old: Board, new: Board, kind: str, language: str) -> pd.DataFr
 def with_verdicts(table: pd.DataFrame) -> None:
     """Add ``p_value`` and ``verdict`` to a table of changes, and clear what was not tested."""
     comparable = (table["reason"] == "").to_numpy()
-    tested = chances(
+    tested = p_values(
         table["rating_change"].to_numpy(float),
         table["standard_error"].to_numpy(float),
         table["freedom"].to_numpy(float),
@@ -180,7 +180,7 @@ def with_verdicts(table: pd.DataFrame) -> None:
     untestable = comparable & table["p_value"].isna().to_numpy()
     table.loc[untestable, "reason"] = NO_INTERVAL
     both = zip(_presence(table), table["p_value"], strict=True)
-    table["verdict"] = [_verdict(presence, chance) for presence, chance in both]
+    table["verdict"] = [_verdict(presence, p_value) for presence, p_value in both]
 
 
 def rank_change(old: pd.Series, new: pd.Series, both: npt.NDArray[np.bool_]) -> Floats:
@@ -240,9 +240,9 @@ def _presence(table: pd.DataFrame) -> list[str]:
     return [NEW if old is not True else GONE if new is not True else "" for old, new in pairs]
 
 
-def _verdict(presence: str, chance: float) -> str:
+def _verdict(presence: str, p_value: float) -> str:
     if presence:
         return presence
-    if np.isnan(chance):
+    if np.isnan(p_value):
         return NOT_COMPARABLE
-    return MOVED if chance < LEVEL else WITHIN_NOISE
+    return MOVED if p_value < LEVEL else WITHIN_NOISE

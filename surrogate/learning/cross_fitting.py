@@ -6,7 +6,7 @@ same by an unseen system: it is held out of the answers, of the judgments and of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,12 +25,40 @@ from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 """Called with the stage, the steps done and the steps in all."""
+Rating = tuple[pd.DataFrame, dict[str, str]]
+"""Ratings of a table's systems, and language to why there are none."""
 
 FOLDS = 5
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 STAGE = "surrogates"
 HELD_OUT_COLUMNS = ["repeat", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How often surrogates are trained, from which seed, and by how many processes.
+
+    Attributes:
+        times: How often to split, draw or reseed (R).
+        seed: The user's seed.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called as trainings end.
+    """
+
+    times: int
+    seed: int
+    n_jobs: int = 1
+    progress: Progress | None = None
+
+    def reseeded(self, surrogate: Surrogate, *keys: str, pooled: bool | None = None) -> Surrogate:
+        """Return an unfitted surrogate for one training, in one process."""
+        pooled = surrogate.pooled if pooled is None else pooled
+        return reseeded(surrogate, derived_seed(self.seed, *keys), pooled=pooled, n_jobs=1)
+
+    def run(self, tasks: Sequence[Any]) -> list[Any]:
+        """Run delayed calls; see ``run_tasks``."""
+        return run_tasks(tasks, self.n_jobs, self.progress)
 
 
 @dataclass(frozen=True)
@@ -72,16 +100,28 @@ class Rated(Protocol):
 
 @dataclass(frozen=True)
 class HeldOutRatings:
-    """Ratings of systems by surrogates that did not see them.
+    """Ratings of systems by surrogates that did not see them, several times over.
 
     Attributes:
-        table: Columns ``repeat, language, system, rating, standard_error``, on the arena's scale;
-            NaN where the surrogate has no standard error.
+        table: Columns ``repeat, language, system, rating, standard_error``; NaN where there is
+            none.
         reasons: Language to why ratings are missing, without duplicates.
     """
 
     table: pd.DataFrame
     reasons: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def gathered(cls, ratings: Iterable[tuple[int, Rating]]) -> HeldOutRatings:
+        """Put together the ratings of all repeats, each with the number of its repeat."""
+        tables = [pd.DataFrame(columns=HELD_OUT_COLUMNS)]
+        reasons: dict[str, dict[str, None]] = {}
+        for repeat, (table, failures) in ratings:
+            tables.append(table.assign(repeat=repeat).reindex(columns=HELD_OUT_COLUMNS))
+            for language, reason in failures.items():
+                reasons.setdefault(language, {})[reason] = None
+        whole = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
+        return cls(whole, {language: tuple(items) for language, items in reasons.items()})
 
     def matrix(
         self, language: str, systems: Sequence[str], repeats: int, column: str = "rating"
@@ -91,6 +131,28 @@ class HeldOutRatings:
         wide = own.pivot(index="repeat", columns="system", values=column)
         arranged = wide.reindex(index=range(repeats), columns=list(systems))
         return np.asarray(arranged, dtype=np.float64)
+
+    def outcome(
+        self, data: LanguageData, repeats: int, truth: Floats | None = None, r2: float | None = None
+    ) -> Outcome:
+        """Hold the ratings of a language against the arena's, or against a truth of each repeat.
+
+        Args:
+            data: The language.
+            repeats: How many repeats there are (R).
+            truth: Ratings to compare with, shape (R, S); the arena's if None.
+            r2: The protocol's own R², if it has one.
+        """
+        errors = self.matrix(data.language, data.systems, repeats, "standard_error")
+        return Outcome(
+            data.language,
+            data.systems,
+            self.matrix(data.language, data.systems, repeats),
+            np.tile(data.truth, (repeats, 1)) if truth is None else truth,
+            standard_errors=errors if np.isfinite(errors).any() else None,
+            r2=r2,
+            reasons=self.reasons.get(data.language, ()),
+        )
 
 
 def everything_left(
@@ -114,10 +176,7 @@ def judged_answers(
 def leave_systems_out(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    repeats: int,
-    seed: int,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    repeats: Repeats,
     training: Training = everything_left,
 ) -> list[Outcome]:
     """Rate every system by a surrogate that has seen neither its answers nor its judgments.
@@ -126,40 +185,20 @@ def leave_systems_out(
         languages: Languages.
         surrogate: What to train.
         repeats: How often to split the systems.
-        seed: The user's seed.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
         training: What may be learned from, where it is less than all that is left; must not look
             at the held-out systems.
 
     Raises:
         UsageError: With fewer than five systems.
     """
-    rated = held_out_ratings(
-        languages, surrogate, repeats, seed, n_jobs, progress, training=training
-    )
-    return [_outcome(data, rated, repeats) for data in languages]
-
-
-def _outcome(data: LanguageData, rated: HeldOutRatings, repeats: int) -> Outcome:
-    errors = rated.matrix(data.language, data.systems, repeats, "standard_error")
-    return Outcome(
-        data.language,
-        data.systems,
-        rated.matrix(data.language, data.systems, repeats),
-        np.tile(data.truth, (repeats, 1)),
-        standard_errors=errors if np.isfinite(errors).any() else None,
-        reasons=rated.reasons.get(data.language, ()),
-    )
+    rated = held_out_ratings(languages, surrogate, repeats, training=training)
+    return [rated.outcome(data, repeats.times) for data in languages]
 
 
 def held_out_ratings(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    repeats: int,
-    seed: int,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    repeats: Repeats,
     *,
     training: Training = everything_left,
     rated: Rated = judged_answers,
@@ -174,40 +213,38 @@ def held_out_ratings(
         languages: Languages.
         surrogate: What to train.
         repeats: How often to split the systems.
-        seed: The user's seed.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
         training: What may be learned from.
         rated: What is rated of the held-out systems.
 
     Raises:
         UsageError: With fewer than five systems.
     """
-    folds = system_folds(languages, repeats, seed)
-    groups = [list(languages)] if surrogate.pooled else [[data] for data in languages]
     tasks = [
-        delayed(_rate_fold)(
-            group,
-            reseeded(surrogate, derived_seed(seed, str(repeat), str(number)), n_jobs=1),
-            fold,
+        (
             repeat,
-            training,
-            rated,
+            delayed(_rate_fold)(
+                group,
+                repeats.reseeded(surrogate, str(repeat), str(number)),
+                fold,
+                repeat,
+                training,
+                rated,
+            ),
         )
-        for repeat, number, fold in folds
-        for group in groups
+        for repeat, number, fold in system_folds(languages, repeats)
+        for group in grouped(languages, surrogate)
     ]
-    tables, reasons = [], dict[str, dict[str, None]]()
-    for table, failures in run_tasks(tasks, n_jobs, progress):
-        tables.append(table)
-        for language, reason in failures.items():
-            reasons.setdefault(language, {})[reason] = None
-    whole = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-    return HeldOutRatings(whole, {language: tuple(items) for language, items in reasons.items()})
+    done = repeats.run([task for _, task in tasks])
+    return HeldOutRatings.gathered(zip([repeat for repeat, _ in tasks], done, strict=True))
+
+
+def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
+    """Put together the languages that a surrogate learns from together."""
+    return [list(languages)] if surrogate.pooled else [[data] for data in languages]
 
 
 def system_folds(
-    languages: Sequence[LanguageData], repeats: int, seed: int
+    languages: Sequence[LanguageData], repeats: Repeats
 ) -> list[tuple[int, int, list[str]]]:
     """Split the systems into folds to hold out, the same in every language.
 
@@ -225,8 +262,8 @@ def system_folds(
         )
     return [
         (repeat, number, fold)
-        for repeat in range(repeats)
-        for number, fold in enumerate(folds_of(systems, seed, "systems", str(repeat)))
+        for repeat in range(repeats.times)
+        for number, fold in enumerate(folds_of(systems, repeats.seed, "systems", str(repeat)))
     ]
 
 
@@ -244,7 +281,7 @@ def _rate_fold(
     repeat: int,
     training: Training,
     rated: Rated,
-) -> tuple[pd.DataFrame, dict[str, str]]:
+) -> Rating:
     parts, rows, origins = [], [], dict[str, float]()
     failures: dict[str, str] = {}
     for data in languages:
@@ -259,16 +296,13 @@ def _rate_fold(
             rows.append(rated(data, held, repeat))
             origins[data.language] = data.origin_of(part)
     if not rows:
-        return pd.DataFrame(columns=HELD_OUT_COLUMNS), failures
+        return pd.DataFrame(columns=["language", "system", "rating"]), failures
     table, reasons = train_and_rate(surrogate, parts, pd.concat(rows))
     moved = table["rating"] + table["language"].map(origins)
-    table = table.assign(repeat=repeat, rating=moved)
-    return table.reindex(columns=HELD_OUT_COLUMNS), failures | reasons
+    return table.assign(rating=moved), failures | reasons
 
 
-def train_and_rate(
-    surrogate: Surrogate, parts: Sequence[LanguageData], X: pd.DataFrame
-) -> tuple[pd.DataFrame, dict[str, str]]:
+def train_and_rate(surrogate: Surrogate, parts: Sequence[LanguageData], X: pd.DataFrame) -> Rating:
     """Train a surrogate on some languages and rate the systems of a table.
 
     Returns:

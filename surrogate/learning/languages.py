@@ -13,6 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.rating.battles import TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.published import published_tournaments
 from arena.rating.tournaments import (
     DEFAULT_QUESTIONS,
     DEFAULT_TOURNAMENTS,
@@ -41,6 +42,13 @@ class TournamentSettings:
             judgments, self.tournaments, self.questions, self.ties, self.ridge, self.seed
         )
 
+    def around(self, published: pd.DataFrame, questions: Sequence[str]) -> Tournaments:
+        """Draw tournaments around the published ratings of one language's systems."""
+        return published_tournaments(
+            *(published, questions, self.tournaments, self.questions),
+            *(self.ties, self.ridge, self.seed),
+        )
+
     def __str__(self) -> str:
         """Return the settings as part of a signature."""
         return (
@@ -49,16 +57,19 @@ class TournamentSettings:
         )
 
 
+NO_JUDGMENTS = "{}: ratings are published, there are no judgments to take part of"
+
+
 @dataclass(frozen=True)
 class LanguageData:
-    """Judgments and features of one language.
+    """Judgments, or published ratings, and features of one language.
 
     Attributes:
         language: Language code.
-        judgments: Judgments of one judge.
+        judgments: Judgments of one judge; none where ratings are published.
         X: Features of every system's answers to every question.
         questions: Every question of the language, judged or not.
-        tournaments: Tournaments of the judgments.
+        tournaments: Tournaments of the judgments, or around the published ratings.
         settings: How they are drawn.
     """
 
@@ -76,7 +87,7 @@ class LanguageData:
 
     @property
     def truth(self) -> Floats:
-        """The arena's rating of each judged system (log-odds), shape (S,); NaN without."""
+        """The arena's rating of each judged system (logits), shape (S,); NaN without."""
         return self.tournaments.mean_coefficients
 
     def rows(
@@ -84,7 +95,7 @@ class LanguageData:
     ) -> pd.DataFrame:
         """Features of some systems' answers, by default the judged ones, to some questions.
 
-        By default those to the judged questions.
+        By default those to the judged questions: all of them where ratings are published.
         """
         names = self.systems if systems is None else systems
         asked = self.tournaments.battles.questions if questions is None else questions
@@ -100,9 +111,13 @@ class LanguageData:
     def without(self, systems: Sequence[str]) -> LanguageData:
         """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
 
+        Published ratings of the others stay as they are.
+
         Raises:
             UsageError: If no judgment is left.
         """
+        if self.judgments.empty:
+            return replace(self.hiding(systems), tournaments=self.tournaments.without(systems))
         names, rows = set(systems), self.judgments
         left = rows[~rows["system_a"].isin(names) & ~rows["system_b"].isin(names)]
         return self.hiding(systems).judged_by(left)
@@ -120,6 +135,8 @@ class LanguageData:
         Raises:
             UsageError: If there is none.
         """
+        if self.judgments.empty:
+            raise UsageError(NO_JUDGMENTS.format(self.language))
         if judgments.empty:
             raise UsageError(f"{self.language}: no judgments are left to learn from")
         tournaments = self.settings.bootstrap(judgments)
@@ -162,12 +179,12 @@ def language_data(
     """Arrange an arena's judged languages.
 
     Args:
-        judged: Arena with the judgments of one judge.
+        judged: Arena with the judgments, or the published ratings, of one judge.
         X: Feature table.
         settings: How tournaments are drawn.
 
     Returns:
-        One a language with judgments, sorted by language.
+        One a language with judgments or published ratings, sorted by language.
     """
     questions = {
         str(language): tuple(sorted(rows["query_id"]))
@@ -175,11 +192,17 @@ def language_data(
     }
     told = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
     features = {str(language): rows for language, rows in told.groupby("language")}
+    published = judged.published_ratings
+    known = published[published["system"].isin(judged.info.systems)]
     arranged = []
-    for code, rows in judged.judgments.groupby("language"):
-        language = str(code)
-        judgments = rows.sort_values(["query_id", "system_a", "system_b", "winner"])
-        tournaments = settings.bootstrap(judgments)
+    for language in sorted({*judged.judgments["language"], *known["language"]}):
+        judgments = judged.judgments[judged.judgments["language"] == language]
+        judgments = judgments.sort_values(["query_id", "system_a", "system_b", "winner"])
+        tournaments = (
+            settings.bootstrap(judgments)
+            if len(judgments)
+            else settings.around(known[known["language"] == language], questions[language])
+        )
         own = features.get(language, X.iloc[:0])
         arranged.append(
             LanguageData(language, judgments, own, questions[language], tournaments, settings)

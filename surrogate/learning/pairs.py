@@ -66,6 +66,8 @@ class PairwiseSurrogate(FeatureSurrogate):
         if systems < FEWEST_SYSTEMS or not used.any():
             place = "" if self.pooled else f"{sets[0].language}: "
             raise UsageError(TOO_FEW.format(place, systems, int(used.sum()), FEWEST_SYSTEMS))
+        if not any(item.ratings.counts.any() for item in sets):
+            raise UsageError("no battle between answers to train on: only ratings are known")
         parts = [self._matchups(item) for item in sets]
         differences = np.concatenate([part.differences for part in parts])
         points = np.concatenate([part.points for part in parts])

@@ -88,7 +88,7 @@ class Surrogate(Protocol):
                 ``answer``, are there for surrogates that read them. A row that stands twice
                 counts twice.
             ratings: Language to tournaments, or a table ``language, system, rating`` with or
-                without ``variance`` (in squared log-odds).
+                without ``variance`` (in squared logits).
 
         Raises:
             UsageError: If no language can be learned from; ``failures_`` says why.
@@ -103,7 +103,7 @@ class Surrogate(Protocol):
 
         Returns:
             Columns ``language, system, rating, answers``, sorted by language and system; with a
-            ``standard_error`` where the surrogate has one. The rating (log-odds) is NaN in a
+            ``standard_error`` where the surrogate has one. The rating (logits) is NaN in a
             language that was not learned from and for a system without feature values.
 
         Raises:
@@ -124,7 +124,7 @@ class Surrogate(Protocol):
         """
 
     def attributions(self, X: pd.DataFrame) -> pd.DataFrame | None:
-        """Say what each feature adds to a system's rating (log-odds).
+        """Say what each feature adds to a system's rating (logits).
 
         Returns:
             Columns ``language, system, feature, contribution``; None where that is not known.

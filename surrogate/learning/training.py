@@ -30,7 +30,7 @@ class TrainingRatings:
         systems: The S systems.
         questions: The Q questions that were judged; none where only ratings are known.
         draws: How often each sample holds each question, shape (T, Q).
-        coefficients: Rating of each system in each sample (log-odds), shape (T, S); NaN where it
+        coefficients: Rating of each system in each sample (logits), shape (T, S); NaN where it
             has none.
         first: Index of each pair's first system, shape (P,); no pairs where only ratings are
             known.
@@ -103,6 +103,7 @@ def _of_tournaments(tournaments: Tournaments) -> TrainingRatings:
         second=battles.second,
         points=battles.points,
         counts=battles.counts,
+        variance=tournaments.variance,
     )
 
 

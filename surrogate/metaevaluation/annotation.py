@@ -9,24 +9,26 @@ mention.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated, Any
 
 import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
 
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.rows import CSV_SUFFIXES, Rows, read_rows, row_suffix, write_rows
-from arena.statistics.raters import Label, RatedItems, code_ratings
+from arena.data.rows import CSV_SUFFIXES, read_rows, row_suffix, write_rows
+from arena.statistics.raters import RatedItems, code_ratings
 from surrogate.metaevaluation.memerag.reading import (
     CHALLENGING,
     COARSE_OF_FINE,
     NOT_SUPPORTED,
-    RELEVANCE,
     SENTENCE_KEY,
     SUPPORTED,
-    canonical_label,
+    Label,
 )
+from surrogate.metaevaluation.reading import in_order, raise_if, refuse, validated_records
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,29 @@ LABEL_COLUMNS = [*SENTENCE_KEY, "factuality", "fine_grained_factuality", "releva
 _ANSWERS = {"yes": True, "y": True, "1": True, "no": False, "n": False, "0": False}
 
 
+def _yes_or_no(said: object) -> bool:
+    answer = _ANSWERS.get(str(said).strip().casefold())
+    if answer is None:
+        raise refuse("is no answer", "write yes or no")
+    return answer
+
+
+class SheetKey(BaseModel):
+    """A row of a sheet that came back, but for the answers."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    language: object
+    query_id: object
+    sentence_id: object
+    relevance: Label | None = None
+    comments: object = None
+
+
+_ANSWERED: Any = (Annotated[bool, BeforeValidator(_yes_or_no)] | None, None)
+_SHEET_ROW = create_model("SheetRow", __base__=SheetKey, **dict.fromkeys(QUESTIONS, _ANSWERED))
+
+
 def annotation_sheet(sentences: pd.DataFrame) -> pd.DataFrame:
     """Make a sheet for one annotator, without the labels that there are.
 
@@ -260,10 +285,26 @@ def read_sheet(path: Path | str) -> pd.DataFrame:
     if absent and not rows.problems:
         fault, hint = "this column is missing", "keep all columns of the sheet"
         raise DataError([Problem(rows.source, None, name, None, fault, hint) for name in absent])
-    problems = list(rows.problems)
-    labeled = [] if absent else _labeled(rows, problems)
-    if problems:
-        raise DataError(sorted(problems, key=lambda problem: problem.line or 0))
+    problems: list[Problem] = []
+    labeled: list[dict[str, object]] = []
+    seen: dict[tuple[object, ...], int] = {}
+    for line, row in validated_records(rows, _SHEET_ROW, problems):
+        known: dict[str, Any] = dict.fromkeys(LABEL_COLUMNS) | row.model_dump()
+        key = tuple(known[name] for name in SENTENCE_KEY)
+        first = seen.setdefault(key, line)
+        if first != line:
+            where = (rows.source, line, "sentence_id", key[-1])
+            problems.append(Problem(*where, f"stands on line {first} already", "keep one of them"))
+            continue
+        answers = {name: known[name] for name in QUESTIONS if known[name] is not None}
+        question = next_question(answers) if answers else None
+        if question is not None:
+            fault, hint = "is not answered", f"answer: {question.text}"
+            problems.append(Problem(rows.source, line, question.name, None, fault, hint))
+        elif answers:
+            known |= asdict(annotate(answers))
+        labeled.append(known)
+    raise_if(in_order(problems))
     return pd.DataFrame(labeled, columns=LABEL_COLUMNS, dtype=object)
 
 
@@ -289,70 +330,9 @@ def ratings_of_sheets(sheets: Sequence[pd.DataFrame], field: str = "factuality")
         raise UsageError("there are no sheets; give one at least")
     labels = [sheet.set_index(SENTENCE_KEY)[field].rename(n) for n, sheet in enumerate(sheets)]
     joint = pd.concat(labels, axis=1, sort=False).astype(object)
-    rows: list[list[Label | None]] = joint.where(joint.notna(), None).to_numpy().tolist()
+    rows: list[list[str | None]] = joint.where(joint.notna(), None).to_numpy().tolist()
     return code_ratings(rows)
 
 
 def _numbered(passages: Sequence[str]) -> str:
     return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(passages, start=1))
-
-
-def _labeled(rows: Rows, problems: list[Problem]) -> list[dict[str, object]]:
-    labeled: list[dict[str, object]] = []
-    seen: dict[tuple[object, ...], int] = {}
-    for line, record in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
-        where = (rows.source, int(line))
-        row = {str(name): value for name, value in record.items()}
-        key = tuple(row[name] for name in SENTENCE_KEY)
-        if key in seen:
-            fault = f"stands on line {seen[key]} already"
-            problems.append(Problem(*where, "sentence_id", key[-1], fault, "keep one of them"))
-            continue
-        seen[key] = int(line)
-        labeled.append(_row(row, where, problems))
-    return labeled
-
-
-def _row(
-    row: Mapping[str, object], where: tuple[str, int], problems: list[Problem]
-) -> dict[str, object]:
-    for name in SENTENCE_KEY:
-        if row[name] is None:
-            problems.append(Problem(*where, name, None, "is missing", "copy it from the sheet"))
-    labels: dict[str, object] = {name: row[name] for name in SENTENCE_KEY}
-    labels["comments"] = row.get("comments")
-    labels["relevance"] = _relevance(row["relevance"], where, problems)
-    return labels | _factuality(row, where, problems)
-
-
-def _factuality(
-    row: Mapping[str, object], where: tuple[str, int], problems: list[Problem]
-) -> dict[str, object]:
-    nothing: dict[str, object] = {"factuality": None, "fine_grained_factuality": None}
-    given = {name: str(row[name]).strip() for name in QUESTIONS if row[name] is not None}
-    for name, said in given.items():
-        if said.casefold() not in _ANSWERS:
-            problems.append(Problem(*where, name, said, "is no answer", "write yes or no"))
-    if not given or any(said.casefold() not in _ANSWERS for said in given.values()):
-        return nothing
-    answers = {name: _ANSWERS[said.casefold()] for name, said in given.items()}
-    open_question = next_question(answers)
-    if open_question is not None:
-        hint = f"answer: {open_question.text}"
-        problems.append(Problem(*where, open_question.name, None, "is not answered", hint))
-        return nothing
-    label = annotate(answers)
-    return {
-        "factuality": label.factuality,
-        "fine_grained_factuality": label.fine_grained_factuality,
-    }
-
-
-def _relevance(given: object, where: tuple[str, int], problems: list[Problem]) -> str | None:
-    if given is None:
-        return None
-    label = canonical_label("relevance", str(given))
-    if label is None:
-        hint = f"use one of {', '.join(RELEVANCE)}"
-        problems.append(Problem(*where, "relevance", given, "is no label of this field", hint))
-    return label

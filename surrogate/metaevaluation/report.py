@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from arena.llm.usage import Usage
 from surrogate.board.metaevaluations import MetaEvaluation
 
 NO_VALUE = "–"
+BY_JUDGE = ["judge", "prompt"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,35 @@ def table_records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return list(plain.to_dict(orient="records"))
 
 
+def metaevaluations(
+    scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Sequence[str]
+) -> list[MetaEvaluation]:
+    """Sum up scores for an arena's ``metaevaluation.json``.
+
+    Args:
+        scores: With ``judge``, ``prompt``, ``value``, ``standard_error``, ``n`` and ``failures``;
+            those without a value or a standard error are left out.
+        dataset: What judges were held against.
+        metric: What the values are.
+        languages: Languages of the items.
+    """
+    return [
+        MetaEvaluation(
+            judge=str(row["judge"]),
+            dataset=dataset,
+            metric=metric,
+            prompt=str(row["prompt"]),
+            value=float(row["value"]),
+            standard_error=float(row["standard_error"]),
+            n=int(row["n"]),
+            languages=list(languages),
+            failures=int(row["failures"]),
+        )
+        for row in scores
+        if not (pd.isna(row["value"]) or pd.isna(row["standard_error"]))
+    ]
+
+
 def percent_with_error(value: float, standard_error: float) -> str:
     """Show a share in percent with its standard error, as far as they are known."""
     if pd.isna(value):
@@ -71,6 +101,40 @@ def percent_with_error(value: float, standard_error: float) -> str:
 def spaced(name: object) -> str:
     """Show a column's name as words."""
     return str(name).replace("_", " ")
+
+
+def judge_rows(
+    scores: pd.DataFrame, column: str, cell: Callable[[Mapping[Any, Any]], str]
+) -> list[list[str]]:
+    """Arrange scores: a row a judge, beginning with its name and prompt; a cell a value.
+
+    Args:
+        scores: Columns ``judge, prompt``, the column, and what cells show.
+        column: What differs between the cells of a row.
+        cell: Shows a row of the scores.
+    """
+    values = scores[column].drop_duplicates()
+    rows = []
+    for (judge, prompt), part in judges_of(scores).items():
+        known = {row[column]: cell(row) for row in part.to_dict(orient="records")}
+        rows.append([judge, prompt, *(known.get(value, NO_VALUE) for value in values)])
+    return rows
+
+
+def judges_of(verdicts: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
+    """Return the rows of each judge of a table, by its name and prompt, in their order."""
+    groups = verdicts.groupby(BY_JUDGE, sort=False)
+    return {(str(judge), str(prompt)): rows for (judge, prompt), rows in groups}
+
+
+def left_out_notes(row: Mapping[Any, Any], items: str, value: str) -> list[str]:
+    """Say how many items a judge gave no value for, and how many it was not asked about."""
+    notes = []
+    if row["failures"]:
+        notes.append(f"{row['failures']} {items} without a {value}, counted as errors")
+    if row["not_asked"]:
+        notes.append(f"{row['not_asked']} {items} were not answered and are left out; run again")
+    return notes
 
 
 def no_value_notes(reasons: pd.Series) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 ItemT = TypeVar("ItemT")
 BenchmarkT = TypeVar("BenchmarkT", covariant=True)
 
-BY_JUDGE = ["judge", "prompt"]
 VERDICT = ["value", "failure", "was_asked"]
 """Columns of every table of verdicts, after the judge and what tells one item from another."""
 
@@ -204,12 +203,6 @@ def _function_judge(path: str, factory: JudgeFactory) -> FunctionJudge:  # noqa:
 
 LEXICAL = JudgeKind("lexical", lambda _, __: LexicalJudge())
 PYTHON = JudgeKind("python:MODULE:FUNCTION", _function_judge)
-
-
-def judges_of(verdicts: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
-    """Return the rows of each judge of a table, by its name and prompt, in their order."""
-    groups = verdicts.groupby(BY_JUDGE, sort=False)
-    return {(str(judge), str(prompt)): rows for (judge, prompt), rows in groups}
 
 
 def _check(judges: Sequence[Judge[Any]]) -> None:

@@ -81,7 +81,7 @@ def answer_ratings(
     systems: Sequence[str],
     questions: Sequence[str],
 ) -> pd.DataFrame:
-    """Rate single answers (log-odds): a row a system, a column a question; NaN without one."""
+    """Rate single answers (logits): a row a system, a column a question; NaN without one."""
     rows = X[
         (X["language"] == language)
         & X["system"].isin(set(systems))

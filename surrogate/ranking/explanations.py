@@ -21,7 +21,7 @@ class Explanation:
     """What explains a rating in one language.
 
     Attributes:
-        attributions: Entries ``feature, contribution`` (log-odds), largest first, without
+        attributions: Entries ``feature, contribution`` (logits), largest first, without
             features that did nothing; empty where the surrogate has none.
         neighbors: Entries ``neighbor, distance``, nearest first; see ``SystemSpace``.
         outside_training: None where the system is like those the surrogate was trained on, else

@@ -151,7 +151,7 @@ def _interval(value: float, standard_error: float, size: int, level: float) -> M
 
 
 LARGEST_RATING = 30.0
-"""Log-odds beyond which a win rate is 0 or 1 in double precision."""
+"""Logits beyond which a win rate is 0 or 1 in double precision."""
 COLUMNS = [
     *("language", "system", "judgments", "questions", "unjudged", "opponents"),
     *("win_rate", "low", "high", "judged_alone", "judged_alone_low", "judged_alone_high"),

@@ -13,6 +13,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
+from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
 from arena.judging.folder import FAILURES_FILE
@@ -57,7 +58,7 @@ _CONTENT = (
     *(f"{table}{suffix}" for table in (_QUERIES, _ANSWERS) for suffix in SUFFIXES),
 )
 """Files of an arena folder that answers are measured on."""
-_JUDGED = tuple(f"{_JUDGMENTS}{suffix}" for suffix in SUFFIXES)
+_JUDGED = tuple(f"{name}{suffix}" for name in (_JUDGMENTS, PUBLISHED_TABLE) for suffix in SUFFIXES)
 _REMARKS = (FAILURES_FILE, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
 
@@ -254,6 +255,7 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
         as_rows(arena.queries, "queries"),
         as_rows(arena.answers, "answers"),
         as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
+        as_rows(arena.published_ratings, PUBLISHED_TABLE),
     )
 
 

@@ -17,7 +17,7 @@ from features.measures.llm_rated import LLM_FEATURES
 from features.measures.registry import DEFAULT_FEATURES, GROUNDING_FEATURES, parse_features
 from features.measures.relevance import RELEVANCE_FEATURES, SIMILARITY_FEATURES
 from features.measures.support import SUPPORT_FEATURES
-from surrogate.learning.cross_fitting import Outcome, Progress, leave_systems_out
+from surrogate.learning.cross_fitting import Outcome, Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.validation.scores import named_scores, replicate_taus, score_outcomes
@@ -130,7 +130,9 @@ def ablate(
     seed = data.settings.seed
     outcomes = {
         name: leave_systems_out(
-            data.with_features(columns).languages, trained, repeats, seed, n_jobs, progress
+            data.with_features(columns).languages,
+            trained,
+            Repeats(repeats, seed, n_jobs, progress),
         )
         for name, columns in subsets.items()
     }

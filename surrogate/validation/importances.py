@@ -16,7 +16,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Progress, derived_seed, held_out_ratings
+from surrogate.learning.cross_fitting import Progress, Repeats, derived_seed, held_out_ratings
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.surrogate import Surrogate, reseeded
@@ -158,7 +158,10 @@ def permuted_ratings(
         seed=data.settings.seed,
     )
     found = held_out_ratings(
-        data.languages, surrogate, repeats, data.settings.seed, n_jobs, progress, rated=rated
+        data.languages,
+        surrogate,
+        Repeats(repeats, data.settings.seed, n_jobs, progress),
+        rated=rated,
     )
     height = 1 + len(data.features) * permutations
     ratings = {}

@@ -14,7 +14,7 @@ from arena.data.folder import Arena
 from arena.data.seeds import generator
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Progress, leave_systems_out
+from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.validation.scores import ValidationScores, named_scores, score_outcomes
@@ -83,7 +83,7 @@ def learning_curves(
         for share in sorted(shares):
             training = partial(part_left, axis=axis, share=share, seed=seed)
             outcomes = leave_systems_out(
-                data.languages, trained, repeats, seed, n_jobs, progress, training
+                data.languages, trained, Repeats(repeats, seed, n_jobs, progress), training
             )
             done = named_scores(score_outcomes(outcomes, seed))
             rows += [_row(language, axis, share, item) for language, item in done.items()]

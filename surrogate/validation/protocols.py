@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -21,19 +22,19 @@ from surrogate.board.holdout import (
 )
 from surrogate.learning.cross_fitting import (
     FOLDS,
+    HeldOutRatings,
     Outcome,
-    Progress,
+    Rating,
+    Repeats,
     derived_seed,
     folds_of,
-    run_tasks,
+    grouped,
     train_and_rate,
 )
-from surrogate.learning.languages import LanguageData
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.languages import NO_JUDGMENTS, LanguageData
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 
 Floats = npt.NDArray[np.float64]
-Rating = tuple[pd.DataFrame, dict[str, str]]
-"""Ratings of a table's systems, and language to why there are none."""
 
 FEWEST_QUESTIONS_TO_FOLD = 2
 FEWEST_LANGUAGES = 2
@@ -44,10 +45,7 @@ KNOWN_ELSEWHERE = "elsewhere:"
 def leave_questions_out(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    repeats: int,
-    seed: int,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    repeats: Repeats,
 ) -> list[Outcome]:
     """Rate systems on questions whose judgments were not learned from.
 
@@ -56,22 +54,32 @@ def leave_questions_out(
     the ratings that the fold's own judgments give.
 
     Raises:
-        UsageError: With fewer than two judged questions in a language.
+        UsageError: With fewer than two judged questions in a language, or published ratings.
     """
     for data in languages:
+        if data.judgments.empty:
+            raise UsageError(NO_JUDGMENTS.format(data.language))
         if len(data.tournaments.battles.questions) < FEWEST_QUESTIONS_TO_FOLD:
             raise UsageError(f"{data.language}: one judged question cannot be split")
     tasks = [
-        delayed(_rate_questions)(group, surrogate, repeat, number, seed)
-        for repeat in range(repeats)
+        delayed(_rate_questions)(
+            group,
+            repeats.reseeded(surrogate, "questions", str(repeat), str(number)),
+            repeat,
+            number,
+            repeats.seed,
+        )
+        for repeat in range(repeats.times)
         for number in range(FOLDS)
-        for group in _groups(languages, surrogate)
+        for group in grouped(languages, surrogate)
     ]
-    done = run_tasks(tasks, n_jobs, progress)
+    done = repeats.run(tasks)
     outcomes = []
     for data in languages:
         own = [(rating, truth[data.language]) for rating, truth in done if data.language in truth]
-        outcomes.append(_outcome(data, [item for item, _ in own], [item for _, item in own]))
+        ratings, truths = zip(*own, strict=True)
+        gathered = HeldOutRatings.gathered(enumerate(ratings))
+        outcomes.append(gathered.outcome(data, len(own), np.array(truths)))
     return outcomes
 
 
@@ -92,17 +100,13 @@ def _rate_questions(
         truth[data.language] = np.array([rated.get(name, np.nan) for name in data.systems])
     if not parts:
         return (pd.DataFrame(columns=["language", "system", "rating"]), {}), {}
-    own = reseeded(surrogate, derived_seed(seed, "questions", str(repeat), str(number)), n_jobs=1)
-    return train_and_rate(own, parts, pd.concat(rows)), truth
+    return train_and_rate(surrogate, parts, pd.concat(rows)), truth
 
 
 def leave_language_out(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    repeats: int,
-    seed: int,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    repeats: Repeats,
 ) -> list[Outcome]:
     """Rate the systems in each language by a surrogate trained on the other languages.
 
@@ -119,17 +123,17 @@ def leave_language_out(
         )
     tasks = [
         delayed(train_and_rate)(
-            _pooled(surrogate, derived_seed(seed, "language", data.language, str(repeat))),
+            repeats.reseeded(surrogate, "language", data.language, str(repeat), pooled=True),
             [other for other in languages if other.language != data.language],
             data.rows(),
         )
         for data in languages
-        for repeat in range(repeats)
+        for repeat in range(repeats.times)
     ]
-    done = run_tasks(tasks, n_jobs, progress)
+    done = iter(repeats.run(tasks))
     return [
-        _outcome(data, done[number * repeats : (number + 1) * repeats])
-        for number, data in enumerate(languages)
+        HeldOutRatings.gathered(enumerate(islice(done, repeats.times))).outcome(data, repeats.times)
+        for data in languages
     ]
 
 
@@ -137,10 +141,7 @@ def transfer(
     languages: Sequence[LanguageData],
     others: Sequence[LanguageData],
     surrogate: Surrogate,
-    repeats: int,
-    seed: int,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    repeats: Repeats,
 ) -> list[Outcome]:
     """Rate the systems of another arena by a surrogate trained on this one.
 
@@ -151,9 +152,6 @@ def transfer(
         others: Languages to rate, with the same features.
         surrogate: What to train; one for all languages.
         repeats: How often to train.
-        seed: The user's seed.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
     """
     known = sorted({system for other in others for system in other.systems})
     parts = [
@@ -165,21 +163,18 @@ def transfer(
     asked = rows.assign(query_id=KNOWN_ELSEWHERE + rows["query_id"])
     tasks = [
         delayed(train_and_rate)(
-            _pooled(surrogate, derived_seed(seed, "transfer", str(repeat))), parts, asked
+            repeats.reseeded(surrogate, "transfer", str(repeat), pooled=True), parts, asked
         )
-        for repeat in range(repeats)
+        for repeat in range(repeats.times)
     ]
-    done = run_tasks(tasks, n_jobs, progress)
-    return [_outcome(other, done) for other in others]
+    gathered = HeldOutRatings.gathered(enumerate(repeats.run(tasks)))
+    return [gathered.outcome(other, repeats.times) for other in others]
 
 
 def mirage(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    repeats: int,
-    seed: int,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    repeats: Repeats,
     holdout: Sequence[str] | None = None,
 ) -> list[Outcome]:
     """Hold two systems out of training, and rank all systems (MIRAGE-Bench, section 4.3).
@@ -199,21 +194,30 @@ def mirage(
     def held_out(repeat: int) -> tuple[str, ...]:
         if holdout is not None:
             return check_holdout(holdout, systems)
-        return drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, seed, str(repeat))
+        return drawn_holdout(systems, DEFAULT_HOLDOUT_SIZE, repeats.seed, str(repeat))
 
     tasks = [
-        delayed(_hold_out)(group, surrogate, held_out(repeat), repeat, repeats, seed)
-        for repeat in range(repeats)
-        for group in _groups(languages, surrogate)
+        delayed(_hold_out)(
+            group,
+            repeats.reseeded(surrogate, "mirage", str(repeat)),
+            held_out(repeat),
+            {
+                index: derived_seed(repeats.seed, "mirage", str(repeat), str(index))
+                for index in range(repeat, group[0].settings.tournaments, repeats.times)
+            },
+        )
+        for repeat in range(repeats.times)
+        for group in grouped(languages, surrogate)
     ]
-    done = run_tasks(tasks, n_jobs, progress)
+    done = repeats.run(tasks)
     outcomes = []
     for data in languages:
         own = [(rating, r2[data.language]) for rating, r2 in done if data.language in r2]
         r2 = np.array([value for _, values in own for value in values])
         defined = r2[np.isfinite(r2)]
         median = float(np.median(defined)) if defined.size else float("nan")
-        outcomes.append(_outcome(data, [rating for rating, _ in own], r2=median))
+        gathered = HeldOutRatings.gathered(enumerate(rating for rating, _ in own))
+        outcomes.append(gathered.outcome(data, len(own), r2=median))
     return outcomes
 
 
@@ -236,51 +240,17 @@ def _hold_out(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
     held: Sequence[str],
-    repeat: int,
-    repeats: int,
-    seed: int,
+    seeds: Mapping[int, int],
 ) -> tuple[Rating, dict[str, list[float]]]:
-    own = reseeded(surrogate, derived_seed(seed, "mirage", str(repeat)), n_jobs=1)
+    """Rate all systems, and find R² in the tournaments that have a seed."""
     everyone = pd.concat([data.rows() for data in languages])
-    rating = train_and_rate(own, [data.hiding(held) for data in languages], everyone)
+    rating = train_and_rate(surrogate, [data.hiding(held) for data in languages], everyone)
     r2: dict[str, list[float]] = {data.language: [] for data in languages}
-    for index in range(repeat, languages[0].settings.tournaments, repeats):
-        state = derived_seed(seed, "mirage", str(repeat), str(index))
+    for index, seed in seeds.items():
         try:
-            fits = fit_tournament(languages, surrogate, held, index, state)
+            fits = fit_tournament(languages, surrogate, held, index, seed)
         except UsageError:
             continue
         for data, fit in zip(languages, fits, strict=True):
             r2[data.language].append(fit.holdout_r2)
     return rating, r2
-
-
-def _groups(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
-    """Put together what is learned from together."""
-    return [list(languages)] if surrogate.pooled else [[data] for data in languages]
-
-
-def _pooled(surrogate: Surrogate, seed: int) -> Surrogate:
-    return reseeded(surrogate, seed, pooled=True, n_jobs=1)
-
-
-def _outcome(
-    data: LanguageData,
-    ratings: Sequence[Rating],
-    truth: Sequence[Floats] | None = None,
-    r2: float | None = None,
-) -> Outcome:
-    """Arrange the ratings of a language's systems, one row a repeat."""
-    rows = []
-    for table, _ in ratings:
-        own = table[table["language"] == data.language].set_index("system")["rating"]
-        rows.append(own.reindex(list(data.systems)).to_numpy(np.float64))
-    reasons = [failures[data.language] for _, failures in ratings if data.language in failures]
-    return Outcome(
-        data.language,
-        data.systems,
-        np.array(rows).reshape(len(ratings), len(data.systems)),
-        np.tile(data.truth, (len(ratings), 1)) if truth is None else np.array(truth),
-        r2=r2,
-        reasons=tuple(dict.fromkeys(reasons)),
-    )

@@ -184,7 +184,7 @@ def _of_language(
         fitted = reseeded(surrogate, state, quick=True).fit(data.rows(), ratings)
         model = fitted.models_[data.language]
         rows = fitted.training_rows(fitted.sets_[data.language])
-        # Mean size over the rows trained on, in log-odds.
+        # Mean size over the rows trained on, in logits.
         sizes = np.abs(shapley_values(model.estimator, rows.features)).mean(axis=0)
         total = sizes.sum()
         row[model.used] = sizes / total if total > 0 else np.nan

@@ -13,7 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Outcome, Progress, leave_systems_out
+from surrogate.learning.cross_fitting import Outcome, Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.training import DEFAULT_ROWS, RowKind
@@ -112,7 +112,7 @@ def validate(
         further.append(f"test:{other.name}")
     run = partial(chosen.run, holdout=holdout) if protocol == MIRAGE else chosen.run
     seed = data.settings.seed
-    outcomes = run(data.languages, *tested, trained, times, seed, n_jobs=n_jobs, progress=progress)
+    outcomes = run(data.languages, *tested, trained, Repeats(times, seed, n_jobs, progress))
     if holdout is not None:
         further.append(f"holdout:{','.join(sorted(holdout))}")
     signature = data.signature(protocol, surrogate, times, *further)

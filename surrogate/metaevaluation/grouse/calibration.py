@@ -14,7 +14,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from surrogate.metaevaluation.grouse.unit_tests import LIKERT, METRICS, SCALES, Metric
-from surrogate.metaevaluation.runner import BY_JUDGE, judges_of
+from surrogate.metaevaluation.report import BY_JUDGE, judges_of
 
 CALIBRATION_COLUMNS = [
     *("judge", "prompt", "metric", "measure", "value", "answers", "nulls_left_out"),

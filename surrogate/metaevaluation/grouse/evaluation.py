@@ -33,11 +33,12 @@ from surrogate.metaevaluation.report import (
     NO_VALUE,
     Report,
     ReportTable,
+    judges_of,
     no_value_notes,
     percent_with_error,
     table_records,
 )
-from surrogate.metaevaluation.runner import LEXICAL, PYTHON, Evaluation, JudgeKind, judges_of
+from surrogate.metaevaluation.runner import LEXICAL, PYTHON, Evaluation, JudgeKind
 
 BUILTIN_DATASET = "grouse-builtin"
 

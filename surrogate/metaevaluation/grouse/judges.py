@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from arena.data.errors import UsageError
-from arena.llm.replies import UnparsableError
+from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import delimiter_code, packaged_prompt
 from surrogate.metaevaluation.grouse.lexical import score_lexically
@@ -83,7 +83,6 @@ _REASONING: MappingProxyType[JudgedMetric, tuple[str, ...]] = MappingProxyType(
 )
 _SENTENCE_CHECKS = ("cites_a_reference", "cites_the_right_one", "matches_it")
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _NOT_IN_A_KEY = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"\d(?:\.0+)?")
 _NULLS = frozenset({"null", "none", "n/a"})
@@ -223,7 +222,7 @@ def read_metric_score(text: str, metric: JudgedMetric) -> int | None:
         UnparsableError: If there is no object with the score, the score is none of the scale, or
             several objects state different scores.
     """
-    replies = [reply for reply in _objects(_THOUGHTS.sub(" ", text)) if SCORED in reply]
+    replies = [reply for reply in _objects(THOUGHTS.sub(" ", text)) if SCORED in reply]
     if not replies:
         raise UnparsableError(f"the reply holds no JSON object with {SCORED}")
     scores = {_score_of(reply, metric) for reply in replies}

@@ -9,7 +9,7 @@ import pandas as pd
 
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, METRICS
-from surrogate.metaevaluation.runner import BY_JUDGE, judges_of
+from surrogate.metaevaluation.report import BY_JUDGE, judges_of, metaevaluations
 
 TOTAL = "total"
 RATE_COLUMNS = [
@@ -93,21 +93,10 @@ def grouse_metaevaluations(scores: pd.DataFrame, dataset: str) -> list[MetaEvalu
     for (judge, prompt), of_judge in judges_of(scores).items():
         asked = of_judge[of_judge["was_asked"].astype(bool)]
         languages = [str(language) for language in asked["language"].dropna().unique()]
-        rate = _rate(of_judge)
-        if languages and not pd.isna(rate["standard_error"]):
-            entries.append(
-                MetaEvaluation(
-                    judge=judge,
-                    dataset=dataset,
-                    metric="pass_rate",
-                    prompt=prompt,
-                    value=rate["pass_rate"],
-                    standard_error=rate["standard_error"],
-                    n=rate["tests"],
-                    languages=languages,
-                    failures=rate["failures"],
-                )
-            )
+        if languages:
+            rate = _rate(of_judge)
+            row = {"judge": judge, "prompt": prompt, "value": rate["pass_rate"], "n": rate["tests"]}
+            entries += metaevaluations([rate | row], dataset, "pass_rate", languages)
     return entries
 
 

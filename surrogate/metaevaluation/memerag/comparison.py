@@ -17,7 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from surrogate.metaevaluation.memerag.reading import JUDGED, SENTENCE_KEY
 from surrogate.metaevaluation.memerag.scores import MACRO, Unit
-from surrogate.metaevaluation.runner import judges_of
+from surrogate.metaevaluation.report import judges_of
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -38,6 +38,8 @@ from surrogate.metaevaluation.report import (
     NO_VALUE,
     Report,
     ReportTable,
+    judge_rows,
+    left_out_notes,
     no_value_notes,
     percent_with_error,
     spaced,
@@ -49,7 +51,6 @@ from surrogate.metaevaluation.runner import (
     Evaluation,
     JudgeKind,
     judge_items,
-    judges_of,
     verdict_columns,
 )
 
@@ -135,23 +136,17 @@ class Memerag:
 
 
 def _score_table(scores: pd.DataFrame, notes: Sequence[str]) -> ReportTable:
-    languages = list(scores["language"].drop_duplicates())
-    rows = []
-    for (judge, prompt), part in judges_of(scores).items():
-        of_language = {row["language"]: row for row in part.to_dict(orient="records")}
-        shown = [_score(of_language.get(language)) for language in languages]
-        rows.append([judge, prompt, *shown, of_language[MACRO]["sentences"]])
+    sentences = scores.loc[scores["language"] == MACRO, "sentences"]
+    rows = judge_rows(scores, "language", _score)
     return ReportTable(
         "Balanced accuracy in percent, with standard errors",
-        ["judge", "prompt", *languages, "sentences"],
-        rows,
+        ["judge", "prompt", *scores["language"].drop_duplicates(), "sentences"],
+        [[*row, count] for row, count in zip(rows, sentences, strict=True)],
         notes,
     )
 
 
-def _score(row: Mapping[Any, Any] | None) -> str:
-    if row is None:
-        return NO_VALUE
+def _score(row: Mapping[Any, Any]) -> str:
     shown = percent_with_error(row["balanced_accuracy"], row["standard_error"])
     return f"{shown} {DAGGER}" if row["mark"] == DAGGER else shown
 
@@ -162,15 +157,7 @@ def _notes(scores: pd.DataFrame, challenging: int) -> list[str]:
         notes.append(f"{DAGGER} not statistically different from the best of its column (p > 0.05)")
     notes.append(f"Left out: {challenging} sentences that are challenging to determine")
     for row in scores[scores["language"] == MACRO].to_dict(orient="records"):
-        if row["failures"]:
-            notes.append(
-                f"{row['judge']}: {row['failures']} sentences without a label, counted as errors"
-            )
-        if row["not_asked"]:
-            notes.append(
-                f"{row['judge']}: {row['not_asked']} sentences were not answered and are left "
-                "out; run again"
-            )
+        notes += [f"{row['judge']}: {note}" for note in left_out_notes(row, "sentences", "label")]
     return notes + no_value_notes(scores["reason"])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -14,9 +14,15 @@ from arena.data.errors import UsageError
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import ModelSettings, Prompt
 from arena.text.prompts import packaged_prompt
-from features.models import ModelOptions, load_scorer
+from features.models import Item, Scores
 from features.models.pair_scorer import OUTPUTS
-from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
+from surrogate.metaevaluation.judges import (
+    FunctionJudge,
+    JudgePrompts,
+    LexicalJudge,
+    ModelJudge,
+    Verdict,
+)
 from surrogate.metaevaluation.memerag.reading import (
     JUDGED,
     NOT_SUPPORTED,
@@ -67,51 +73,29 @@ def support(is_supported: bool) -> Verdict:
 _ENTAILMENT = OUTPUTS.index("entailment")
 
 
-@dataclass(frozen=True)
-class NliJudge:
+class NliJudge(ModelJudge[Claim]):
     """Calls a sentence supported if a passage entails it.
 
     A passage entails a sentence if entailment is the most probable of the three labels (as in
     ALCE, Gao et al., 2023, section 3.3).
-
-    Attributes:
-        model: Folder of the model, or its name on the Hugging Face hub.
-        options: How to run it.
     """
 
-    model: str
-    options: ModelOptions = field(default_factory=ModelOptions)
-
-    @property
-    def name(self) -> str:
-        """``nli:`` and the model."""
-        return f"nli:{self.model}"
+    kind = "nli"
 
     @property
     def prompt(self) -> str:
         """How verdicts are made of probabilities."""
         return "a passage entails the sentence"
 
-    def judge(self, claims: Sequence[Claim]) -> list[Verdict]:
-        """Judge claims; each distinct pair of passage and sentence is scored once.
+    def reads(self, item: Claim) -> list[Item]:
+        """Return each passage with the sentence."""
+        return [(text, item.sentence) for text in item.passages]
 
-        Raises:
-            UsageError: See ``features.models.load_scorer``.
-            MissingDependencyError: If a package that the model needs is not installed.
-        """
-        pairs = [(text, claim.sentence) for claim in claims for text in claim.passages]
-        distinct = list(dict.fromkeys(pairs))
-        if not distinct:
-            return [support(False)] * len(claims)
-        scores = load_scorer("nli", self.model, self.options).score(distinct)
-        entailed = {
-            pair: int(np.argmax(row)) == _ENTAILMENT
-            for pair, row in zip(distinct, scores, strict=True)
-        }
-        return [
-            support(any(entailed[text, claim.sentence] for text in claim.passages))
-            for claim in claims
-        ]
+    def verdict(self, item: Claim, scores: Mapping[Item, Scores]) -> Verdict:
+        """Look for a passage that entails the sentence."""
+        return support(
+            any(int(np.argmax(scores[pair])) == _ENTAILMENT for pair in self.reads(item))
+        )
 
 
 PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
@@ -179,7 +163,7 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
         return label
 
 
-_THOUGHTS = re.compile(
+_REASONING = re.compile(
     r"<(think|thinking|rationale)>.*?</\1>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE
 )
 _OPENING = re.compile(r"<answer>", re.IGNORECASE)
@@ -204,7 +188,7 @@ def parse_label(text: str) -> str | None:
     Returns:
         ``Supported``, ``Not Supported`` or None.
     """
-    said = _THOUGHTS.sub(" ", text)
+    said = _REASONING.sub(" ", text)
     openings = list(_OPENING.finditer(said))
     stated = said[openings[-1].end() :] if openings else said
     if openings:

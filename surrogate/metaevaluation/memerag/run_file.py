@@ -12,7 +12,8 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
 from arena.data.schema import validation_problems
 from surrogate.metaevaluation.memerag.reading import FINE_GRAINED, JUDGED, SENTENCE_KEY
-from surrogate.metaevaluation.runner import BY_JUDGE, VERDICT, judges_of
+from surrogate.metaevaluation.report import BY_JUDGE, judges_of
+from surrogate.metaevaluation.runner import VERDICT
 
 NOTICE = (
     "Human labels: MEMERAG (Cruz Blandón et al., ACL 2025), CC BY-NC 4.0; "

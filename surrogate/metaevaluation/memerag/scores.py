@@ -19,7 +19,7 @@ from arena.data.seeds import generator
 from arena.statistics.bootstrap import resampled_sums
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.memerag.reading import COARSE_OF_FINE, JUDGED, SUPPORTED
-from surrogate.metaevaluation.runner import BY_JUDGE, judges_of
+from surrogate.metaevaluation.report import BY_JUDGE, judges_of, metaevaluations
 
 FloatArray = npt.NDArray[np.float64]
 Unit = Literal["sentence", "question"]
@@ -179,21 +179,10 @@ def memerag_metaevaluations(scores: pd.DataFrame) -> list[MetaEvaluation]:
         One entry a judge; judges without a balanced accuracy are left out.
     """
     entries = []
-    for (judge, prompt), rows in judges_of(scores).items():
-        macro = rows[rows["language"] == MACRO].iloc[0]
-        if pd.isna(macro["balanced_accuracy"]) or pd.isna(macro["standard_error"]):
-            continue
-        entries.append(
-            MetaEvaluation(
-                judge=judge,
-                dataset=DATASET,
-                metric="balanced_accuracy",
-                prompt=prompt,
-                value=float(macro["balanced_accuracy"]),
-                standard_error=float(macro["standard_error"]),
-                n=int(macro["sentences"]),
-                languages=[str(language) for language in rows["language"] if language != MACRO],
-                failures=int(macro["failures"]),
-            )
-        )
+    named = scores.rename(columns={"balanced_accuracy": "value", "sentences": "n"})
+    for rows in judges_of(named).values():
+        is_macro = rows["language"] == MACRO
+        languages = rows.loc[~is_macro, "language"].astype(str).tolist()
+        macro = rows[is_macro].to_dict("records")
+        entries += metaevaluations(macro, DATASET, "balanced_accuracy", languages)
     return entries

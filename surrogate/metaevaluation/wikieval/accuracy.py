@@ -12,7 +12,7 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import resampled_sums
 from surrogate.board.metaevaluations import MetaEvaluation
-from surrogate.metaevaluation.runner import BY_JUDGE
+from surrogate.metaevaluation.report import BY_JUDGE, metaevaluations
 from surrogate.metaevaluation.wikieval.judges import CRITERIA, TIE
 
 BETTER, WORSE = "better", "worse"
@@ -75,20 +75,11 @@ def wikieval_metaevaluations(scores: pd.DataFrame) -> list[MetaEvaluation]:
         One entry a judge and criterion, whose metric is the criterion; those without an accuracy
         or a standard error are left out.
     """
+    rows = scores.rename(columns={"accuracy": "value", "pairs": "n"}).to_dict("records")
     return [
-        MetaEvaluation(
-            judge=str(row["judge"]),
-            dataset=DATASET,
-            metric=str(row["criterion"]),
-            prompt=str(row["prompt"]),
-            value=float(row["accuracy"]),
-            standard_error=float(row["standard_error"]),
-            n=int(row["pairs"]),
-            languages=[LANGUAGE],
-            failures=int(row["failures"]),
-        )
-        for row in scores.to_dict(orient="records")
-        if not pd.isna(row["standard_error"])
+        entry
+        for row in rows
+        for entry in metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
     ]
 
 

@@ -16,6 +16,8 @@ from surrogate.metaevaluation.report import (
     NO_VALUE,
     Report,
     ReportTable,
+    judge_rows,
+    left_out_notes,
     percent_with_error,
     spaced,
     table_records,
@@ -27,7 +29,6 @@ from surrogate.metaevaluation.runner import (
     JudgeFactory,
     JudgeKind,
     judge_items,
-    judges_of,
     verdict_columns,
 )
 from surrogate.metaevaluation.wikieval.accuracy import (
@@ -174,10 +175,7 @@ def _accuracy_table(
     scores: pd.DataFrame, published: pd.DataFrame, notes: Sequence[str]
 ) -> ReportTable:
     criteria = list(scores["criterion"].drop_duplicates())
-    rows = []
-    for (judge, _), part in judges_of(scores).items():
-        of_criterion = {row["criterion"]: row for row in part.to_dict(orient="records")}
-        rows.append([judge, *(_accuracy(of_criterion.get(name)) for name in criteria)])
+    rows = [[judge, *cells] for judge, _, *cells in judge_rows(scores, "criterion", _accuracy)]
     for judge, part in published.groupby("judge", sort=False):
         known = part.set_index("criterion")["accuracy"]
         rows.append([f"{judge}, {PAPER}", *(f"{100 * known[name]:.0f}" for name in criteria)])
@@ -185,8 +183,8 @@ def _accuracy_table(
     return ReportTable(title, ["judge", *map(spaced, criteria)], rows, notes)
 
 
-def _accuracy(row: Mapping[Any, Any] | None) -> str:
-    if row is None or pd.isna(row["accuracy"]):
+def _accuracy(row: Mapping[Any, Any]) -> str:
+    if pd.isna(row["accuracy"]):
         return NO_VALUE
     return f"{percent_with_error(row['accuracy'], row['standard_error'])} ({row['pairs']})"
 
@@ -207,13 +205,10 @@ def _notes(scores: pd.DataFrame, matches: Mapping[str, tuple[int, int]]) -> list
 
 
 def _row_notes(row: Mapping[Any, Any]) -> list[str]:
-    notes = []
-    if row["ties"]:
-        notes.append(f"{row['ties']} {'tie' if row['ties'] == 1 else 'ties'}")
-    if row["failures"]:
-        notes.append(f"{row['failures']} pairs without a choice, counted as errors")
-    if row["not_asked"]:
-        notes.append(f"{row['not_asked']} pairs were not answered and are left out; run again")
-    if row["reason"]:
-        notes.append(f"no value: {row['reason']}")
-    return notes
+    ties = f"{row['ties']} {'tie' if row['ties'] == 1 else 'ties'}"
+    reason = f"no value: {row['reason']}"
+    return [
+        *([ties] if row["ties"] else []),
+        *left_out_notes(row, "pairs", "choice"),
+        *([reason] if row["reason"] else []),
+    ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from arena.llm.replies import UnparsableError
+from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
@@ -179,7 +179,6 @@ def _prompt(name: str, pair: Pair, text: str, other: str) -> Prompt:
 
 LOWEST, HIGHEST = 0, 10
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _NUMBER = r"(-?\d{1,6}(?:[.,]\d{1,6})?)"
 _TAIL = r"(?!\s?[-‐–—~]\s?\d)(?:\s?/\s?(\d{1,6}))?"
 _SCORE = re.compile(rf"\bscore\b\W{{0,6}}?(?:is\W{{1,3}})?{_NUMBER}{_TAIL}", re.IGNORECASE)
@@ -199,7 +198,7 @@ def read_score(text: str) -> float:
     Raises:
         UnparsableError: If there is no score, it is beyond that, or it is on another scale.
     """
-    text = _THOUGHTS.sub(" ", text)
+    text = THOUGHTS.sub(" ", text)
     stated = list(_SCORE.finditer(text))
     last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
     if last is None:
@@ -219,7 +218,7 @@ def read_choice(text: str) -> int:
     Raises:
         UnparsableError: If there is none.
     """
-    text = _THOUGHTS.sub(" ", text)
+    text = THOUGHTS.sub(" ", text)
     stated = list(_CHOICE.finditer(text))
     last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
     if last is None:

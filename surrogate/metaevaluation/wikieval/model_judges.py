@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from arena.llm import Budget, Usage
 from arena.llm.ask import Progress
 from features.declare.sample import Missing
 from features.measures.ragas import QUESTIONS
-from features.models import Item, ModelOptions, Scores, load_scorer
+from features.models import Item, ModelOptions, Scores
 from features.models.ragas import (
     INSUFFICIENT_INFORMATION,
     NOT_REACHED,
@@ -27,7 +28,7 @@ from features.models.ragas import (
 )
 from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS, versions
 from features.text.sentences import split_sentences
-from surrogate.metaevaluation.judges import Verdict
+from surrogate.metaevaluation.judges import ModelJudge, Verdict
 from surrogate.metaevaluation.wikieval.judges import (
     ANSWER_RELEVANCE,
     FAITHFULNESS,
@@ -40,84 +41,82 @@ LANGUAGE = "en"
 _NO_SENTENCES = "no_sentences"
 
 
-@dataclass(frozen=True)
-class EmbedderJudge:
-    """Prefers the text that is nearer by the cosine of embeddings.
-
-    A sentence of an answer is as near to the context as to the context's nearest sentence.
-
-    Attributes:
-        model: Folder of the embedding model, or its name on the Hugging Face hub.
-        options: How to run it.
-    """
-
-    model: str
-    options: ModelOptions = field(default_factory=ModelOptions)
+class SentenceJudge(ModelJudge[Pair]):
+    """Prefers the text with the higher mean score of its sentences."""
 
     @property
     def name(self) -> str:
-        """``embedder:`` and the model."""
-        return f"embedder:{short_name(self.model)}"
+        """The kind of model, and its short name."""
+        return f"{self.kind}:{short_name(self.model)}"
+
+    def verdict(self, item: Pair, scores: Mapping[Item, Scores]) -> Verdict:
+        """Prefer the text with the higher score."""
+        return higher(*(self.score(item, text, scores) for text in (item.first, item.second)))
+
+    @abstractmethod
+    def score(self, pair: Pair, text: str, scores: Mapping[Item, Scores]) -> Verdict:
+        """Score a text of a pair; there is no value where it has no sentence."""
+
+
+class EmbedderJudge(SentenceJudge):
+    """Prefers the text that is nearer by the cosine of embeddings.
+
+    A sentence of an answer is as near to the context as to the context's nearest sentence.
+    """
+
+    kind = "embedder"
 
     @property
     def prompt(self) -> str:
         """How scores are made of cosines."""
         return f"mean cosine of sentences|prefix:{prefix_for(self.model)}"
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """Judge pairs; each distinct sentence is embedded once.
+    def reads(self, item: Pair) -> list[Item]:
+        """Return the sentences of both texts, and those they should be near to."""
+        both = (self._compared(item, text) for text in (item.first, item.second))
+        return [sentence for sides in both for side in sides for sentence in side]
 
-        Raises:
-            UsageError: See ``features.models.load_scorer``.
-            MissingDependencyError: If a package that the model needs is not installed.
-        """
-        compared = [_compared(pair, text) for pair in pairs for text in (pair.first, pair.second)]
-        texts = list(dict.fromkeys(text for sides in compared for side in sides for text in side))
+    def score(self, pair: Pair, text: str, scores: Mapping[Item, Scores]) -> Verdict:
+        """Return the mean, over the text's sentences, of the cosine of the nearest."""
+        sides = self._compared(pair, text)
+        if not all(sides):
+            return Verdict(None, _NO_SENTENCES)
+        vectors, others = (np.stack([scores[sentence] for sentence in side]) for side in sides)
+        return Verdict(float((vectors @ others.T).max(axis=1).mean(dtype=np.float64)))
+
+    def _compared(self, pair: Pair, text: str) -> tuple[list[Item], list[Item]]:
+        """Return what is compared of a text of a pair, and what it should be near to."""
+        texts = [text] if pair.criterion == ANSWER_RELEVANCE else _sentences(text)
+        is_held_to_context = pair.criterion == FAITHFULNESS
+        targets = _sentences(pair.context or "") if is_held_to_context else [pair.question]
         prefix = prefix_for(self.model)
         before = "" if prefix == "none" else f"{prefix}: "
-        scorer = load_scorer("embedder", self.model, self.options)
-        vectors = scorer.score([(before + text,) for text in texts])
-        known = dict(zip(texts, vectors, strict=True))
-        scores = [_cosine(*sides, known) for sides in compared]
-        return [higher(*two) for two in zip(scores[::2], scores[1::2], strict=True)]
+        return [(before + part,) for part in texts], [(before + part,) for part in targets]
 
 
-@dataclass(frozen=True)
-class RerankerJudge:
+class RerankerJudge(SentenceJudge):
     """Prefers the text that a reranker scores higher.
 
     A sentence of an answer is the query, and the context the passage, in windows where it is long.
-
-    Attributes:
-        model: Folder of the reranker, or its name on the Hugging Face hub.
-        options: How to run it.
     """
 
-    model: str
-    options: ModelOptions = field(default_factory=ModelOptions)
-
-    @property
-    def name(self) -> str:
-        """``reranker:`` and the model."""
-        return f"reranker:{short_name(self.model)}"
+    kind = "reranker"
 
     @property
     def prompt(self) -> str:
         """How scores are made of the reranker's."""
         return "mean score of sentences"
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """Judge pairs; each distinct query and passage is scored once.
+    def reads(self, item: Pair) -> list[Item]:
+        """Return the queries and passages of both texts."""
+        return [read for text in (item.first, item.second) for read in _reranked(item, text)]
 
-        Raises:
-            UsageError: See ``features.models.load_scorer``.
-            MissingDependencyError: If a package that the model needs is not installed.
-        """
-        wanted = [(_reranked(pair, pair.first), _reranked(pair, pair.second)) for pair in pairs]
-        items = list(dict.fromkeys(item for two in wanted for one in two for item in one))
-        scores = load_scorer("reranker", self.model, self.options).score(items)
-        known = {item: float(row[0]) for item, row in zip(items, scores, strict=True)}
-        return [higher(_mean(known, first), _mean(known, second)) for first, second in wanted]
+    def score(self, pair: Pair, text: str, scores: Mapping[Item, Scores]) -> Verdict:
+        """Return the mean of the logits."""
+        items = _reranked(pair, text)
+        if not items:
+            return Verdict(None, _NO_SENTENCES)
+        return Verdict(float(np.mean([float(scores[item][0]) for item in items])))
 
 
 def prefix_for(model: str) -> str:
@@ -134,22 +133,6 @@ def _sentences(text: str) -> list[str]:
     return split_sentences(text, LANGUAGE)
 
 
-def _compared(pair: Pair, text: str) -> tuple[list[str], list[str]]:
-    """Return what is compared of a text of a pair, and what it should be near to."""
-    if pair.criterion == ANSWER_RELEVANCE:
-        return [text], [pair.question]
-    if pair.criterion == FAITHFULNESS:
-        return _sentences(text), _sentences(pair.context or "")
-    return _sentences(text), [pair.question]
-
-
-def _cosine(texts: list[str], targets: list[str], known: Mapping[str, Scores]) -> Verdict:
-    if not texts or not targets:
-        return Verdict(None, _NO_SENTENCES)
-    vectors, others = (np.stack([known[text] for text in side]) for side in (texts, targets))
-    return Verdict(float((vectors @ others.T).max(axis=1).mean(dtype=np.float64)))
-
-
 def _reranked(pair: Pair, text: str) -> list[Item]:
     """Return the queries and passages that a text's score is the mean of."""
     if pair.criterion == FAITHFULNESS:
@@ -157,12 +140,6 @@ def _reranked(pair: Pair, text: str) -> list[Item]:
     if pair.criterion == ANSWER_RELEVANCE:
         return [(pair.question, text)]
     return [(pair.question, sentence) for sentence in _sentences(text)]
-
-
-def _mean(known: Mapping[Item, float], items: Sequence[Item]) -> Verdict:
-    if not items:
-        return Verdict(None, _NO_SENTENCES)
-    return Verdict(float(np.mean([known[item] for item in items])))
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
         handles = _draw(axes, rows)
         axes.set_yticks(range(len(rows)), list(names.values()))
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel("Bradley-Terry rating (log-odds, 0 is the language's mean)")
+        axes.set_xlabel("Bradley-Terry rating (logits, 0 is the language's mean)")
         _draw_tiers(axes, _tiers(board, rows, language))
         legend(sheet, handles, 2)
     return sheet.figure
@@ -196,8 +196,8 @@ def tau_scatter(board: Board, language: str | None = None) -> Figure:
             axes.set_title(_title(board.summary, name, len(part)), loc="left", fontsize=8)
             if len(languages) == 1 and len(part) <= _MOST_NAMED:
                 _name(axes, part)
-        sheet.body.supxlabel("Arena rating (log-odds)", fontsize=9)
-        sheet.body.supylabel("Surrogate rating (log-odds)", fontsize=9)
+        sheet.body.supxlabel("Arena rating (logits)", fontsize=9)
+        sheet.body.supylabel("Surrogate rating (logits)", fontsize=9)
         legend(sheet, handles, 4)
     return sheet.figure
 

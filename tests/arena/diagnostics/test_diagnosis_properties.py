@@ -13,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from arena.diagnostics import diagnose_judgments
 from arena.diagnostics.bias import side_preference
 from arena.diagnostics.judge_agreement import MANY_JUDGES
+from arena.rating.battles import Battles
 from arena.statistics.significance import clustered_slope, wilson_interval
 
 SYSTEMS = ("ada", "bo", "cy", "di")
@@ -57,6 +58,25 @@ def test_mirroring_turns_the_share_of_side_a_around_and_changes_no_flip_or_kappa
     assert turned.order_consistency[sides[0]].equals(plain.order_consistency[sides[1]])
     same(turned.agreement, plain.agreement)
     same(turned.connections, plain.connections)
+
+
+@settings(max_examples=10, deadline=None)
+@given(judgment_tables())
+def test_pairs_and_records_are_counted_as_ratings_count_them(table):
+    found = diagnose_judgments(table)
+    for group, judged in table.groupby(["language", "judge"]):
+        battles = Battles.from_judgments(judged)
+        counts = battles.count()
+        pairs = found.pairs.set_index(["language", "judge"]).loc[[group]]
+        names = np.array(battles.systems)
+        assert pairs["first"].tolist() == names[counts.pairs.first].tolist()
+        assert pairs["second"].tolist() == names[counts.pairs.second].tolist()
+        for outcome in ("wins", "losses", "ties"):
+            assert pairs[outcome].tolist() == getattr(counts.totals, outcome)[:, 0].tolist()
+        records = found.systems.set_index(["language", "judge"]).loc[[group]]
+        same(
+            records[["system", "wins", "losses", "ties"]].reset_index(drop=True), battles.records()
+        )
 
 
 @settings(max_examples=10, deadline=None)

@@ -21,8 +21,8 @@ def battles(questions=120, seed=0):
         size = {name: int(random.lognormal(np.log(scale[name]), 0.5)) + 1 for name in SYSTEMS}
         answers += [("en", f"q{number}", name, "x" * size[name]) for name in SYSTEMS]
         for one, other in (("plain", "wordy"), ("plain", "weak"), ("wordy", "weak")):
-            odds = skill[one] - skill[other] + np.log(size[one] / size[other])
-            won = random.logistic() < odds
+            logits = skill[one] - skill[other] + np.log(size[one] / size[other])
+            won = random.logistic() < logits
             judgments.append(("en", f"q{number}", one, other, "a" if won else "b", "judge"))
     return (
         pd.DataFrame(answers, columns=["language", "query_id", "system", "answer"]),

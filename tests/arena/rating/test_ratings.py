@@ -38,7 +38,7 @@ def judgments(rows):
 
 
 def arena_of(strength, questions, seed=0, side=0.0, tie=0.0):
-    """Judgments of systems whose log-odds are known; ties by Davidson's model."""
+    """Judgments of systems whose logits are known; ties by Davidson's model."""
     random = np.random.default_rng(seed)
     names = [f"s{index}" for index in range(len(strength))]
     rows = []
@@ -46,15 +46,15 @@ def arena_of(strength, questions, seed=0, side=0.0, tie=0.0):
         for i, j in itertools.combinations(range(len(strength)), 2):
             if random.random() < 0.5:
                 i, j = j, i
-            odds = strength[i] - strength[j] + side
-            weights = np.array([np.exp(odds / 2), np.exp(-odds / 2), tie])
+            logits = strength[i] - strength[j] + side
+            weights = np.array([np.exp(logits / 2), np.exp(-logits / 2), tie])
             winner = random.choice(["a", "b", "tie"], p=weights / weights.sum())
             rows.append((f"q{question}", names[i], names[j], winner))
     return judgments(rows)
 
 
 def clustered_battles(strength, questions, seed):
-    """Battles whose odds are known and which hang together within a question.
+    """Battles whose logits are known and which hang together within a question.
 
     On each question a system has a latent standard normal deviate; a pair's uniform deviate comes
     from the difference of the two, so that each pair's chance of a win is exactly that of the
@@ -114,16 +114,16 @@ def test_models_of_ties_reach_the_maximum_of_their_likelihood(model):
 
     def loss(parameters):
         theta = np.append(parameters[:2], -parameters[:2].sum())
-        odds = theta[codes.side_a] - theta[codes.side_b] + parameters[2]
+        logits = theta[codes.side_a] - theta[codes.side_b] + parameters[2]
         if model == "davidson":
             nu = np.exp(parameters[3])
-            chance = np.array([np.exp(odds / 2), np.exp(-odds / 2), nu + 0 * odds])
-            chance /= chance.sum(axis=0)
+            probabilities = np.array([np.exp(logits / 2), np.exp(-logits / 2), nu + 0 * logits])
+            probabilities /= probabilities.sum(axis=0)
         else:
             eta = np.exp(parameters[3])
-            win, lose = expit(odds - eta), expit(-odds - eta)
-            chance = np.array([win, lose, 1 - win - lose])
-        return -np.log(chance[codes.winner, np.arange(len(odds))]).sum()
+            win, lose = expit(logits - eta), expit(-logits - eta)
+            probabilities = np.array([win, lose, 1 - win - lose])
+        return -np.log(probabilities[codes.winner, np.arange(len(logits))]).sum()
 
     best = minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-7})
     ours = by_system(ratings).to_numpy()

@@ -9,7 +9,7 @@ from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import check_holdout, choose_holdout, fit_tournament
 from surrogate.board.language import fit_languages
-from surrogate.learning.cross_fitting import folds_of, leave_systems_out
+from surrogate.learning.cross_fitting import Repeats, folds_of, leave_systems_out
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import find_surrogate
 
@@ -63,7 +63,7 @@ def data(judgments, strength):
 
 
 def unseen(data, surrogate, seed=7):
-    return leave_systems_out([data], surrogate, 1, seed)[0].predicted[0]
+    return leave_systems_out([data], surrogate, Repeats(1, seed))[0].predicted[0]
 
 
 def test_two_systems_are_drawn_by_the_seed_whatever_the_order():

@@ -16,7 +16,7 @@ from surrogate.board.intervals import (
     half_width,
 )
 from surrogate.board.summary import NO_RATINGS
-from surrogate.learning.cross_fitting import leave_systems_out
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
 
@@ -81,7 +81,7 @@ def held_out_residuals(data):
         others = data.without([system])
         fitted = find_surrogate("ridge").fit(others.X, {data.language: others.tournaments})
         [rated] = fitted.predict(data.rows([system]))["rating"] + data.origin_of(others)
-        [outcome] = leave_systems_out([others], find_surrogate("ridge"), 1, 1)
+        [outcome] = leave_systems_out([others], find_surrogate("ridge"), Repeats(1, 1))
         residuals = UnseenRatings(data.language, others.truth, outcome.predicted[0]).residuals
         yield residuals, abs(rated - data.truth[index])
 

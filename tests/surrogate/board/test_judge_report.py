@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -47,7 +48,7 @@ def report_of(arena, rows, judge="m", records=None):
     judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
     arena = type(arena)(arena.info, arena.queries, arena.answers, judgments)
     diagnoses = language_diagnoses(arena.judged_by(judge))
-    return report_judge(arena.judgments, judge, diagnoses, records or JudgingRecords())
+    return report_judge(arena, judge, diagnoses, records or JudgingRecords())
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +91,10 @@ def test_other_judges_are_compared_over_all_languages(small_arena):
     random = judgments.assign(judge="coin", winner=["a", "b"] * (len(judgments) // 2))
     stranger = judgments.head(1).assign(judge="stranger", query_id="elsewhere")
     everyone = pd.concat([judgments, friend, random, stranger], ignore_index=True)
-    arena = type(small_arena)(small_arena.info, small_arena.queries, small_arena.answers, judgments)
     judge = judgments["judge"][0]
-    report = report_judge(everyone, judge, language_diagnoses(arena), JudgingRecords())
+    diagnoses = language_diagnoses(small_arena)
+    arena = replace(small_arena, judgments=everyone)
+    report = report_judge(arena, judge, diagnoses, JudgingRecords())
     found = {item.judge: item for item in report.agreement}
     assert set(found) == {"friend", "coin"}
     assert found["friend"].items == found["coin"].items == len(judgments)
@@ -172,6 +174,6 @@ def test_failures_and_calls_are_those_of_the_judges_run(run, small_arena, tmp_pa
     assert "no call to a model" in read_judging_records(tmp_path, "other").usage.reason
     arena = read_arena(tmp_path)
     diagnoses = language_diagnoses(arena.judged_by("local"))
-    report = report_judge(arena.judgments, "local", diagnoses, records)
+    report = report_judge(arena, "local", diagnoses, records)
     assert report.flip_rate.items == summary["flips"]["items"]
     assert report.position.share == 1.0  # this judge says A whenever it says something

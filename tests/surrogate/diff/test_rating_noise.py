@@ -10,10 +10,10 @@ from arena.statistics.significance import holm_adjusted
 from surrogate.diff.languages import (
     Errors,
     bootstrap_errors,
-    chances,
     conformal_errors,
     difference_errors,
     interval_width,
+    p_values,
 )
 
 
@@ -28,14 +28,14 @@ def test_interval_width_is_that_of_normal_draws(tournaments):
 def test_welch_is_that_of_scipy():
     old, new = Errors(np.array([0.2]), 10.0), Errors(np.array([0.4]), 30.0)
     error, freedom = difference_errors(old, new)
-    found = chances(np.array([0.9]), error, freedom)
+    tested = p_values(np.array([0.9]), error, freedom)
     # scipy takes standard deviations of n observations: s² / n, with n - 1 degrees of freedom
     sizes = np.array([11, 31])
     deviations = np.array([0.2, 0.4]) * np.sqrt(sizes)
     expected = ttest_ind_from_stats(
         0.0, deviations[0], sizes[0], 0.9, deviations[1], sizes[1], equal_var=False
     )
-    assert found[0] == pytest.approx(expected.pvalue, rel=1e-9)
+    assert tested[0] == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 @pytest.mark.parametrize("tournaments", [5, 30, 200])
@@ -53,13 +53,15 @@ def test_the_level_is_kept_and_shared_questions_make_it_lower(tournaments, share
         low, high = np.percentile(draws, [2.5, 97.5], axis=1)
         sides.append((estimate, bootstrap_errors(low, high, tournaments)))
     (old, old_errors), (new, new_errors) = sides
-    found = (chances(new - old, *difference_errors(old_errors, new_errors)) < 0.05).mean()
-    assert found < (0.06 if shared == 0 else 0.005)
+    rejected = (p_values(new - old, *difference_errors(old_errors, new_errors)) < 0.05).mean()
+    assert rejected < (0.06 if shared == 0 else 0.005)
 
 
-def test_what_has_no_error_has_no_chance_and_no_change_is_none():
-    found = chances(np.array([1.0, 1.0, 0.0]), np.array([0.0, np.nan, np.nan]), np.full(3, np.inf))
-    np.testing.assert_array_equal(found, [np.nan, np.nan, 1.0])
+def test_what_has_no_error_has_no_p_value_and_no_change_is_none():
+    tested = p_values(
+        np.array([1.0, 1.0, 0.0]), np.array([0.0, np.nan, np.nan]), np.full(3, np.inf)
+    )
+    np.testing.assert_array_equal(tested, [np.nan, np.nan, 1.0])
 
 
 def test_conformal_intervals_of_any_level_give_the_same_error():

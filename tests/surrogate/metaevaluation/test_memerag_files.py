@@ -17,7 +17,7 @@ from surrogate.board.metaevaluations import (
 from surrogate.metaevaluation.memerag.rating_files import read_ratings
 from surrogate.metaevaluation.memerag.run_file import read_run, write_run
 from surrogate.metaevaluation.memerag.scores import memerag_metaevaluations, score_judges
-from surrogate.metaevaluation.runner import judges_of
+from surrogate.metaevaluation.report import judges_of
 
 YES, NO = "Supported", "Not Supported"
 ROWS = [(YES, YES), (YES, NO), (NO, NO), (NO, None)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from features.models import ModelOptions
-from surrogate.metaevaluation.memerag import judges
+from surrogate.metaevaluation import judges
 from surrogate.metaevaluation.memerag.evaluation import Memerag
 from surrogate.metaevaluation.memerag.grounding import (
     GroundingJudge,

@@ -10,7 +10,7 @@ from metaeval_command import run, run_json
 from arena import DataError, UsageError
 from surrogate.board.metaevaluations import read_metaevaluations
 from surrogate.metaevaluation.memerag.run_file import read_run
-from surrogate.metaevaluation.runner import judges_of
+from surrogate.metaevaluation.report import judges_of
 
 YES, NO = "Supported", "Not Supported"
 

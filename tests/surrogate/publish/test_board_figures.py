@@ -198,7 +198,7 @@ def test_ratings_come_best_first_with_tiers_and_ranks(board):
     arena, surrogate = (line for line in axes.get_lines() if len(line.get_xdata()) == len(order))
     assert list(arena.get_xdata()) == list(rows.loc[order, "arena_rating"])
     assert list(surrogate.get_xdata()) == list(rows.loc[order, "rating"])
-    assert "log-odds" in axes.get_xlabel()
+    assert "logits" in axes.get_xlabel()
     tiers = board.tiers[board.tiers["language"] == "en"].set_index("system")
     best = tiers.loc[order[0]]
     assert f"{int(best['rank_low'])}–{int(best['rank_high'])}" in written(figure)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from features import extract, parse_features
-from surrogate.learning.cross_fitting import leave_systems_out
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.names import find_surrogate
 from surrogate.validation.scores import score_outcomes
 
@@ -62,7 +62,7 @@ class SelectingSurrogate(BaseEstimator):
 
 
 def tau_unseen(data, surrogate, repeats=2):
-    return score_outcomes(leave_systems_out(data, surrogate, repeats, 0), 0).scores.tau
+    return score_outcomes(leave_systems_out(data, surrogate, Repeats(repeats, 0)), 0).scores.tau
 
 
 def mean_tau(noisy, surrogate, repeats=2):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from surrogate.learning.cross_fitting import folds_of, leave_systems_out, train_and_rate
+from surrogate.learning.cross_fitting import Repeats, folds_of, leave_systems_out, train_and_rate
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.validation import PROTOCOLS, validate
 
@@ -103,10 +103,10 @@ def test_a_held_out_system_has_no_part_in_the_ratings_of_others(
 
 def test_folds_are_rated_without_their_judgments(simulated, table, data_of):
     data = data_of(simulated.arena, table)
-    outcome = leave_systems_out(data, find_surrogate(QUICK), 1, 0)[0]
+    outcome = leave_systems_out(data, find_surrogate(QUICK), Repeats(1, 0))[0]
     held = folds_of(data[0].systems, 0, "systems", "0")[0]
     turned = replace(simulated.arena, judgments=flipped(simulated.arena.judgments, held))
-    again = leave_systems_out(data_of(turned, table), find_surrogate(QUICK), 1, 0)[0]
+    again = leave_systems_out(data_of(turned, table), find_surrogate(QUICK), Repeats(1, 0))[0]
     places = [data[0].systems.index(name) for name in held]
     moved = again.predicted[0, places] - outcome.predicted[0, places]
     np.testing.assert_allclose(moved, moved[0], atol=1e-12)  # where the arena's origin is, no more
@@ -123,7 +123,7 @@ def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
         ]
     )
     data = data_of(simulated.arena, exact[list(table.columns.drop("nothing"))])
-    for outcome in leave_systems_out(data, find_surrogate("linear"), 2, 0):
+    for outcome in leave_systems_out(data, find_surrogate("linear"), Repeats(2, 0)):
         missed = outcome.predicted - outcome.truth
         assert np.abs(missed).max() < 0.1 * np.ptp(outcome.truth)
         assert np.abs(missed.mean()) < 0.01

@@ -195,7 +195,7 @@
     sortBy(table, rank, "ascending");
     const ranked = rows.filter((row) => row[1] !== null).length;
     find("language-caption").textContent =
-      `${name}: ${ranked} of ${rows.length} systems ranked; ratings in log-odds`;
+      `${name}: ${ranked} of ${rows.length} systems ranked; ratings in logits`;
   }
   function showSearch() {
     const wanted = search.value.trim().toLocaleLowerCase();
