@@ -15,11 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from surrogate.board.summary import RatingInterval
+from surrogate.learning.cross_fitting import Outcome
 
 Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.9
 NO_SURROGATE = "no surrogate could be trained"
+FALSE_ALARMS = 0.1
+"""Share of ordinary systems that may be taken for better than all judged ones."""
+FEWEST_GAPS = 4
 _DIGITS = 9
 """Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
 
@@ -51,6 +55,19 @@ class UnseenRatings:
         return np.asarray(distances[np.isfinite(distances)])
 
     @property
+    def gaps(self) -> Floats:
+        """How far a rating lies above the best of the other systems, where it is not the best.
+
+        Shape (N,), in the units of the residuals: what ordinary systems look like beside the best.
+        """
+        scale = np.ones(len(self.arena)) if self.standard_errors is None else self.standard_errors
+        known = np.isfinite(self.arena) & np.isfinite(self.unseen)
+        if not known.any():
+            return np.empty(0)
+        ordinary = known & (self.arena < np.max(self.arena[known]))
+        return np.asarray((self.unseen - np.max(self.arena[known]))[ordinary] / scale[ordinary])
+
+    @property
     def spread(self) -> float:
         """What residuals of several languages are divided by to be compared.
 
@@ -61,6 +78,19 @@ class UnseenRatings:
             return 1.0
         rated = self.arena[np.isfinite(self.arena)]
         return float(rated.std()) if rated.size else 0.0
+
+
+def unseen_ratings(outcomes: Sequence[Outcome]) -> list[UnseenRatings]:
+    """Take the ratings of the first repeat of leaving systems out, one a language."""
+    return [
+        UnseenRatings(
+            outcome.language,
+            outcome.truth[0],
+            outcome.predicted[0],
+            None if outcome.standard_errors is None else outcome.standard_errors[0],
+        )
+        for outcome in outcomes
+    ]
 
 
 def fewest_residuals(level: float = LEVEL) -> int:
@@ -98,7 +128,23 @@ def conformal_intervals(
     """
     scaled = [item.residuals / item.spread for item in ratings if item.spread > 0]
     pooled = np.concatenate([np.empty(0), *scaled])
-    return {item.language: _interval(item, pooled, level) for item in ratings}
+    return {
+        item.language: _interval(item, pooled, level).model_copy(update=_frontier(item))
+        for item in ratings
+    }
+
+
+def _frontier(item: UnseenRatings) -> dict[str, float]:
+    """From where a system may be better than every judged one; nothing where too few are judged.
+
+    One in ten of the ordinary systems lies there too.
+    """
+    gaps = np.sort(item.gaps)
+    if len(gaps) < FEWEST_GAPS:
+        return {}
+    place = min(math.ceil(round((len(gaps) + 1) * (1 - FALSE_ALARMS), _DIGITS)), len(gaps))
+    best = float(np.nanmax(item.arena))
+    return {"best": best, "frontier": float(gaps[place - 1])}
 
 
 def _interval(item: UnseenRatings, pooled: Floats, level: float) -> RatingInterval:

@@ -45,6 +45,7 @@ SINGLE_TOURNAMENTS = 50
 is no more certain than they are, for the held-out systems are the same."""
 
 NO_ANSWER = "no answer in this language"
+BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
 NO_HOLDOUT = "no system is held out"
 NO_TOURNAMENTS = "this surrogate learns from no single tournament"
@@ -192,7 +193,8 @@ def synthetic_ratings(
         Columns ``language, system, rank, rating, low, high, coverage, answers, arena_rank,
         arena_rating, arena_low, arena_high, split, note``, best first, unranked systems last.
         ``low, high`` is what it would be for a system that the surrogate had not seen, so that
-        it is wide for one it was trained on. ``coverage`` is the share of questions answered;
+        it is wide for one it was trained on; an unjudged system that may be better than all
+        judged ones has no upper bound (infinity). ``coverage`` is the share of questions answered;
         ``split`` is ``train``, ``holdout`` or ``unjudged``.
     """
     own = rated[rated["language"] == fit.language].set_index("system").reindex(list(systems))
@@ -200,6 +202,10 @@ def synthetic_ratings(
     answers = own["answers"].fillna(0).to_numpy(np.int64)
     errors = own.get("standard_error", pd.Series(np.nan, own.index)).to_numpy(np.float64)
     bounds = [interval.around(*both) for both in zip(rating, errors, strict=True)]
+    beyond = [
+        system not in fit.data.systems and interval.reaches_beyond(*both)
+        for system, *both in zip(systems, rating, errors, strict=True)
+    ]
     table = pd.DataFrame(
         {
             "language": fit.language,
@@ -207,7 +213,7 @@ def synthetic_ratings(
             "rank": pd.Series(rating).rank(ascending=False, method="min").astype("Int64"),
             "rating": rating,
             "low": [low for low, _ in bounds],
-            "high": [high for _, high in bounds],
+            "high": np.where(beyond, np.inf, [high for _, high in bounds]),
             "coverage": answers / len(fit.data.questions),
             "answers": answers,
         }
@@ -220,11 +226,18 @@ def synthetic_ratings(
         for system in systems
     ]
     table["note"] = [
-        "" if np.isfinite(value) or fit.failure else NO_FEATURES if count else NO_ANSWER
-        for value, count in zip(rating, answers, strict=True)
+        BEYOND if is_beyond else "" if fit.failure else _absence(value, count)
+        for value, count, is_beyond in zip(rating, answers, beyond, strict=True)
     ]
     ordered = table.sort_values(["rank", "system"], kind="stable")
     return ordered[BOARD_COLUMNS]
+
+
+def _absence(rating: float, answers: int) -> str:
+    """Say why there is no rating, where there is none."""
+    if np.isfinite(rating):
+        return ""
+    return NO_FEATURES if answers else NO_ANSWER
 
 
 def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:

@@ -11,7 +11,7 @@ from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.intervals import UnseenRatings, conformal_intervals
+from surrogate.board.intervals import conformal_intervals, unseen_ratings
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
@@ -97,17 +97,7 @@ def summarize_board(
 
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every judged language."""
-    return conformal_intervals(
-        [
-            UnseenRatings(
-                fit.language,
-                fit.data.truth,
-                fit.unseen.predicted[0],
-                None if fit.unseen.standard_errors is None else fit.unseen.standard_errors[0],
-            )
-            for fit in fits
-        ]
-    )
+    return conformal_intervals(unseen_ratings([fit.unseen for fit in fits]))
 
 
 def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:
@@ -138,7 +128,7 @@ def _skipped(
     fit: LanguageFit, surrogate: Surrogate, ratings: pd.DataFrame, missing: pd.DataFrame
 ) -> Skipped:
     data = fit.data
-    unranked = ratings[ratings["note"] != ""]
+    unranked = ratings[ratings["rank"].isna() & (ratings["note"] != "")]
     rated = fit.ratings.table
     unrated = rated[rated["rating"].isna()]
     return Skipped(

@@ -57,6 +57,9 @@ class RatingInterval(BaseModel):
         level: Share of new systems whose arena rating it is to hold.
         half_width: What is added to and taken from a rating, in logits or in its standard errors.
         in_standard_errors: Whether it is in standard errors of the rating.
+        best: Rating of the best judged system (logits).
+        frontier: How far below it (negative) or above it a predicted rating lies, in the same
+            units as the half-width, from where the system may be better than every judged one.
         residuals: Ratings of unseen systems it rests on.
         pooled: Whether they are those of all languages, for want of systems in this one.
         reason: Why there is none, where there is none.
@@ -67,6 +70,8 @@ class RatingInterval(BaseModel):
     level: float = 0.9
     half_width: Number = None
     in_standard_errors: bool = False
+    best: Number = None
+    frontier: Number = None
     residuals: int = 0
     pooled: bool = False
     reason: str | None = None
@@ -74,9 +79,20 @@ class RatingInterval(BaseModel):
     def around(self, rating: float, standard_error: float = math.nan) -> tuple[float, float]:
         """Return the bounds of the interval around a rating; NaN where there is none."""
         width = math.nan if self.half_width is None else self.half_width
-        if self.in_standard_errors:
-            width *= standard_error
+        width *= self._unit(standard_error)
         return rating - width, rating + width
+
+    def reaches_beyond(self, rating: float, standard_error: float = math.nan) -> bool:
+        """Whether a new system may be better than every judged one.
+
+        Of such a system a surrogate knows no upper bound: it has seen nothing as good.
+        """
+        if self.best is None or self.frontier is None:
+            return False
+        return rating - self.best > self.frontier * self._unit(standard_error)
+
+    def _unit(self, standard_error: float) -> float:
+        return standard_error if self.in_standard_errors else 1.0
 
 
 NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
