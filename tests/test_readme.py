@@ -23,7 +23,7 @@ def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys):
     quickstart = blocks("README.md", "python")[0]
     assert len([line for line in quickstart.splitlines() if line.strip()]) <= 10
     held = {}
-    exec(quickstart.replace("tournaments=20", "tournaments=3"), held)
+    exec(quickstart.replace("tournaments=20", "tournaments=2"), held)
     assert isinstance(held["arena"], Arena)
     assert "my-system" in capsys.readouterr().out
     assert (tmp_path / "out" / "board" / "board.csv").is_file()

@@ -11,7 +11,7 @@ from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import Rows, read_rows
+from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import JUDGMENTS, check_table, self_judgments
 
 ANONYMOUS_JUDGE = "judge"
@@ -39,8 +39,10 @@ def read_judgments(path: Path | str) -> pd.DataFrame:
     """
     path = Path(path)
     if path.is_dir():
-        judgments = read_arena(path).judgments[_COLUMNS]
-        return _some(judgments, str(path))
+        arena = read_arena(path)
+        if arena.judgments.empty and len(arena.published_ratings):
+            raise UsageError(f"{path}: there is no judgment in it, only published ratings")
+        return _some(arena.judgments[_COLUMNS], str(path))
     rows = read_rows(path)
     if _is_battle_table(rows):
         return _some(_judgments_of_battles(path), rows.source)
@@ -55,8 +57,7 @@ def checked_judgments(judgments: pd.DataFrame, source: str = "judgments") -> pd.
             ``language``, ``judge``.
         source: What problems call the table.
     """
-    plain = judgments.astype(object).where(judgments.notna(), None)
-    return _checked(as_rows(plain, source))
+    return _checked(as_rows(plain_table(judgments), source))
 
 
 def _checked(rows: Rows) -> pd.DataFrame:

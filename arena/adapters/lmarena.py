@@ -19,7 +19,7 @@ from arena.adapters.foreign_rows import Skip, ignored_columns, missing_columns, 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import Arena, as_rows, checked_arena, empty_rows
 from arena.data.languages import LANGUAGE_CODE, UNDETERMINED, language_code
-from arena.data.rows import Rows, read_rows
+from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import ANSWERS, ArenaInfo, is_unstorable
 
 WINNERS = MappingProxyType({"model_a": "a", "model_b": "b", "tie": "tie"})
@@ -123,7 +123,7 @@ def read_battles(
 def _rows_of_battles(battles: Path | str | pd.DataFrame) -> Rows:
     if not isinstance(battles, pd.DataFrame):
         return read_rows(Path(battles))
-    return as_rows(battles.astype(object).where(battles.notna(), None), "battles")
+    return as_rows(plain_table(battles), "battles")
 
 
 def _column(rows: Rows, name: str, default: object = None) -> list[object]:

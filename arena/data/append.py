@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from arena.data.errors import DataError
 from arena.data.files import atomic_path, locked_folder, open_text
 from arena.data.folder import find_table_file, read_info
-from arena.data.rows import CSV_SUFFIXES, SUFFIXES, read_rows, row_suffix, write_rows
+from arena.data.rows import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.schema import ANSWER_KEY, ANSWERS, INFO_FILE, JUDGMENTS, ArenaInfo, check_table
 
 JUDGMENT_KEY = ["judge", "language", "query_id", "system_a", "system_b"]
@@ -149,9 +149,7 @@ def _append_lines(path: Path, new: pd.DataFrame, replaced: npt.NDArray[np.bool_]
             for line, is_replaced in zip(lines, replaced, strict=True):
                 if not is_replaced:
                     stream.write(line.rstrip("\r\n") + "\n")
-        plain = new.astype(object).where(new.notna(), None)
-        for record in plain.to_dict(orient="records"):
-            stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+        stream.writelines(json_lines(new))
 
 
 def _append_parquet(path: Path, new: pd.DataFrame, replaced: npt.NDArray[np.bool_]) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 SHOWN_PROBLEMS = 20
 SHOWN_VALUE_CHARACTERS = 80
 
 HALF_SURROGATE = "holds half a surrogate pair, which no file can store"
 HALF_SURROGATE_HINT = "replace it by U+FFFD"
+
+Choice = TypeVar("Choice", bound=str)
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,23 @@ class DataError(ArenaError, ValueError):
 
 class UsageError(ArenaError, ValueError):
     """A request that cannot be met as asked; the message says what can be asked instead."""
+
+
+def checked_choice(value: str, choices: Iterable[Choice], noun: str) -> Choice:
+    """Return the choice that a text names.
+
+    Args:
+        value: The text.
+        choices: What can be chosen.
+        noun: What it is, such as ``tie rule``.
+
+    Raises:
+        UsageError: If it names none.
+    """
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise UsageError(f"unknown {noun} {value!r}; use one of {', '.join(choices)}")
 
 
 class MissingDependencyError(ArenaError, ImportError):

@@ -293,13 +293,23 @@ def write_rows(table: pd.DataFrame, path: Path) -> None:
 
 def _write_jsonl(table: pd.DataFrame, path: Path) -> None:
     with open_text(path, "wt") as stream:
-        stream.writelines(_json_lines(table))
+        stream.writelines(json_lines(table))
 
 
-def _json_lines(table: pd.DataFrame) -> Iterator[str]:
-    plain = table.astype(object).where(table.notna(), None)
-    for record in plain.to_dict(orient="records"):
+def json_lines(table: pd.DataFrame) -> Iterator[str]:
+    """Yield a table's rows as lines of JSON, missing values as null."""
+    for record in plain_records(table):
         yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def plain_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of Python objects, missing values as None."""
+    return table.astype(object).where(table.notna(), None)
+
+
+def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table's rows as JSON can hold them, missing values as None."""
+    return list(plain_table(table).to_dict(orient="records"))
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:

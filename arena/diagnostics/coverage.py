@@ -138,6 +138,29 @@ def unjudged_languages(declared: Sequence[str], overview: pd.DataFrame) -> Itera
         yield Finding("error", "no judgments", language, sentence)
 
 
+def published_findings(published: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Finding]:
+    """Say whose ratings are published, and which do not belong to answers.
+
+    Args:
+        published: Columns ``judge, language, system, rating, standard_error``.
+        answers: Columns ``language, system``.
+    """
+    answering = {str(code): set(rows["system"]) for code, rows in answers.groupby("language")}
+    for (language, judge), rows in published.groupby(["language", "judge"]):
+        subject, own = subject_of(language, judge), answering.get(language, set())
+        rated, errors = set(rows["system"]), int(rows["standard_error"].notna().sum())
+        sentence = f"{counted(len(rated), 'rating')} are published, {errors} with a standard error"
+        yield Finding("info", "published", subject, sentence)
+        if rated - own:
+            absent = counted(len(rated - own), "published rating")
+            sentence = f"{absent} of systems without answers here: nothing is learned from them"
+            yield Finding("warning", "published", subject, sentence)
+        if own - rated:
+            unrated = counted(len(own - rated), "system")
+            sentence = f"{unrated} of {len(own)} that answered have no published rating"
+            yield Finding("warning", "published", subject, sentence)
+
+
 def answers_table(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """Hold judgments against the answers they are about.
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
+from arena.data.errors import UsageError
 from arena.data.folder import Arena
+from arena.data.rows import plain_records
 from arena.diagnostics.bias import (
     length_findings,
     length_table,
@@ -26,6 +28,7 @@ from arena.diagnostics.coverage import (
     coverage_table,
     overview_findings,
     overview_table,
+    published_findings,
     unjudged_languages,
 )
 from arena.diagnostics.finding import Finding, Severity, by_severity
@@ -124,7 +127,11 @@ def diagnose(
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: If judgments are at fault.
     """
-    return diagnose_judgments(
+    published = list(published_findings(arena.published_ratings, arena.answers))
+    if published and arena.judgments.empty:
+        said = "; ".join(map(str, published))
+        raise UsageError(f"there are no judgments to diagnose, only published ratings: {said}")
+    found = diagnose_judgments(
         arena.judgments,
         arena.answers if len(arena.answers) else None,
         arena.queries,
@@ -135,6 +142,7 @@ def diagnose(
         seed=seed,
         pool=pool,
     )
+    return replace(found, findings=by_severity([*found.findings, *published]))
 
 
 def diagnose_judgments(
@@ -212,7 +220,4 @@ def _unless_none(
 
 
 def _records(table: pd.DataFrame | None) -> list[dict[str, Any]] | None:
-    if table is None:
-        return None
-    plain = table.astype(object).where(table.notna(), None)
-    return list(plain.to_dict(orient="records"))
+    return None if table is None else plain_records(table)

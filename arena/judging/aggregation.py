@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import WINNERS
 from arena.judging.dawid_skene import fit_dawid_skene
 from arena.judging.summary import JUDGMENT_COLUMNS, PROBABILITY_COLUMNS
@@ -78,8 +78,7 @@ def aggregate_votes(
         UsageError: If the rule is unknown, there are fewer than two judges, or no item has
             enough verdicts.
     """
-    if aggregate not in AGGREGATES:
-        raise UsageError(f"unknown aggregate {aggregate!r}; use one of {', '.join(AGGREGATES)}")
+    checked_choice(aggregate, AGGREGATES, "aggregate")
     members = list(dict.fromkeys(judges))
     if len(members) < 2:
         raise UsageError("a panel needs two judges at least")

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.planning.subsets import DESIGNS
-from arena.rating.battles import Battles, TieRule, checked_tie_rule
+from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.statistics.bootstrap import percentile_intervals
 from arena.statistics.rank_agreement import kendall_taus
@@ -86,7 +86,7 @@ def study_sampling(
             judgments connect.
     """
     _check_settings(shares, designs, repeats, ridge)
-    checked_tie_rule(ties)
+    checked_choice(ties, TIE_RULES, "tie rule")
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows = []

@@ -16,7 +16,7 @@ from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.rating.likelihoods import Counts
 from arena.rating.pairs import Pairs, connected_groups, is_strongly_connected
-from arena.statistics.bootstrap import bootstrap_weights
+from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -26,7 +26,7 @@ TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
 TIE = WINNERS.index("tie")
 OUTCOMES = 3
-BLOCK_ENTRIES = 3_000_000
+BLOCK_ENTRIES = 6_000_000
 """Counts (replicates x pairs x outcomes) held at a time while resampling."""
 
 
@@ -320,7 +320,7 @@ class WinCounts:
         """Resample questions with replacement, in blocks that bound memory.
 
         Where every battle is its own question, battles have exponential weights (the Bayesian
-        bootstrap, Rubin, 1981), whose sum within a count is drawn from a gamma distribution.
+        bootstrap, Rubin, 1981): no count of a pair that met is 0.
 
         Args:
             rounds: Number of replicates in all.
@@ -333,14 +333,13 @@ class WinCounts:
         for start in range(0, rounds, block):
             size = min(block, rounds - start)
             if self.counted is None:
-                yield self._gamma(size, random)
+                yield self._reweighted(size, random)
             else:
                 yield self.weighted(bootstrap_weights(self.n_questions, size, random))
 
-    def _gamma(self, size: int, random: np.random.Generator) -> Counts:
-        # Half the time of Poisson draws, and no count of a pair that met is 0.
+    def _reweighted(self, size: int, random: np.random.Generator) -> Counts:
         parts = (self.totals.wins, self.totals.losses, self.totals.ties)
-        return Counts(*(random.standard_gamma(part, (len(part), size)) for part in parts))
+        return Counts(*(exponential_sums(part[:, 0], size, random) for part in parts))
 
     @property
     def is_strongly_connected(self) -> bool:
@@ -348,23 +347,6 @@ class WinCounts:
         tied = self.totals.ties[:, 0] > 0
         won, lost = self.totals.wins[:, 0] > 0, self.totals.losses[:, 0] > 0
         return is_strongly_connected(self.pairs, won | tied, lost | tied)
-
-
-def checked_tie_rule(name: str) -> TieRule:
-    """Return a tie rule by name.
-
-    Raises:
-        UsageError: If the name is unknown.
-    """
-    for rule in TIE_RULES:
-        if rule == name:
-            return rule
-    raise UsageError(f"unknown tie rule {name!r}; use one of {', '.join(TIE_RULES)}")
-
-
-def judged_systems(judgments: pd.DataFrame) -> list[str]:
-    """Return the systems that judgments name, sorted."""
-    return sorted({*judgments["system_a"].unique(), *judgments["system_b"].unique()})
 
 
 def _questions(judgments: pd.DataFrame) -> tuple[Integers | None, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array, diags_array, eye_array
 from scipy.sparse.linalg import cg
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, UsageError, checked_choice
 from arena.rating.likelihoods import (
     Columns,
     Counts,
@@ -39,9 +40,11 @@ DEFAULT_RIDGE = 0.1
 TIE_MODELS = ("half", "drop", "davidson", "rao-kupper")
 
 TOLERANCE = 1e-10
-"""Largest last step, in logits."""
-RESAMPLE_TOLERANCE = 1e-7
+"""Largest error, in logits."""
+RESAMPLE_TOLERANCE = 1e-8
 """The same of bootstrap resamples, of which only the spread counts."""
+FASTEST, SLOWEST = 0.05, 0.5
+"""Steps are trusted to go on shrinking by no smaller factors, and not at all by larger ones."""
 NOISE = 1e-9
 """Steps this short that do not shrink any more are rounding errors."""
 QUADRATIC_NOISE = 1e-6
@@ -53,8 +56,10 @@ HALVINGS = 40
 SINGULAR = 1e-12
 LARGEST_DENSE = 3_000
 """With more systems, equations are solved by conjugate gradients."""
-REPLICATE_PAIRS = 1_000_000
-"""Counts (replicates x pairs) fitted at a time, so that they stay in the cache."""
+REPLICATE_PAIRS = 2_000_000
+"""Counts (replicates x pairs) fitted at a time."""
+CACHED_ENTRIES = 65_536
+"""Counts whose derivatives are computed at a time."""
 
 NO_MAXIMUM = (
     "the fit did not converge: some systems only win, only lose, or do not meet the others "
@@ -129,13 +134,13 @@ class PenalizedLikelihood:
             self.likelihood.pooled(), self.pairs, self.covariates, self.ridge
         )
 
-    def parts(self, parameters: Floats) -> tuple[Floats, Floats]:
-        """Split parameters into the logits of pairs, shape (P, R), and tau, shape (R,)."""
+    def parts(self, parameters: Floats, rows: slice = slice(None)) -> tuple[Floats, Floats]:
+        """Split parameters into the logits of (some) pairs, shape (P, R), and tau, shape (R,)."""
         theta = parameters[: self.pairs.n_systems]
-        logits = theta.take(self.pairs.first, axis=0)
-        logits -= theta.take(self.pairs.second, axis=0)
+        logits = theta.take(self.pairs.first[rows], axis=0)
+        logits -= theta.take(self.pairs.second[rows], axis=0)
         if self.covariates.shape[1]:
-            logits += self.covariates @ parameters[self.pairs.n_systems : self.linear]
+            logits += self.covariates[rows] @ parameters[self.pairs.n_systems : self.linear]
         tie = parameters[-1] if self.likelihood.has_tie_parameter else np.zeros(1)
         return logits, tie
 
@@ -148,13 +153,30 @@ class PenalizedLikelihood:
 
     def gradient(self, parameters: Floats) -> Floats:
         """Gradient of the loss, shape (K, R)."""
-        by_logit, by_tie = self.likelihood.score(*self.parts(parameters))
+        by_logit, by_tie = self._score(parameters)
         gradient = -self.collect(by_logit)
         systems = self.pairs.n_systems
         gradient[:systems] += self.ridge * parameters[:systems]
         if by_tie is None:
             return gradient
-        return np.vstack([gradient, self.ridge * parameters[-1] - by_tie.sum(axis=0)])
+        return np.vstack([gradient, self.ridge * parameters[-1] - by_tie])
+
+    def _score(self, parameters: Floats) -> tuple[Floats, Floats | None]:
+        """First derivatives of the log-likelihood by logits, (P, R), and by tau, (R,)."""
+        by_logit = np.empty((len(self.pairs), self.likelihood.replicates))
+        by_tie = []
+        for rows, likelihood in self._pieces:
+            by_logit[rows], tie = likelihood.score(*self.parts(parameters, rows))
+            if tie is not None:
+                by_tie.append(tie.sum(axis=0))
+        return by_logit, sum(by_tie) if by_tie else None
+
+    @cached_property
+    def _pieces(self) -> list[tuple[slice, Likelihood]]:
+        """Likelihoods of pairs beside each other, so few that what is computed stays cached."""
+        step = max(1, CACHED_ENTRIES // self.likelihood.replicates)
+        rows = [slice(start, start + step) for start in range(0, len(self.pairs), step)]
+        return [(piece, self.likelihood.among(piece)) for piece in rows]
 
     def loss(self, parameters: Floats) -> Floats:
         """Penalized negative log-likelihood, shape (R,)."""
@@ -260,7 +282,7 @@ def solve(
     Args:
         problem: Replicates.
         warm_start: What the replicates lie around; by default the fit of their mean.
-        tolerance: Largest last step of replicates, in logits.
+        tolerance: Largest error of replicates, in logits.
     """
     replicates = problem.likelihood.replicates
     if warm_start is None:
@@ -313,20 +335,26 @@ def _shared_newton(
 ) -> tuple[Floats, Integers]:
     """Step all replicates with one information matrix; return also the columns left open."""
     replicates = problem.likelihood.replicates
-    parameters = np.repeat(warm_start.parameters, replicates, axis=1)
+    parameters = warm_start.parameters  # of all replicates at first: the cheapest step
     last, grew = np.full(replicates, np.inf), np.zeros(replicates, dtype=bool)
     converged = np.zeros(replicates, dtype=bool)
     with np.errstate(all="ignore"):  # replicates that diverge are left open
         for _ in range(MOST_SHARED_STEPS):
             move = warm_start.solver(problem.gradient(parameters))
-            parameters -= move
+            parameters = parameters - move
             size = np.abs(move).max(axis=0)
-            converged = (size <= tolerance) | ((size <= NOISE) & (size > last / 2))
+            converged = (_error(size, last) <= tolerance) | ((size <= NOISE) & (size > last / 2))
             grew |= ~(size <= np.maximum(last, NOISE))
             if (converged | grew).all():
                 break
             last = size
     return parameters, np.flatnonzero(grew | ~converged)
+
+
+def _error(size: Floats, last: Floats) -> Floats:
+    """Estimate what is left after a step, as if the next ones shrank like the last two."""
+    rate = np.where(np.isfinite(last), np.maximum(size / last, FASTEST), SLOWEST)
+    return np.where(rate < SLOWEST, size * rate / (1 - rate), size)
 
 
 def _newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
@@ -440,6 +468,5 @@ def tie_likelihood(ties: str, counts: Counts) -> Likelihood:
         return Davidson(counts)
     if ties == "rao-kupper":
         return RaoKupper(counts)
-    if ties not in TIE_MODELS:
-        raise UsageError(f"unknown tie rule {ties!r}; use one of {', '.join(TIE_MODELS)}")
+    checked_choice(ties, TIE_MODELS, "tie rule")
     return HalfTies(counts)

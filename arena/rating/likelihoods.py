@@ -50,9 +50,14 @@ class Counts:
         return self.wins + self.losses + self.ties
 
     @cached_property
-    def margin(self) -> Floats:
-        """Wins less losses."""
-        return self.wins - self.losses
+    def halves(self) -> tuple[Floats, Floats]:
+        """Half the wins less losses, and half the battles."""
+        battles = self.wins + self.losses
+        battles += self.ties
+        battles *= 0.5
+        margin = self.wins - self.losses
+        margin *= 0.5
+        return margin, battles
 
     @property
     def points(self) -> Floats:
@@ -62,6 +67,10 @@ class Counts:
     def take(self, columns: Columns) -> Counts:
         """Keep some replicates."""
         return Counts(self.wins[:, columns], self.losses[:, columns], self.ties[:, columns])
+
+    def among(self, rows: slice) -> Counts:
+        """Keep some pairs."""
+        return Counts(self.wins[rows], self.losses[rows], self.ties[rows])
 
     def pooled(self) -> Counts:
         """Average over replicates, shape (P, 1)."""
@@ -86,7 +95,7 @@ class Information:
 
 @dataclass(frozen=True)
 class Likelihood(ABC):
-    """Battles of pairs given logits d, shape (P, R), and tau, shape (R,).
+    """Battles of pairs given logits d, shape (P, R), and tau, shape (R,); or both of all R, (P, 1).
 
     Attributes:
         counts: Wins, losses and ties.
@@ -103,6 +112,10 @@ class Likelihood(ABC):
     def take(self, columns: Columns) -> Self:
         """Keep some replicates."""
         return replace(self, counts=self.counts.take(columns))
+
+    def among(self, rows: slice) -> Self:
+        """Keep some pairs."""
+        return replace(self, counts=self.counts.among(rows))
 
     def pooled(self) -> Self:
         """Average over replicates."""
@@ -177,10 +190,10 @@ class HalfTies(Likelihood):
         """First derivative by d: points beyond those expected."""
         # points - battles * sigma(d), by sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of
         # the time of expit.
-        surplus = np.tanh(0.5 * logits)
-        surplus *= self.counts.battles
-        np.subtract(self.counts.margin, surplus, out=surplus)
-        surplus *= 0.5
+        half = 0.5 * logits
+        margin, battles = self.counts.halves
+        surplus = battles * np.tanh(half, out=half)
+        np.subtract(margin, surplus, out=surplus)
         return surplus, None
 
     def information(self, logits: Floats, tie: Floats) -> Information:  # noqa: ARG002

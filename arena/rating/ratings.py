@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.data.version import __version__
 from arena.rating.battle_files import selected_judgments
@@ -129,9 +129,9 @@ def rate(
             systems.
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
-    _check_choice("tie rule", ties, TIE_MODELS)
-    _check_choice("interval", interval, INTERVALS)
-    _check_choice("scale", scale, SCALES)
+    checked_choice(ties, TIE_MODELS, "tie rule")
+    checked_choice(interval, INTERVALS, "interval")
+    checked_choice(scale, SCALES, "scale")
     if rounds < 2:
         raise UsageError("rounds must be at least 2")
     notes: list[str] = []
@@ -163,11 +163,6 @@ def rate(
         notes=tuple(notes),
         signature=_signature(model, interval, rounds, scale, seed, connected, controls),
     )
-
-
-def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise UsageError(f"unknown {name} {value!r}; use one of {', '.join(choices)}")
 
 
 def _battles(

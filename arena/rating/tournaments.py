@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
-from arena.rating.battles import Battles, TieRule, checked_tie_rule
+from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.pairs import Pairs, connected_groups
 from arena.rating.ratings import Ratings, rate
@@ -121,7 +121,8 @@ def bootstrap_tournaments(
     if len(languages) > 1:
         raise UsageError(f"one language at a time, not {', '.join(languages)}")
     everything = Battles.from_judgments(judgments)
-    battles = everything.decided() if checked_tie_rule(ties) == "drop" else everything
+    checked_choice(ties, TIE_RULES, "tie rule")
+    battles = everything.decided() if ties == "drop" else everything
     drawn = min(questions, battles.n_questions)
     random = generator(seed, "tournaments", languages[0])
     draws = bootstrap_weights(battles.n_questions, tournaments, random, drawn)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.statistics.raters import (
     DEFAULT_RESAMPLING,
     NO_PAIRS,
@@ -180,8 +180,7 @@ def krippendorff_alpha(
     Raises:
         UsageError: For an unknown level.
     """
-    if level not in LEVELS:
-        raise UsageError(f"unknown level {level!r}; use one of {', '.join(LEVELS)}")
+    checked_choice(level, LEVELS, "level")
     size = len(ratings.categories)
     values = ratings.values
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
@@ -241,8 +241,7 @@ def agreement_weights(ratings: RatedItems, weights: Weights) -> FloatArray:
     Raises:
         UsageError: For unknown weights.
     """
-    if weights not in WEIGHTS:
-        raise UsageError(f"unknown weights {weights!r}; use one of {', '.join(WEIGHTS)}")
+    checked_choice(weights, WEIGHTS, "weights")
     size = len(ratings.categories)
     if weights == "identity" or size < 2:
         return np.eye(size)

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky import get_reusable_executor
 from joblib.parallel import get_active_backend
 
-from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 
 BACKENDS = {"processes": "loky", "threads": "threading", "dask": "dask", "ray": "ray"}
 """Names of joblib's backends, by ours."""
@@ -37,8 +37,7 @@ def worker_pool(name: str, scheduler: str | None = None, jobs: int = -1) -> Iter
         UsageError: If there is no backend of that name, or it takes no scheduler.
         MissingDependencyError: If its package is not installed.
     """
-    if name not in BACKENDS:
-        raise UsageError(f"unknown backend {name!r}; use one of {', '.join(BACKENDS)}")
+    checked_choice(name, BACKENDS, "backend")
     if scheduler is not None and name not in _CLUSTERS:
         raise UsageError("a scheduler is of use to the backends dask and ray only")
     if name in _CLUSTERS and find_spec(_CLUSTERS[name]) is None:

@@ -73,7 +73,9 @@ class BoardSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     judge: str | None = Field(
-        default=None, description="Judge whose judgments to learn from, where there are several."
+        default=None,
+        description="Judge whose judgments to learn from, where there are several; published, or "
+        "published:COLUMN, for the ratings of published_ratings.csv.",
     )
     features: Names = Field(
         default=("default",),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
+from arena.diagnostics.coverage import published_findings
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.intervals import conformal_intervals, unseen_ratings
@@ -161,18 +162,10 @@ def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str
     """Say what limits published ratings, and which do not belong to answers."""
     yield PUBLISHED
     yield from fit.ratings.notes
-    published, answers = arena.published_ratings, arena.answers
+    published = arena.published_ratings
     own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
-    answering = set(answers.loc[answers["language"] == fit.language, "system"])
-    without_answers = len(set(own["system"]) - answering)
-    if without_answers:
-        yield (
-            f"{without_answers} of {len(own)} published ratings are of systems without answers "
-            "here: nothing is learned from them"
-        )
-    unrated = len(answering - set(own["system"]))
-    if unrated:
-        yield f"{unrated} of {len(answering)} systems that answered have no published rating"
+    findings = published_findings(own, arena.answers)
+    yield from (item.sentence for item in findings if item.severity != "info")
 
 
 def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:

@@ -137,11 +137,11 @@ class LanguageSummary(BaseModel):
         holdout_r2: R² on them over tournaments.
         interval: Conformal interval of a rating.
         systems: Systems that answered.
-        systems_judged: Systems that were judged.
+        systems_judged: Systems that were judged, or have a published rating.
         questions: Questions in this language.
-        questions_judged: Questions with judgments.
+        questions_judged: Questions with judgments; all, where ratings are published.
         questions_per_tournament: Questions drawn for each tournament.
-        judgments: Judgments that entered.
+        judgments: Judgments that entered; none where ratings are published.
         skipped: What did not enter.
         notes: Anything that limits how far the numbers can be trusted.
     """
@@ -225,6 +225,11 @@ class BoardSummary(BaseModel):
     def judge(self) -> str:
         """Judge whose judgments it learns from."""
         return self.settings.judge
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it learns from published ratings: then there are no judgments."""
+        return not any(item.judgments for item in self.languages.values())
 
     @property
     def features(self) -> tuple[str, ...]:

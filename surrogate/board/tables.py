@@ -165,7 +165,7 @@ TABLES: Mapping[str, BoardTable] = {
 BOARD_FILES: Mapping[str, str] = {
     RATINGS.file: "ratings and ranks of every system in every language",
     OVERALL.file: "systems by their mean rank over languages",
-    ARENA.file: "Bradley-Terry ratings from the judgments, with 95% intervals",
+    ARENA.file: "ratings from the judgments (Bradley-Terry), or as published, with 95% intervals",
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
     TIERS.file: "judged systems that are not distinguishable, and intervals of their ranks",
     WIN_MATRIX.file: "wins, losses and ties of each pair",

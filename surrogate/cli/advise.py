@@ -65,9 +65,9 @@ def _print(advice: Advice, estimates: pd.DataFrame | None, as_json: bool) -> Non
     if as_json:
         printing.print_json(
             {
-                "neighbors": printing.records(advice.neighbors),
-                "questions": printing.records(advice.questions),
-                "estimates": None if estimates is None else printing.records(estimates),
+                "neighbors": advice.neighbors,
+                "questions": advice.questions,
+                "estimates": estimates,
                 "level": advice.level,
                 "power": advice.power,
             }

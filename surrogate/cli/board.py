@@ -91,8 +91,8 @@ def publish(built: Board, out: Path, arena: Path, site: bool, as_json: bool = Fa
         printing.print_json(
             {
                 "summary": built.summary.model_dump(mode="json"),
-                "overall": printing.records(built.overall),
-                "board": printing.records(built.ratings),
+                "overall": built.overall,
+                "board": built.ratings,
             }
         )
         return

@@ -128,7 +128,7 @@ def list_features(as_json: JsonOption = False) -> None:
 
     table = describe_features()
     if as_json:
-        printing.print_json(printing.records(table))
+        printing.print_json(table)
         return
     printing.print_columns(
         "Features", table, ["feature", "summary", "source", "needs", "available"]
@@ -145,8 +145,8 @@ def _print_measured(table: pd.DataFrame, missing: pd.DataFrame, out: Path, as_js
         printing.print_json(
             {
                 "answers": len(table),
-                "features": printing.records(summary),
-                "missing": printing.records(missing),
+                "features": summary,
+                "missing": missing,
             }
         )
         return

@@ -121,10 +121,10 @@ def _print_ratings(rated: Ratings, diagnostics: list[dict[str, str]], as_json: b
     if as_json:
         printing.print_json(
             {
-                "ratings": printing.records(rated.table),
+                "ratings": rated.table,
                 "tie_parameter": rated.tie_parameter,
                 "position_effect": rated.position_effect,
-                "controls": printing.records(rated.controls),
+                "controls": rated.controls,
                 "diagnostics": {"notes": list(rated.notes), "findings": diagnostics},
                 "signature": rated.signature,
             }

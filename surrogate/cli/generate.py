@@ -267,8 +267,8 @@ def print_generated(
         printing.print_json(
             generated.summary.as_json()
             | {
-                "skipped": printing.records(generated.skipped),
-                "failed": printing.records(generated.failures),
+                "skipped": generated.skipped,
+                "failed": generated.failures,
                 "file": str(file),
                 "added": added,
                 "listings": [str(path) for path in listings],

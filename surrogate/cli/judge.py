@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from surrogate.cli import printing
 from surrogate.cli.options import (
     BodyOption,
     JsonOption,
+    checked_option,
     request_fields,
     split_names,
     with_settings,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from arena.llm import Price
 
 STORE_FILE = "judging.sqlite"
-
-Choice = TypeVar("Choice", bound=str)
 
 
 @with_settings(JudgingSettings, leave_out=("model", "body"))
@@ -80,7 +79,7 @@ def judge(
     from arena.judging.aggregation import AGGREGATES
     from arena.llm import open_store, read_prices
 
-    rule = _one_of("--aggregate", aggregate, AGGREGATES)
+    rule = checked_option("--aggregate", aggregate, AGGREGATES)
     prompt = pairwise_prompt(template, settings.verdict, longest_answer, longest_passage)
     settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
     others = [settings.model_copy(update={"model": m, "name": ""}) for m in split_names(panel)]
@@ -108,15 +107,6 @@ def judge(
         print_judging_json(judging, chosen)
     else:
         print_judging(judging, chosen)
-
-
-def _one_of(option: str, value: str, choices: Sequence[Choice]) -> Choice:
-    from arena.data.errors import UsageError
-
-    for choice in choices:
-        if choice == value:
-            return choice
-    raise UsageError(f"{option} is {value!r}; use one of {', '.join(choices)}")
 
 
 def _print_dry_runs(
@@ -189,7 +179,7 @@ def print_judging_json(judging: FolderJudging, chosen: ChosenPairs) -> None:
                 "verdicts": len(panel.judgments),
                 "split": panel.split,
                 "too_few": panel.too_few,
-                "judges": printing.records(panel.judges),
+                "judges": panel.judges,
             },
             "file": str(judging.file),
             "added": judging.added,

@@ -11,6 +11,7 @@ import typer
 from surrogate.cli.options import (
     JsonOption,
     SeedOption,
+    checked_option,
     split_names,
     with_settings,
 )
@@ -178,15 +179,12 @@ def rater_agreement(
     as_json: JsonOption = False,
 ) -> None:
     """Measure how far annotators agree: AC1, Fleiss' kappa, Krippendorff's alpha."""
-    from arena.data.errors import UsageError
     from arena.statistics.agreement import agreement_report
     from arena.statistics.raters import Resampling
     from surrogate.metaevaluation.memerag.evaluation import ratings_report
     from surrogate.metaevaluation.memerag.rating_files import FIELDS, read_ratings
 
-    chosen = next((name for name in FIELDS if name == field), None)
-    if chosen is None:
-        raise UsageError(f"--field is {field!r}; use one of {', '.join(FIELDS)}")
+    chosen = checked_option("--field", field, FIELDS)
     resampling = Resampling(replicates, seed=seed)
     reports = [
         (path, agreement_report(read_ratings(path, chosen, coarse), resampling)) for path in files

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, get_type_hints
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from annotated_types import Ge
@@ -76,6 +76,21 @@ BodyOption = Annotated[
 ]
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
+
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def checked_option(option: str, value: str, choices: Sequence[Choice]) -> Choice:
+    """Return the choice that an option names.
+
+    Raises:
+        UsageError: If it names none.
+    """
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise UsageError(f"{option} is {value!r}; use one of {', '.join(choices)}")
 
 
 def split_names(text: str | None) -> list[str]:

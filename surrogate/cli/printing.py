@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,15 +17,14 @@ WIDTH_WHERE_PIPED = 120
 SHOWN_NOTES = 10
 
 
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table's rows for JSON, missing values as None."""
-    plain = table.astype(object).where(table.notna(), None)
-    return list(plain.to_dict(orient="records"))
-
-
 def print_json(content: object) -> None:
-    """Print strict JSON."""
-    print(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print strict JSON: tables as lists of rows, missing values as null."""
+    from arena.data.rows import plain_records
+
+    shown = json.dumps(
+        content, indent=2, ensure_ascii=False, allow_nan=False, default=plain_records
+    )
+    print(shown)
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import split_names
+from surrogate.cli.options import checked_option, split_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,8 +57,7 @@ def plot(
     from surrogate.publish.figures.board_figures import KINDS, board_drawings
     from surrogate.publish.figures.figure import FORMATS
 
-    if format not in FORMATS:
-        raise UsageError(f"--format is {format!r}; use one of {', '.join(FORMATS)}")
+    checked_option("--format", format, FORMATS)
     read = Board.load(board)
     kinds = list(KINDS) if kind is None else split_names(kind)
     drawings = [
@@ -183,10 +182,7 @@ def export_command(
         write_parquet,
     )
 
-    if format not in (*EXPORT_FORMATS, *CARDS):
-        raise UsageError(
-            f"--format is {format!r}; use one of {', '.join((*EXPORT_FORMATS, *CARDS))}"
-        )
+    checked_option("--format", format, (*EXPORT_FORMATS, *CARDS))
     if format in CARDS and language is not None:
         raise UsageError("a card is of the whole board; leave --language out")
     if format not in CARDS and license_name is not None:

@@ -54,22 +54,17 @@ def rank(
 
 
 def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
+    from arena.data.rows import plain_records
     from surrogate.cli import printing
 
     new = set(placed.new["system"])
     if as_json:
+        both = plain_records(placed.new), plain_records(placed.explanations)
         printing.print_json(
             {
-                "new": [
-                    row | explanation
-                    for row, explanation in zip(
-                        printing.records(placed.new),
-                        printing.records(placed.explanations),
-                        strict=True,
-                    )
-                ],
-                "board": printing.records(placed.board),
-                "overall": printing.records(placed.overall),
+                "new": [row | explanation for row, explanation in zip(*both, strict=True)],
+                "board": placed.board,
+                "overall": placed.overall,
                 "notes": placed.notes,
             }
         )

@@ -54,7 +54,7 @@ def sampling(
         judgments = judgments[judgments["language"] == language]
     study = study_sampling(judgments, parts, wanted, repeats, seed=seed)
     if as_json:
-        printing.print_json({"table": printing.records(study.table), "signature": study.signature})
+        printing.print_json({"table": study.table, "signature": study.signature})
         return
     printing.print_columns(
         f"Kendall tau with the whole arena (mean and 95% of {study.repeats} repeats)",

@@ -27,7 +27,7 @@ def stats(where: StoreArgument, as_json: JsonOption = False) -> None:
     with open_existing(where) as opened:
         table = opened.stats()
     if as_json:
-        printing.print_json(printing.records(table))
+        printing.print_json(table)
         return
     printing.print_columns("Replies in the store", table, list(table.columns))
 

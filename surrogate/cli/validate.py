@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.folder import Arena
+    from surrogate.validation import Validation
     from surrogate.validation.study import Study
 
 IMPORTANCES = "importances"
@@ -93,8 +94,7 @@ def print_study(title: str, study: Any, as_json: bool) -> None:  # noqa: ANN401 
     from surrogate.cli import printing
 
     if as_json:
-        rows = printing.records(study.table)
-        printing.print_json({"table": rows, "signature": study.signature})
+        printing.print_json({"table": study.table, "signature": study.signature})
         return
     wide = study.table.shape[1] > _MOST_COLUMNS
     shown = _with_spans(study.table) if wide else study.table
@@ -116,9 +116,6 @@ def _with_spans(table: pd.DataFrame) -> pd.DataFrame:
             shown[name] = table[name]
     return table.assign(**shown)[list(shown)]
 
-
-if TYPE_CHECKING:
-    from surrogate.validation import Validation
 
 TABLE_3 = "table3"
 
@@ -184,9 +181,9 @@ def validate_command(
     as_json: JsonOption = False,
 ) -> None:
     """Say how well a surrogate ranks systems, languages or questions it was not trained on."""
-    from arena.data.errors import UsageError
+    from arena.data.errors import UsageError, checked_choice
     from arena.data.folder import read_arena
-    from arena.rating.battles import checked_tie_rule
+    from arena.rating.battles import TIE_RULES
     from features.measures.registry import parse_features
     from surrogate.cli.printing import progress_bar
     from surrogate.learning.names import DEFAULT_SURROGATE, TABLE_3_SURROGATES
@@ -203,7 +200,7 @@ def validate_command(
         "judge": judge,
         "feature_table": _table(feature_table),
         "tournaments": TournamentSettings(
-            tournaments, questions, checked_tie_rule(ties), seed=seed
+            tournaments, questions, checked_choice(ties, TIE_RULES, "tie rule"), seed=seed
         ),
         "n_jobs": jobs,
     }

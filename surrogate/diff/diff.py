@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.rows import plain_records
 from features.declare.feature import offer
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
@@ -144,8 +145,8 @@ class BoardDiff:
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON, missing ones as None."""
         return {
-            "changes": _records(self.changes),
-            "settings": _records(self.settings),
+            "changes": plain_records(self.changes),
+            "settings": plain_records(self.settings),
             "notes": list(self.notes),
         }
 
@@ -217,8 +218,3 @@ def _notes(old: Board, new: Board, parts: dict[tuple[str, str], pd.DataFrame]) -
     for (kind, language), table in parts.items():
         if table["recentered"].any():
             yield _RECENTERD.format(language=language, kind=kind)
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    plain = table.astype(object).where(table.notna(), None)
-    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]

@@ -41,11 +41,11 @@ def interval_width(rounds: int) -> float:
     Returns:
         In standard deviations: below, and with T toward, 2 x 1.96.
     """
-    place = _TAIL * (rounds - 1)  # where numpy's percentile falls among the ordered draws
-    below = int(place)
+    position = _TAIL * (rounds - 1)  # where numpy's percentile falls among the ordered draws
+    below = int(position)
     ranks = np.array([below + 1, min(below + 2, rounds)])
     scores = norm.ppf((ranks - 0.375) / (rounds + 0.25))
-    return float(-2 * np.interp(place - below, [0, 1], scores))
+    return float(-2 * np.interp(position - below, [0, 1], scores))
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,8 @@ def rank_change(old: pd.Series, new: pd.Series, both: npt.NDArray[np.bool_]) -> 
     """Places gained among the systems ranked on both boards; NaN for others."""
     ranked = both & old.notna().to_numpy() & new.notna().to_numpy()
     change = np.full(len(old), np.nan)
-    places = [side[ranked].rank(method="min").to_numpy(float) for side in (old, new)]
-    change[ranked] = places[0] - places[1]
+    ranks = [side[ranked].rank(method="min").to_numpy(float) for side in (old, new)]
+    change[ranked] = ranks[0] - ranks[1]
     return change
 
 

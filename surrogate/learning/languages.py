@@ -57,7 +57,7 @@ class TournamentSettings:
         )
 
 
-NO_JUDGMENTS = "{}: ratings are published, there are no judgments to take part of"
+NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
 
 @dataclass(frozen=True)

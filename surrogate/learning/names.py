@@ -7,14 +7,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from arena.data.errors import UsageError
+from arena.data.errors import checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.pairs import PairwiseSurrogate, RankAwareSurrogate
 from surrogate.learning.regression.regressors import REGRESSORS
 from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import DEFAULT_ROWS, RowKind
+from surrogate.learning.training import DEFAULT_ROWS, ROW_KINDS, RowKind
 
 DEFAULT_SURROGATE = "gaussian-process"
 PAPERS_SURROGATE = "random-forest"
@@ -69,8 +69,9 @@ def find_surrogate(
         n_jobs: Processes to train languages in; -1 for all cores.
 
     Raises:
-        UsageError: If the name is unknown.
+        UsageError: If the name, or the kind of rows, is unknown.
     """
+    checked_choice(rows, ROW_KINDS, "rows")
     return _SURROGATES[checked_surrogate(name)](
         name=name, rows=rows, pooled=pooled, seed=seed, n_jobs=n_jobs
     )
@@ -87,6 +88,4 @@ def checked_surrogate(name: str) -> str:
     Raises:
         UsageError: If it is unknown.
     """
-    if name not in _SURROGATES:
-        raise UsageError(f"unknown surrogate {name!r}; use one of {', '.join(SURROGATE_NAMES)}")
-    return name
+    return checked_choice(name, SURROGATE_NAMES, "surrogate")

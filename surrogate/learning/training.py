@@ -244,15 +244,3 @@ def finite_means(values: Floats) -> Floats:
     present = np.isfinite(values)
     totals, times = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
     return np.asarray(np.divide(totals, times, out=np.full(times.shape, np.nan), where=times > 0))
-
-
-def checked_row_kind(name: str) -> RowKind:
-    """Return a kind of training rows by name.
-
-    Raises:
-        UsageError: If the name is unknown.
-    """
-    for kind in ROW_KINDS:
-        if kind == name:
-            return kind
-    raise UsageError(f"unknown rows {name!r}; use one of {', '.join(ROW_KINDS)}")

@@ -55,12 +55,6 @@ class Report:
         return {**self.content, "usage": [asdict(usage) for usage in self.usages]}
 
 
-def table_records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table's rows for JSON, missing values as None."""
-    plain = table.astype(object).where(table.notna(), None)
-    return list(plain.to_dict(orient="records"))
-
-
 def metaevaluations(
     scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Sequence[str]
 ) -> list[MetaEvaluation]:

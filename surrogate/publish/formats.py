@@ -121,8 +121,8 @@ class LinearScale:
 
 def scale_over(values: Iterable[Number]) -> LinearScale:
     """Return the scale that just holds all values."""
-    found = [number for value in values if (number := finite(value)) is not None]
-    return LinearScale(min(found), max(found)) if found else LinearScale(0.0, 1.0)
+    numbers = [number for value in values if (number := finite(value)) is not None]
+    return LinearScale(min(numbers), max(numbers)) if numbers else LinearScale(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -181,16 +181,16 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
         Name to slug, unique and at most ``LONGEST`` characters long, none of them reserved on
         Windows.
     """
-    found: dict[str, str] = {}
+    slug_of: dict[str, str] = {}
     taken: set[str] = set()
     for name in sorted(set(names)):
         digits = DIGEST_DIGITS
         slug = _slug(name, 0 if _is_plain(name) else digits)
         while slug in taken:
             slug, digits = _slug(name, digits), digits + 4
-        found[name] = slug
+        slug_of[name] = slug
         taken.add(slug)
-    return found
+    return slug_of
 
 
 def _is_plain(name: str) -> bool:

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from arena import write_arena
-from arena.simulation import simulate
+from arena.simulation import DEFAULT_SYSTEMS, simulate
+from features import extract
 from surrogate import build_board
 from surrogate.cli.app import main
 from surrogate.learning.languages import TournamentSettings, language_data
 
 SETTINGS = TournamentSettings(tournaments=6)
+QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
 
 
 @pytest.fixture(scope="session")
@@ -24,13 +26,43 @@ def small_arena(simulation):
 
 @pytest.fixture(scope="session")
 def small_board(small_arena):
-    return build_board(small_arena, tournaments=30, seed=3)
+    """A board with all that is there by default but few tournaments: seconds to build."""
+    return build_board(small_arena, tournaments=10, seed=3)
+
+
+@pytest.fixture(scope="session")
+def tiny_arena():
+    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1).arena
+
+
+@pytest.fixture(scope="session")
+def quick_features(small_arena):
+    """Three features of the small arena."""
+    return extract(small_arena, ",".join(QUICK_FEATURES))
+
+
+@pytest.fixture(scope="session")
+def build_quickly(quick_features):
+    """Build a board of the small arena where it does not matter what predicts its ratings."""
+
+    def build(arena, **options):
+        quick = {"feature_table": quick_features, "surrogate": "ridge", "tournaments": 2}
+        return build_board(arena, **{**quick, **options})
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def quick_options():
+    """The same for the command ``board``."""
+    chosen = ["--features", ",".join(QUICK_FEATURES), "--surrogate", "ridge"]
+    return [*chosen, "--tournaments", 2, "--jobs", 1]
 
 
 @pytest.fixture(scope="session")
 def forest_board(small_arena):
     """A board by the paper's own surrogate, which holds two systems out."""
-    return build_board(small_arena, tournaments=30, seed=3, surrogate="random-forest")
+    return build_board(small_arena, tournaments=10, seed=3, surrogate="random-forest")
 
 
 @pytest.fixture(scope="session")

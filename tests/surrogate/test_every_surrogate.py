@@ -8,6 +8,7 @@ import pytest
 
 from arena import read_arena
 from arena.data.rows import write_rows
+from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
@@ -31,29 +32,29 @@ def named(name):
 
 
 @pytest.fixture(scope="module")
-def table(small_board):
-    return small_board.features[["language", "system", "query_id", *FEATURES.split(",")]]
+def tiny_table(tiny_arena):
+    return extract(tiny_arena, FEATURES)
 
 
 @pytest.mark.parametrize("name", SURROGATE_NAMES)
 def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
-    name, small_arena, table, tmp_path
+    name, tiny_arena, tiny_table, tmp_path
 ):
     board = build_board(
-        small_arena, feature_table=table, tournaments=4, surrogate=named(name), seed=3
+        tiny_arena, feature_table=tiny_table, tournaments=4, surrogate=named(name), seed=3
     )
     assert board.ratings["rank"].notna().all()
     assert f"|surrogate:{name}|rows:system|" in board.summary.signature
     validated = validate(
-        *(small_arena, "leave-systems-out", name),
-        **{"feature_table": table, "repeats": 1, "tournaments": SETTINGS},
+        *(tiny_arena, "leave-systems-out", name),
+        **{"feature_table": tiny_table, "repeats": 1, "tournaments": SETTINGS},
     )
     for language, scores in validated.per_language.items():
         assert board.summary.languages[language].tau_unseen == pytest.approx(scores.tau)
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
-    rows = table[table["system"] == small_arena.info.systems[0]].assign(system="newcomer")
-    placed, again = (place_systems(item, rows, small_arena.queries) for item in (board, loaded))
+    rows = tiny_table[tiny_table["system"] == tiny_arena.info.systems[0]].assign(system="newcomer")
+    placed, again = (place_systems(item, rows, tiny_arena.queries) for item in (board, loaded))
     assert np.isfinite(placed.new["rating"]).all()
     np.testing.assert_allclose(placed.new["rating"], again.new["rating"], atol=1e-6)
     said = NO_ATTRIBUTIONS.format("en", name) in placed.notes
@@ -138,15 +139,15 @@ def test_an_unknown_surrogate_is_refused_at_once(run, arena_folder, tmp_path, ca
     assert not (tmp_path / "out").exists()
 
 
-def test_importances_of_a_linear_board_are_shares(small_arena, table):
-    board = build_board(small_arena, feature_table=table, tournaments=5, surrogate="ridge", seed=3)
+def test_importances_of_a_linear_board_are_shares(small_arena, build_quickly):
+    board = build_quickly(small_arena, tournaments=5, seed=3)
     for _, rows in board.importances.groupby("language"):
         assert rows["importance"].sum() == pytest.approx(1.0)
         assert rows["tournament_mean"].between(0.0, 1.0).all()
     assert board.summary.macro.tau > 0.3
 
 
-def test_a_surrogate_without_importances_says_so(small_arena, table):
-    board = build_board(small_arena, feature_table=table, tournaments=3, surrogate="svr")
+def test_a_surrogate_without_importances_says_so(tiny_arena, tiny_table):
+    board = build_board(tiny_arena, feature_table=tiny_table, tournaments=3, surrogate="svr")
     assert board.importances["importance"].isna().all()
     assert NO_IMPORTANCES.format("svr") in board.summary.languages["en"].notes

@@ -1,7 +1,6 @@
 """``surrogate-arena generate`` against a server of the tests' own."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -154,18 +153,3 @@ def test_answers_of_others_are_not_written_over(generate, folder, capsys):
     status, server = generate("--out", folder / "answers.jsonl")
     assert (status, server.bodies) == (2, [])
     assert "holds more than answers of m" in capsys.readouterr().err
-
-
-def test_help_loads_nothing_heavy():
-    code = """
-import sys
-from surrogate.cli.app import main
-try:
-    main(["generate", "--help"])
-except SystemExit:
-    pass
-heavy = {"openai", "jinja2", "bm25s", "aiohttp", "tokenizers", "arena.generation"}
-print("loaded:", sorted(heavy & set(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "loaded: []"

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.rows import plain_records
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.pass_rates import (
     TOTAL,
@@ -36,7 +37,6 @@ from surrogate.metaevaluation.report import (
     judges_of,
     no_value_notes,
     percent_with_error,
-    table_records,
 )
 from surrogate.metaevaluation.runner import LEXICAL, PYTHON, Evaluation, JudgeKind
 
@@ -125,10 +125,10 @@ class Grouse:
         content = {
             "source": None if self.source is None else str(self.source),
             "tests": len(self.tests),
-            "pass_rates": table_records(rates),
-            "matrix": table_records(matrix),
-            "calls": table_records(calls),
-            "scores": table_records(scores),
+            "pass_rates": plain_records(rates),
+            "matrix": plain_records(matrix),
+            "calls": plain_records(calls),
+            "scores": plain_records(scores),
         }
         source = "tests of this project" if self.source is None else f"tests of {self.source}"
         matrices, counts, verdicts = judges_of(matrix), judges_of(calls), judges_of(scores)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import Prompt
 from arena.text.prompts import delimiter_code, packaged_prompt
@@ -102,10 +102,7 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     max_tokens: ClassVar[int] = 2048
 
     def __post_init__(self) -> None:
-        if self.reply_form not in REPLY_FORMS:
-            raise UsageError(
-                f"unknown form of replies {self.reply_form!r}; use one of {', '.join(REPLY_FORMS)}"
-            )
+        checked_choice(self.reply_form, REPLY_FORMS, "form of replies")
 
     @property
     def version(self) -> str:
@@ -269,4 +266,4 @@ def _score(value: object, metric: JudgedMetric) -> int | None:
 
 
 def _with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {_NOT_IN_A_KEY.sub("_", str(key).casefold()): each for key, each in value.items()}
+    return {_NOT_IN_A_KEY.sub("_", str(key).casefold()): item for key, item in value.items()}

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.rows import plain_records
 from arena.statistics.agreement import AgreementReport
 from arena.statistics.raters import Coefficient
 from surrogate.metaevaluation.judges import Judge
@@ -43,7 +44,6 @@ from surrogate.metaevaluation.report import (
     no_value_notes,
     percent_with_error,
     spaced,
-    table_records,
 )
 from surrogate.metaevaluation.runner import (
     LEXICAL,
@@ -125,8 +125,8 @@ class Memerag:
         scores = mark_best(score_judges(verdicts, replicates, seed), verdicts, permutations, seed)
         challenging = int((self.sentences["factuality"] == CHALLENGING).sum())
         content = {
-            "scores": table_records(scores),
-            "fine_grained": table_records(fine_grained_accuracy(verdicts)),
+            "scores": plain_records(scores),
+            "fine_grained": plain_records(fine_grained_accuracy(verdicts)),
             "challenging": challenging,
             "notice": NOTICE,
         }
@@ -168,7 +168,7 @@ def comparison_report(comparisons: Sequence[JudgeComparison]) -> Report:
             "judge_a": dict(zip(("judge", "prompt"), comparison.judge_a, strict=True)),
             "judge_b": dict(zip(("judge", "prompt"), comparison.judge_b, strict=True)),
             "left_out": comparison.left_out,
-            "languages": table_records(comparison.table),
+            "languages": plain_records(comparison.table),
         }
         for comparison in comparisons
     ]

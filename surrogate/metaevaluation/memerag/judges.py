@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from arena.data.errors import UsageError
+from arena.data.errors import checked_choice
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import ModelSettings, Prompt
 from arena.text.prompts import packaged_prompt
@@ -127,8 +127,7 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
     retries: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
-        if self.name not in PROMPTS:
-            raise UsageError(f"unknown prompt {self.name!r}; use one of {', '.join(PROMPTS)}")
+        checked_choice(self.name, PROMPTS, "prompt")
 
     @property
     def version(self) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, get_args
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ValidationInfo
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, checked_choice
 from arena.data.rows import read_rows
 from arena.statistics.raters import RatedItems, code_ratings
 from surrogate.metaevaluation.memerag.reading import (
@@ -48,8 +48,7 @@ def read_ratings(path: Path | str, field: Field, coarse: bool = False) -> RatedI
         UsageError: If there is no such file, or the field is none of the three.
         DataError: With every problem: file, line, field, value and hint.
     """
-    if field not in FIELDS:
-        raise UsageError(f"unknown field {field!r}; use one of {', '.join(FIELDS)}")
+    checked_choice(field, FIELDS, "field")
     rows = read_rows(Path(path))
     problems: list[Problem] = []
     ratings: list[list[str | None]] = []

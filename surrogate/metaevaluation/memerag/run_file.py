@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
+from arena.data.rows import plain_table
 from arena.data.schema import validation_problems
 from surrogate.metaevaluation.memerag.reading import FINE_GRAINED, JUDGED, SENTENCE_KEY
 from surrogate.metaevaluation.report import BY_JUDGE, judges_of
@@ -116,8 +117,7 @@ def read_run(path: Path | str) -> pd.DataFrame:
 
 
 def _lists(rows: pd.DataFrame) -> dict[str, Any]:
-    plain = rows[_COLUMNS].astype(object).where(rows[_COLUMNS].notna(), None)
-    return {name: plain[name].tolist() for name in _COLUMNS}
+    return {str(name): values.tolist() for name, values in plain_table(rows[_COLUMNS]).items()}
 
 
 def _table(judge: JudgeVerdicts) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.rows import plain_records
 from arena.data.seeds import seed_sequence
 from arena.llm import Budget
 from surrogate.metaevaluation.judges import Judge, Verdict
@@ -20,7 +21,6 @@ from surrogate.metaevaluation.report import (
     left_out_notes,
     percent_with_error,
     spaced,
-    table_records,
 )
 from surrogate.metaevaluation.runner import (
     LEXICAL,
@@ -143,8 +143,8 @@ class Wikieval:
         published = PUBLISHED[PUBLISHED["criterion"].isin(scores["criterion"])]
         matches = self._label_matches()
         content = {
-            "scores": table_records(scores),
-            "published": table_records(published),
+            "scores": plain_records(scores),
+            "published": plain_records(published),
             "label_matches": matches,
         }
         table = _accuracy_table(scores, published, _notes(scores, matches))

@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from rapidfuzz.fuzz import ratio
 
-from arena.data.errors import Problem, UsageError
+from arena.data.errors import Problem, UsageError, checked_choice
 from arena.data.rows import read_rows
 from surrogate.metaevaluation.reading import (
     FilledText,
@@ -208,10 +208,8 @@ def read_wikieval(
 
 
 def _chosen(criteria: Sequence[str]) -> list[Criterion]:
-    unknown = [name for name in criteria if name not in CRITERIA]
-    if unknown:
-        raise UsageError(f"unknown criterion {unknown[0]!r}; use one of {', '.join(CRITERIA)}")
-    return [name for name in CRITERIA if not criteria or name in criteria]
+    wanted = {checked_choice(name, CRITERIA, "criterion") for name in criteria}
+    return [name for name in CRITERIA if not wanted or name in wanted]
 
 
 def _needed(chosen: Sequence[Criterion], better: str) -> list[Criterion]:

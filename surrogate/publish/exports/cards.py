@@ -188,19 +188,20 @@ def _configs(files: Sequence[str]) -> list[dict[str, object]]:
 def _text(board: Board, files: Sequence[str], answers: int) -> str:
     summary = board.summary
     languages = ", ".join(markdown_text(language_name(code)) for code in board.languages)
+    learned = "published ratings" if summary.is_published else "pairwise judgments"
     sections = [
         f"# Synthetic leaderboard of {markdown_text(summary.arena)}",
         "## What it is",
         f"Ranks of {count_of(len(board.systems), 'RAG system')} in "
         f"{count_of(len(board.languages), 'language')} ({languages}), from features of "
-        f"{count_of(answers, 'answer')}, by a surrogate judge that learned from pairwise "
-        f"judgments of {markdown_text(summary.judge)}.",
+        f"{count_of(answers, 'answer')}, by a surrogate judge that learned from {learned} "
+        f"of {markdown_text(summary.judge)}.",
         "## Files",
         file_list(files),
         "Missing values are empty cells; `note` says why.",
         "## How it was made",
         _how_made(summary),
-        "How far the synthetic ranking agrees with that from the judgments (Kendall tau; *unseen* "
+        "How far the synthetic ranking agrees with that of the arena (Kendall tau; *unseen* "
         "is with every system rated by a surrogate that was trained without it):",
         tau_table(board),
         "## Signature",
@@ -216,10 +217,16 @@ def _how_made(summary: BoardSummary) -> str:
     judgments = sum(item.judgments for item in languages)
     judged = sum(item.questions_judged for item in languages)
     questions = sum(item.questions for item in languages)
-    return (
-        f"{whole(judgments)} judgments of pairs of answers to {whole(judged)} of "
+    ratings = (
+        f"Ratings of {whole(max(item.systems_judged for item in languages))} systems were "
+        f"published; their answers to {count_of(questions, 'question')} are at hand. "
+        if summary.is_published
+        else f"{whole(judgments)} judgments of pairs of answers to {whole(judged)} of "
         f"{count_of(questions, 'question')} were fitted by Bradley-Terry models on bootstrapped "
-        "tournaments. A regressor learned to predict a system's coefficient from "
+        "tournaments. "
+    )
+    return (
+        f"{ratings}A regressor learned to predict a system's coefficient from "
         f"{count_of(len(summary.features), 'feature')} of its answers, and ranks every system on "
         "all questions (the method of MIRAGE-Bench, Thakur et al., NAACL 2025). Made with "
         "surrogate-arena."
@@ -307,7 +314,7 @@ def _model_card_text(board: Board, digest: str) -> str:
         "## Features",
         _features(board),
         "## Validation",
-        "Kendall tau between the ranking by this model and that from the judgments. *tau* has most "
+        "Kendall tau between the ranking by this model and that of the arena. *tau* has most "
         "systems in training; *tau unseen* rates every system by a model that was trained without "
         "it, and is the figure to trust for new systems.",
         tau_table(board),

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from arena.data.errors import UsageError
 from arena.data.files import atomic_path
+from arena.data.rows import plain_records
 from surrogate.board.board import Board
 from surrogate.publish.formats import decimal, percent, whole
 
@@ -149,13 +150,12 @@ def unguarded(text: str) -> str:
 
 def json_text(board: ExportedBoard) -> str:
     """Return a board as JSON: what it is, and its rows; missing values are null."""
-    plain = board.table.astype(object).where(board.table.notna(), None)
     content = {
         "arena": board.arena,
         "judge": board.judge,
         "language": board.language,
         "signature": board.signature,
-        "rows": plain.to_dict(orient="records"),
+        "rows": plain_records(board.table),
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

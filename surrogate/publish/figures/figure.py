@@ -149,7 +149,7 @@ def wrapped(text: str, width: float) -> list[str]:
     line = ""
     used = 0.0
     for mark in text:
-        if line and used + _mark_width(mark) > width:
+        while line and used + _mark_width(mark) > width:
             kept = _break(line)
             lines.append(line[:kept])
             line = line[kept:]

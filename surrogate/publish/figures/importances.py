@@ -1,9 +1,13 @@
-"""Mean features of systems by language and model family (MIRAGE-Bench, figures 3 and 9)."""
+"""Features: their means by language and model family, and what they matter for the ratings.
+
+MIRAGE-Bench, figures 3 and 9.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,9 +42,12 @@ from surrogate.publish.formats import count_of
 from surrogate.publish.palette import BLUE, OKABE_ITO, SKY_BLUE, VERMILLION
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+Floats = npt.NDArray[np.float64]
 
 OTHER = "family not known"
 MARKERS = "oDs^vPX*"
@@ -104,9 +111,9 @@ def feature_lollipops(board: Board) -> Figure:
     with style():
         sheet = new_sheet(width, rows * _PANEL_INCHES + 0.5, caption)
         axes = panels(sheet, len(means.columns), columns)
-        for place, name in zip(axes, means.columns, strict=True):
-            _draw(place, means[name], languages, families)
-            place.set_title(_title(str(name), width / columns), loc="left", fontsize=8)
+        for panel, name in zip(axes, means.columns, strict=True):
+            _draw(panel, means[name], languages, families)
+            panel.set_title(_title(str(name), width / columns), loc="left", fontsize=8)
         legend(sheet, {its.name: _point(its) for its in families.values()}, int(width / 1.5))
     return sheet.figure
 
@@ -116,8 +123,8 @@ def families_of(systems: Sequence[str]) -> dict[str, Family]:
     named = {system: " + ".join(sorted(model_families(system))) or OTHER for system in systems}
     known = sorted(set(named.values()) - {OTHER})
     drawn = {OTHER: Family(OTHER, MUTED, MARKERS[0])}
-    for place, name in enumerate(known):
-        turn, color = divmod(place, len(OKABE_ITO))
+    for index, name in enumerate(known):
+        turn, color = divmod(index, len(OKABE_ITO))
         marker = MARKERS[(color + turn) % len(MARKERS)]
         drawn[name] = Family(name, OKABE_ITO[color], marker)
     order = [*known, OTHER]
@@ -130,15 +137,15 @@ def families_of(systems: Sequence[str]) -> dict[str, Family]:
 def _draw(
     axes: Axes, means: pd.Series, languages: Sequence[str], families: dict[str, Family]
 ) -> None:
-    places = {language: place for place, language in enumerate(languages)}
+    positions = {language: position for position, language in enumerate(languages)}
     by_language = means.groupby("language")
-    at = [places[language] for language in by_language.groups]
+    at = [positions[language] for language in by_language.groups]
     axes.vlines(at, by_language.min(), by_language.max(), color="#BBBBBB", linewidth=1.5, zorder=1)
     for family in dict.fromkeys(families.values()):
         kin = [system for system, its in families.items() if its == family]
         of_kin = means[means.index.get_level_values("system").isin(kin)]
         axes.plot(
-            [places[language] for language in of_kin.index.get_level_values("language")],
+            [positions[language] for language in of_kin.index.get_level_values("language")],
             of_kin.to_numpy(float),
             linestyle="none",
             marker=family.marker,
@@ -171,11 +178,6 @@ def _point(family: Family) -> Line2D:
     return Line2D([], [], linestyle="none", marker=family.marker, color=family.color)
 
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _SHARES = ("importance", "tournament_low", "tournament_high")
 _QUARTILES = ("tournament_q1", "tournament_median", "tournament_q3")
 _BOX = 0.56
@@ -203,27 +205,55 @@ def importance_boxes(board: Board, language: str | None = None) -> Figure:
     if shares.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
     languages = judged_languages(chosen)
-    names = shown_names(map(str, shares.index))
-    width = max(label_inches(longest_width(names.values())) + _AXES_INCHES, 6.5)
+    over = "" if len(languages) == 1 else f", mean over {count_of(len(languages), 'language')}"
+    label = f"Share in the surrogate's decisions{over}"
+    caption = _caption(board, chosen, shares, language)
+    return _feature_rows(
+        shares, caption, {label: partial(_draw_importance_boxes, shares)}, _AXES_INCHES, 4
+    )
+
+
+def _feature_rows(
+    features: pd.DataFrame,
+    caption: Caption,
+    drawings: Mapping[str, Callable[[Axes], dict[str, Artist]]],
+    inches: float,
+    columns: int,
+) -> Figure:
+    """Draw a row a feature, which the table is indexed by, the last at the top.
+
+    Args:
+        features: The features, in order.
+        caption: What stands around the panels.
+        drawings: Label of each panel to what draws it and returns what the legend explains.
+        inches: Width of a panel.
+        columns: Entries of the legend side by side.
+    """
+    names = shown_names(map(str, features.index))
+    width = label_inches(longest_width(names.values())) + inches * len(drawings)
     with style():
-        sheet = new_sheet(
-            width, len(shares) * ROW_INCHES + 1.1, _caption(board, chosen, shares, language)
-        )
-        (axes,) = panels(sheet, 1, 1)
-        handles = _draw_importance_boxes(axes, shares)
-        axes.set_yticks(range(len(shares)), list(names.values()))
-        axes.set_ylim(-0.7, len(shares) - 0.3)
-        over = "" if len(languages) == 1 else f", mean over {count_of(len(languages), 'language')}"
-        axes.set_xlabel(f"Share in the surrogate's decisions{over}")
-        legend(sheet, handles, 4)
+        sheet = new_sheet(max(width, 6.5), len(features) * ROW_INCHES + 1.1, caption)
+        grid = panels(sheet, len(drawings), len(drawings), sharey=True)
+        for axes, (label, draw) in zip(grid, drawings.items(), strict=True):
+            handles = draw(axes)
+            axes.set_xlabel(label)
+        grid[0].set_yticks(range(len(features)), list(names.values()))
+        grid[0].set_ylim(-0.7, len(features) - 0.3)
+        legend(sheet, handles, columns)
     return sheet.figure
+
+
+def _left_out(chosen: pd.DataFrame, drawn: pd.DataFrame) -> str:
+    """Say how many features have no row."""
+    count = chosen["feature"].nunique() - len(drawn)
+    shown = f" Not drawn, as no surrogate could use it: {count_of(count, 'feature')}."
+    return shown if count else ""
 
 
 def _caption(
     board: Board, chosen: pd.DataFrame, shares: pd.DataFrame, language: str | None
 ) -> Caption:
     languages = judged_languages(chosen)
-    left_out = chosen["feature"].nunique() - len(shares)
     tournaments = [
         board.summary.languages[name].holdout_r2.tournaments
         for name in languages
@@ -233,9 +263,7 @@ def _caption(
     if any(tournaments):
         spread = sorted({min(tournaments), max(tournaments)})
         note += f", {'–'.join(map(str, spread))} tournaments a language"
-    note += "."
-    if left_out:
-        note += f" Not drawn, as no surrogate could use it: {count_of(left_out, 'feature')}."
+    note += f".{_left_out(chosen, shares)}"
     return Caption(
         f"What the surrogate looks at: {board.summary.arena}, {language or 'all languages'}",
         note,
@@ -243,7 +271,7 @@ def _caption(
     )
 
 
-def _draw_importance_boxes(axes: Axes, shares: pd.DataFrame) -> dict[str, Artist]:
+def _draw_importance_boxes(shares: pd.DataFrame, axes: Axes) -> dict[str, Artist]:
     """Draw all rows, and return what the legend explains."""
     rows = np.arange(len(shares))
     handles: dict[str, Artist] = {}
@@ -268,13 +296,6 @@ def _draw_importance_boxes(axes: Axes, shares: pd.DataFrame) -> dict[str, Artist
     axes.set_xlim(left=0)
     return handles
 
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-Floats = npt.NDArray[np.float64]
 
 MEASURES = {
     "permutation": "Kendall tau lost by permutation",
@@ -330,19 +351,14 @@ def importance_intervals(
     features = chosen.groupby("feature")[columns].mean()
     features = features[features[measures].notna().any(axis=1)]
     features = features.sort_values(measures[0], kind="stable", na_position="first")
-    names = shown_names(map(str, features.index))
-    width = label_inches(longest_width(names.values())) + _INTERVAL_PANEL_INCHES * len(measures)
-    with style():
-        caption = _caption_importance_intervals(chosen, features, signature, arena, language)
-        sheet = new_sheet(max(width, 6.5), len(features) * ROW_INCHES + 1.1, caption)
-        places = panels(sheet, len(measures), len(measures), sharey=True)
-        for axes, measure in zip(places, measures, strict=True):
-            handles = _draw_importance_intervals(axes, features[_columns(measure)].to_numpy(float))
-            axes.set_xlabel(MEASURES[measure])
-        places[0].set_yticks(range(len(features)), list(names.values()))
-        places[0].set_ylim(-0.7, len(features) - 0.3)
-        legend(sheet, handles, 2)
-    return sheet.figure
+    values = {name: features[_columns(name)].to_numpy(float) for name in measures}
+    return _feature_rows(
+        features,
+        _caption_importance_intervals(chosen, features, signature, arena, language),
+        {MEASURES[name]: partial(_draw_importance_intervals, values[name]) for name in measures},
+        _INTERVAL_PANEL_INCHES,
+        2,
+    )
 
 
 def _columns(measure: str) -> list[str]:
@@ -355,12 +371,12 @@ def _measured(table: pd.DataFrame) -> Sequence[str]:
     Raises:
         UsageError: If one lacks its interval, or there is none.
     """
-    found = [str(name) for name in table.columns if name in MEASURES]
-    absent = [name for measure in found for name in _columns(measure) if name not in table]
-    if absent or not found:
+    measures = [str(name) for name in table.columns if name in MEASURES]
+    absent = [name for measure in measures for name in _columns(measure) if name not in table]
+    if absent or not measures:
         named = ", ".join(absent) or f"a column {' or '.join(MEASURES)}"
         raise UsageError(f"the table of importances lacks {named}; make it with  {_MAKE}")
-    return found
+    return measures
 
 
 def _caption_importance_intervals(
@@ -368,16 +384,13 @@ def _caption_importance_intervals(
 ) -> Caption:
     languages = count_of(len(judged_languages(chosen)), "language")
     title = f"What the surrogate rests on: {arena}" if arena else "What the surrogate rests on"
-    note = f"n = {count_of(len(features), 'feature')}, {languages}."
-    left_out = chosen["feature"].nunique() - len(features)
-    if left_out:
-        note += f" Not drawn, as no surrogate could use it: {count_of(left_out, 'feature')}."
+    note = f"n = {count_of(len(features), 'feature')}, {languages}.{_left_out(chosen, features)}"
     if features.isna().any(axis=None):
         note += " Where there is no mark, the surrogate could not use the feature."
     return Caption(f"{title}, {language or 'all languages'}", note, signature)
 
 
-def _draw_importance_intervals(axes: Axes, values: Floats) -> dict[str, Artist]:
+def _draw_importance_intervals(values: Floats, axes: Axes) -> dict[str, Artist]:
     """Draw one measure of all features, shape (F, 3), and return what the legend explains."""
     rows = np.arange(len(values))
     middle, low, high = values.T

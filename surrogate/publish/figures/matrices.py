@@ -33,6 +33,7 @@ from surrogate.publish.view import RankMatrix, rank_matrix
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
 
@@ -136,9 +137,6 @@ def _write_cells(axes: Axes, matrix: Matrix, colors: Colormap, points: float) ->
             ).set_in_layout(False)
 
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 LOSES_TO_WINS = (VERMILLION, "#F7F7F7", BLUE)
 
 _CELL_INCHES = 0.42
@@ -209,9 +207,6 @@ def _matrix(points: pd.DataFrame, battles: pd.DataFrame) -> Matrix:
     ]
     return Matrix(shares, texts, names, names)
 
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _COLUMN_INCHES = 0.34
 _MEAN = "mean"

@@ -85,8 +85,11 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
         note += (
             f" in {count_of(summary.judgments, 'judgment')} of "
             f"{count_of(summary.questions_judged, 'question')} by {board.summary.judge}"
+            if summary.judgments
+            else f": ratings by {board.summary.judge}"
         )
-    note += ". Arena: 95% over resampled questions. "
+    is_published = board.summary.is_published
+    note += f". Arena: 95% {'as published' if is_published else 'over resampled questions'}. "
     if rows["low"].notna().any():
         level = percent(summary.interval.level) if summary is not None else "90%"
         note += f"Surrogate: {level}, from ratings by surrogates that did not see the system. "
@@ -148,11 +151,6 @@ def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
     for row, (low, high) in enumerate(zip(tiers["rank_low"], tiers["rank_high"], strict=True)):
         axes.text(_RANKS_AT, row, rank_range(low, high), transform=along, **_RIGHT)
 
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _PANEL_INCHES = 2.7
 _SINGLE_INCHES = 5.6

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
 
 from surrogate.board.board import Board
 from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
     LinearScale,
-    Span,
     count_of,
     language_name,
     listing,
@@ -40,41 +41,6 @@ class JudgeFact:
 
 
 @dataclass(frozen=True)
-class TauRow:
-    """How well the surrogate ranks in a language; numbers are None where undefined.
-
-    Attributes:
-        name: The language's name.
-        tau: Kendall tau-b with the arena.
-        low: Lower end of its interval.
-        high: Upper end.
-        span: The three on a line from -1 to 1.
-        unseen: Tau on systems that the surrogate was not trained on.
-        unseen_span: It on the same line.
-        compared: Tau unseen of the other surrogate.
-        r2: Median R² on held-out systems.
-        systems: Systems judged; None for the mean.
-        questions: Questions judged.
-        judgments: Judgments.
-        reason: Why something is undefined; empty where nothing is.
-    """
-
-    name: str
-    tau: float | None
-    low: float | None
-    high: float | None
-    span: Span
-    unseen: float | None
-    unseen_span: Span
-    compared: float | None
-    r2: float | None
-    systems: int | None
-    questions: int | None
-    judgments: int | None
-    reason: str
-
-
-@dataclass(frozen=True)
 class JudgePage:
     """The page.
 
@@ -82,17 +48,21 @@ class JudgePage:
         judge: Name of the judge.
         report: What is known of it.
         facts: What is known, in words.
-        compared: Name of the surrogate that the board's is compared with.
-        tau: One row a language.
+        tau: How well the surrogate ranks, a row a language by name: ``name``, ``tau`` with its
+            interval (``low``, ``high``) and ``unseen`` tau, the two on a line from -1 to 1
+            (``span``, ``unseen_span``), the median ``r2`` on held-out systems, judged
+            ``systems``, ``questions`` and ``judgments``, and the ``reason`` where something is
+            undefined; ``compared``: unseen tau of another surrogate.
+        compared: Name of that surrogate.
         mean: The mean over languages; None where there is one language only.
     """
 
     judge: str
     report: JudgeReport
     facts: list[JudgeFact]
+    tau: list[dict[str, Any]]
+    mean: dict[str, Any] | None
     compared: str
-    tau: list[TauRow]
-    mean: TauRow | None
 
 
 def judge_page(board: Board) -> JudgePage:
@@ -103,46 +73,38 @@ def judge_page(board: Board) -> JudgePage:
         judge=summary.judge,
         report=board.judge_report,
         facts=_facts(board.judge_report),
-        compared=", ".join(summary.macro.tau_unseen_of),
-        tau=sorted(rows, key=lambda row: row.name),
+        tau=sorted(rows, key=itemgetter("name")),
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
+        compared=", ".join(summary.macro.tau_unseen_of),
     )
 
 
-def _tau_row(code: str, item: LanguageSummary) -> TauRow:
-    return TauRow(
-        name=language_name(code),
-        tau=item.tau,
-        low=item.tau_low,
-        high=item.tau_high,
-        span=span(_TAU, item.tau, item.tau_low, item.tau_high),
-        unseen=item.tau_unseen,
-        unseen_span=span(_TAU, item.tau_unseen, None, None),
-        compared=next(iter(item.tau_unseen_of.values()), None),
-        r2=item.holdout_r2.median,
-        systems=item.systems_judged,
-        questions=item.questions_judged,
-        judgments=item.judgments,
-        reason=_undefined(item),
-    )
+def _tau_row(code: str, item: LanguageSummary) -> dict[str, Any]:
+    return _taus(item) | {
+        "name": language_name(code),
+        "r2": item.holdout_r2.median,
+        "systems": item.systems_judged,
+        "questions": item.questions_judged,
+        "judgments": item.judgments,
+        "reason": _undefined(item),
+    }
 
 
-def _mean_row(macro: MacroSummary) -> TauRow:
-    return TauRow(
-        name=MACRO,
-        tau=macro.tau,
-        low=macro.tau_low,
-        high=macro.tau_high,
-        span=span(_TAU, macro.tau, macro.tau_low, macro.tau_high),
-        unseen=macro.tau_unseen,
-        unseen_span=span(_TAU, macro.tau_unseen, None, None),
-        compared=next(iter(macro.tau_unseen_of.values()), None),
-        r2=macro.holdout_r2_median,
-        systems=None,
-        questions=None,
-        judgments=None,
-        reason="",
-    )
+def _mean_row(macro: MacroSummary) -> dict[str, Any]:
+    counts = dict.fromkeys(("systems", "questions", "judgments"))
+    return _taus(macro) | counts | {"name": MACRO, "r2": macro.holdout_r2_median, "reason": ""}
+
+
+def _taus(item: LanguageSummary | MacroSummary) -> dict[str, Any]:
+    return {
+        "tau": item.tau,
+        "low": item.tau_low,
+        "high": item.tau_high,
+        "span": span(_TAU, item.tau, item.tau_low, item.tau_high),
+        "unseen": item.tau_unseen,
+        "unseen_span": span(_TAU, item.tau_unseen, None, None),
+        "compared": next(iter(item.tau_unseen_of.values()), None),
+    }
 
 
 def _undefined(item: LanguageSummary) -> str:
@@ -150,7 +112,7 @@ def _undefined(item: LanguageSummary) -> str:
     if item.tau is None or item.tau_unseen is None:
         undefined = "tau" if item.tau is None else "tau unseen"
         reasons.append(f"{undefined} is undefined: {_why(item.notes)}")
-    if item.holdout_r2.median is None and item.holdout:
+    if item.holdout and item.holdout_r2.median is None:
         reasons.append(f"R² is undefined: {item.holdout_r2.reason or 'no reason is given'}")
     return "; ".join(reasons)
 
@@ -218,10 +180,14 @@ def _unknown(reason: str | None) -> str:
 def judged_sentence(board: Board) -> str:
     """Say what the board rests on, such as ``12 systems in 6 languages: 144 questions …``."""
     items = board.summary.languages.values()
+    learned = (
+        count_of(sum(item.systems_judged for item in items), "published rating")
+        if board.summary.is_published
+        else count_of(sum(item.judgments for item in items), "judgment")
+    )
     return (
         f"{count_of(len(board.systems), 'system')} in "
         f"{count_of(len(board.languages), 'language')}: "
         f"{count_of(sum(item.questions for item in items), 'question')}, "
-        f"{count_of(sum(item.judgments for item in items), 'judgment')} "
-        f"by {board.summary.judge}"
+        f"{learned} by {board.summary.judge}"
     )

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from surrogate.board.board import Board
 from surrogate.board.summary import LanguageSummary, RatingInterval, Reproduction, Skipped
 from surrogate.publish.formats import count_of, language_name
-
-
-@dataclass(frozen=True)
-class SkippedRow:
-    """What did not enter a language's board, as counts, and why, as sentences."""
-
-    name: str
-    questions: int
-    answers: int
-    ties: int
-    values: int
-    reasons: list[str]
 
 
 @dataclass(frozen=True)
@@ -29,7 +18,8 @@ class MethodPage:
     Attributes:
         fields: The signature, field by field: name, value and meaning.
         reproduction: How to make the board again.
-        skipped: What did not enter, a language.
+        skipped: What did not enter, a row a language: its ``name``, the counts ``questions``,
+            ``answers``, ``ties`` and ``values``, and the ``reasons`` as sentences.
         values: (feature, reason) to values that could not be computed, over all languages.
         notes: Language name to what limits its board.
         level: Level of the intervals of ratings; None where there are none.
@@ -37,7 +27,7 @@ class MethodPage:
 
     fields: list[tuple[str, str, str]]
     reproduction: Reproduction
-    skipped: list[SkippedRow]
+    skipped: list[dict[str, Any]]
     values: Mapping[tuple[str, str], int]
     notes: Mapping[str, tuple[str, ...]]
     level: float | None
@@ -75,19 +65,19 @@ def _level(intervals: list[RatingInterval]) -> float | None:
     return next((item.level for item in intervals if item.half_width is not None), None)
 
 
-def _skipped_row(name: str, skipped: Skipped) -> SkippedRow:
-    return SkippedRow(
-        name=name,
-        questions=skipped.questions_without_judgments,
-        answers=skipped.missing_answers,
-        ties=skipped.dropped_ties,
-        values=sum(_reason_counts([skipped]).values()),
-        reasons=[
+def _skipped_row(name: str, skipped: Skipped) -> dict[str, Any]:
+    return {
+        "name": name,
+        "questions": skipped.questions_without_judgments,
+        "answers": skipped.missing_answers,
+        "ties": skipped.dropped_ties,
+        "values": sum(_reason_counts([skipped]).values()),
+        "reasons": [
             *_sentences("unranked", skipped.systems_unranked),
             *_sentences("without an arena rating", skipped.systems_unrated),
             *_sentences("not used", skipped.features_left_out),
         ],
-    )
+    }
 
 
 def _sentences(state: str, reasons: Mapping[str, str]) -> list[str]:
@@ -95,7 +85,7 @@ def _sentences(state: str, reasons: Mapping[str, str]) -> list[str]:
     names: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         names.setdefault(reason, []).append(name)
-    return [f"{', '.join(found)}: {state}, {reason}" for reason, found in names.items()]
+    return [f"{', '.join(named)}: {state}, {reason}" for reason, named in names.items()]
 
 
 def _missing_values(skipped: list[Skipped]) -> dict[tuple[str, str], int]:
@@ -114,10 +104,10 @@ def _reason_counts(skipped: list[Skipped]) -> dict[tuple[str, str], int]:
 
 def skipped_in_all(page: MethodPage) -> str:
     """Say in one sentence how much was skipped."""
-    answers = sum(row.answers for row in page.skipped)
-    values = sum(row.values for row in page.skipped)
-    questions = sum(row.questions for row in page.skipped)
-    ties = sum(row.ties for row in page.skipped)
+    answers, values, questions, ties = (
+        sum(row[name] for row in page.skipped)
+        for name in ("answers", "values", "questions", "ties")
+    )
     return (
         f"{count_of(answers, 'absent answer')}, "
         f"{count_of(values, 'feature value')} that could not be computed, "

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
 
+from arena.data.rows import plain_records
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.tables import Example, ExampleVerdict
 from surrogate.publish.formats import (
     LinearScale,
-    Span,
     count_of,
     finite,
     language_name,
@@ -60,13 +61,13 @@ class SystemFeature:
     Attributes:
         field: The feature over the field.
         mean: The system's mean; each language has the same weight.
-        place: Its position on the field's line, in per cent.
+        position: Its position on the field's line, in per cent.
         missing: Which values could not be computed, in words; empty for none.
     """
 
     field: FieldFeature
     mean: float | None
-    place: float | None
+    position: float | None
     missing: str
 
 
@@ -93,7 +94,7 @@ class FieldFeatures:
             SystemFeature(
                 field=field,
                 mean=finite(means[field.name]),
-                place=field.scale.at(means[field.name]),
+                position=field.scale.at(means[field.name]),
                 missing=self.missing.get((system, field.name), ""),
             )
             for field in self.fields
@@ -127,12 +128,12 @@ def _field_feature(name: str, means: pd.Series, importance: float | None) -> Fie
 def _missing(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     answers = table["system"].value_counts()
     by_system = table.assign(language=table["system"])  # counted a system instead of a language
-    found: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for row in missing_counts(by_system).itertuples(index=False):
-        found.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
+        reasons.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
     return {
         key: f"{'; '.join(parts)} (of {count_of(int(answers[key[0]]), 'answer')})"
-        for key, parts in found.items()
+        for key, parts in reasons.items()
     }
 
 
@@ -142,68 +143,6 @@ LONGEST_QUESTION = 2_000
 LONGEST_EXAMPLES = 300_000
 """Characters of all example answers that a page shows."""
 SHOWN_VERDICTS = 50
-
-
-@dataclass(frozen=True)
-class LanguageRow:
-    """A system in one language; numbers are None where missing.
-
-    Attributes:
-        language: Language code.
-        name: The language's name.
-        rank: Synthetic rank.
-        ranked: Systems ranked in the language.
-        rating: Synthetic rating.
-        low: Lower end of its interval.
-        high: Upper end.
-        synthetic: The three on a line that the page's languages share.
-        arena_rank: Rank in the arena.
-        arena: The arena's rating with its interval on the same line.
-        tier: Tier in the arena, 1 for the best.
-        rank_low: Best rank in the simultaneous interval.
-        rank_high: Worst rank.
-        coverage: Share of questions answered.
-        answers: Answers.
-        split: ``train``, ``holdout`` or ``unjudged``.
-        note: Why it is unranked, or what else is to be said.
-    """
-
-    language: str
-    name: str
-    rank: float | None
-    ranked: int
-    rating: float | None
-    low: float | None
-    high: float | None
-    synthetic: Span
-    arena_rank: float | None
-    arena: Span
-    tier: float | None
-    rank_low: float | None
-    rank_high: float | None
-    coverage: float | None
-    answers: float | None
-    split: str
-    note: str
-
-
-@dataclass(frozen=True)
-class Opponent:
-    """The record against one opponent, over all languages; ``share`` counts ties half."""
-
-    system: str
-    wins: int
-    losses: int
-    ties: int
-    share: float
-
-
-@dataclass(frozen=True)
-class Neighbor:
-    """A system whose features are near."""
-
-    system: str
-    distance: float | None
 
 
 @dataclass(frozen=True)
@@ -235,10 +174,13 @@ class SystemPage:
         system: The system's name.
         overall: Its row of the board over all languages; None where it has none.
         ranked: Systems ranked over all languages.
-        languages: One row a language, by its English name.
+        languages: Its rows of ``ratings_with_tiers``, by the language's English ``name``, with the
+            number of systems ``ranked`` there, and its ratings by the surrogate and by the arena
+            on one line for all languages (``synthetic_span``, ``arena_span``).
         features: Its features against the field.
-        opponents: Its record, best first.
-        neighbors: Language name to its nearest systems.
+        opponents: Its record over all languages, best first: ``opponent, wins, losses, ties`` and
+            the ``share`` won, in which ties count half.
+        neighbors: Language name to its nearest systems, rows of ``Board.neighbors``.
         examples: Example answers.
         examples_left_out: Examples that the page has no room for.
     """
@@ -246,10 +188,10 @@ class SystemPage:
     system: str
     overall: Mapping[str, Any] | None
     ranked: int
-    languages: list[LanguageRow]
+    languages: list[dict[str, Any]]
     features: list[SystemFeature]
-    opponents: list[Opponent]
-    neighbors: Mapping[str, list[Neighbor]]
+    opponents: list[dict[str, Any]]
+    neighbors: Mapping[str, list[dict[str, Any]]]
     examples: list[ShownExample]
     examples_left_out: int
 
@@ -260,12 +202,12 @@ class SystemPages:
     def __init__(self, board: Board) -> None:
         self._tables = board
         self._fields = field_features(board)
-        self._board = dict(iter(ratings_with_tiers(board).groupby("system")))
+        self._languages = _by_system(ratings_with_tiers(board))
         self._ranked = board.ratings.groupby("language")["rank"].count()
         self._scale = _rating_scale(board.ratings)
-        self._overall = board.overall.set_index("system").to_dict("index")
-        self._opponents = _opponents(board.win_matrix)
-        self._neighbors = _grouped(board.neighbors)
+        self._overall = {row["system"]: row for row in plain_records(board.overall)}
+        self._opponents = _by_system(_records(board.win_matrix))
+        self._neighbors = _by_system(board.neighbors)
         self._examples: dict[str, list[Example]] = {}
         for example in map(Example.model_validate, board.examples.to_dict("records")):
             self._examples.setdefault(example.system, []).append(example)
@@ -275,47 +217,35 @@ class SystemPages:
         examples = shown_examples(self._examples.get(system, []))
         left_out = len(self._examples.get(system, [])) - len(examples)
         known = self._tables
+        neighbors: dict[str, list[dict[str, Any]]] = {}
+        for row in self._neighbors.get(system, []):
+            neighbors.setdefault(language_name(row["language"]), []).append(row)
         return SystemPage(
             system=system,
             overall=self._overall.get(system),
             ranked=int(known.overall["rank"].notna().sum()),
-            languages=self._language_rows(system),
+            languages=sorted(
+                map(self._language_row, self._languages.get(system, [])), key=itemgetter("name")
+            ),
             features=self._fields.of(system),
             opponents=self._opponents.get(system, []),
-            neighbors=self._neighbors.get(system, {}),
+            neighbors=neighbors,
             examples=examples,
             examples_left_out=left_out,
         )
 
-    def _language_rows(self, system: str) -> list[LanguageRow]:
-        rows = self._board.get(system)
-        if rows is None:
-            return []
-        found = [self._language_row(row) for row in rows.to_dict("records")]
-        return sorted(found, key=lambda row: row.name)
-
-    def _language_row(self, row: Mapping[Any, Any]) -> LanguageRow:
-        language = row["language"]
-        note = row["note"]
-        if pd.isna(row["rank"]) and not note:
+    def _language_row(self, row: dict[str, Any]) -> dict[str, Any]:
+        language, note = row["language"], row["note"]
+        if row["rank"] is None and not note:
             note = unranked_reason(self._tables, row["system"], language)
-        numbers = {
-            name: finite(row[name])
-            for name in (
-                *("rank", "rating", "low", "high", "arena_rank", "tier", "rank_low", "rank_high"),
-                *("coverage", "answers"),
-            )
+        arena = (row["arena_rating"], row["arena_low"], row["arena_high"])
+        return row | {
+            "name": language_name(language),
+            "ranked": int(self._ranked[language]),
+            "synthetic_span": span(self._scale, row["rating"], row["low"], row["high"]),
+            "arena_span": span(self._scale, *arena),
+            "note": note,
         }
-        return LanguageRow(
-            language=language,
-            name=language_name(language),
-            ranked=int(self._ranked[language]),
-            synthetic=span(self._scale, row["rating"], row["low"], row["high"]),
-            arena=span(self._scale, row["arena_rating"], row["arena_low"], row["arena_high"]),
-            split=row["split"],
-            note=note,
-            **numbers,
-        )
 
 
 def _rating_scale(board: pd.DataFrame) -> LinearScale:
@@ -323,28 +253,25 @@ def _rating_scale(board: pd.DataFrame) -> LinearScale:
     return scale_over(board[columns].to_numpy(float).ravel())
 
 
-def _opponents(matrix: pd.DataFrame) -> dict[str, list[Opponent]]:
-    counts = matrix.groupby(["system", "opponent"])[["wins", "losses", "ties"]].sum()
-    found: dict[str, list[Opponent]] = {}
-    for row in counts.itertuples():
-        (system, opponent), wins, losses, ties = row
-        battles = wins + losses + ties
-        if battles:
-            share = (wins + ties / 2) / battles
-            record = Opponent(opponent, int(wins), int(losses), int(ties), float(share))
-            found.setdefault(system, []).append(record)
-    for records in found.values():
-        records.sort(key=lambda record: (-record.share, record.system))
-    return found
+def _by_system(table: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Return each system's rows, missing values as None."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in plain_records(table):
+        rows.setdefault(row["system"], []).append(row)
+    return rows
 
 
-def _grouped(table: pd.DataFrame) -> dict[str, dict[str, list[Neighbor]]]:
-    found: dict[str, dict[str, list[Neighbor]]] = {}
-    for row in table.itertuples(index=False):
-        near = Neighbor(row.neighbor, finite(row.distance))
-        languages = found.setdefault(row.system, {})
-        languages.setdefault(language_name(row.language), []).append(near)
-    return found
+def _records(matrix: pd.DataFrame) -> pd.DataFrame:
+    """Sum up the battles of every system with every opponent, the best record first."""
+    counts = matrix.groupby(["system", "opponent"], as_index=False)[
+        ["wins", "losses", "ties"]
+    ].sum()
+    battles = counts["wins"] + counts["losses"] + counts["ties"]
+    counts = counts[battles > 0]
+    share = (counts["wins"] + counts["ties"] / 2) / battles
+    return counts.assign(share=share.astype(float)).sort_values(
+        ["system", "share", "opponent"], ascending=[True, False, True]
+    )
 
 
 def shown_examples(examples: list[Example]) -> list[ShownExample]:

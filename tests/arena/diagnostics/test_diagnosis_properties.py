@@ -47,7 +47,7 @@ def same(one, other, but=()):
     pd.testing.assert_frame_equal(one.drop(columns=list(but)), other.drop(columns=list(but)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
 @given(judgment_tables())
 def test_mirroring_turns_the_share_of_side_a_around_and_changes_no_flip_or_kappa(table):
     plain, turned = diagnose_judgments(table), diagnose_judgments(mirrored(table))
@@ -60,7 +60,7 @@ def test_mirroring_turns_the_share_of_side_a_around_and_changes_no_flip_or_kappa
     same(turned.connections, plain.connections)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
 @given(judgment_tables())
 def test_pairs_and_records_are_counted_as_ratings_count_them(table):
     found = diagnose_judgments(table)
@@ -79,7 +79,7 @@ def test_pairs_and_records_are_counted_as_ratings_count_them(table):
         )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
 @given(judgment_tables(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(table, random):
     order = list(range(len(table)))
@@ -90,7 +90,7 @@ def test_the_order_of_rows_changes_nothing(table, random):
     assert shuffled.as_json() == plain.as_json()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
 @given(judgment_tables(), st.permutations(SYSTEMS))
 def test_relabelling_systems_permutes_the_tables(table, names):
     names = dict(zip(SYSTEMS, names, strict=True))
@@ -106,7 +106,7 @@ def test_relabelling_systems_permutes_the_tables(table, names):
     same(moved.reset_index(drop=True).astype({"system": "str"}), other.systems, numbers)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8)
 @given(
     st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=50),
     st.lists(st.booleans(), min_size=50, max_size=50),

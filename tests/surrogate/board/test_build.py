@@ -50,7 +50,7 @@ def test_the_summary_is_complete(small_board, small_arena):
         assert item.holdout == ()
         assert item.questions == item.questions_judged == 10
     assert sum(item.judgments for item in summary.languages.values()) == len(small_arena.judgments)
-    for part in ("judge:simulated-teacher", "tournaments:30", "ties:half", "seed:3", "version:"):
+    for part in ("judge:simulated-teacher", "tournaments:10", "ties:half", "seed:3", "version:"):
         assert part in summary.signature
 
 
@@ -66,7 +66,7 @@ def test_held_out_systems_are_ranked_but_not_trained_on(forest_board):
 def test_a_board_by_the_papers_surrogate_has_its_r2_and_the_defaults_tau(forest_board, small_board):
     for language, item in forest_board.summary.languages.items():
         assert item.holdout_r2.low <= item.holdout_r2.median <= item.holdout_r2.high
-        assert item.holdout_r2.tournaments == 30
+        assert item.holdout_r2.tournaments == 10
         other = small_board.summary.languages[language]
         assert item.tau_unseen_of == {"gaussian-process": other.tau_unseen}
         assert other.tau_unseen_of == {"random-forest": item.tau_unseen}
@@ -74,7 +74,10 @@ def test_a_board_by_the_papers_surrogate_has_its_r2_and_the_defaults_tau(forest_
 
 def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
     system = small_arena.info.systems[0]
-    board = build_board(without(small_arena, "sw", system), tournaments=5, holdout=[])
+    board = build_board(
+        without(small_arena, "sw", system),
+        **{"features": "answer_length,bleu", "surrogate": "ridge", "tournaments": 2, "holdout": []},
+    )
     row = board.ratings.set_index(["language", "system"]).loc[("sw", system)]
     assert pd.isna(row["rank"])
     assert pd.isna(row["rating"])
@@ -86,21 +89,21 @@ def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
     assert (overall["languages"], overall["coverage"]) == (1, 0.5)
 
 
-def test_a_system_that_answers_but_was_never_judged_is_ranked(small_arena):
+def test_a_system_that_answers_but_was_never_judged_is_ranked(small_arena, build_quickly):
     system = small_arena.info.systems[-1]
     judgments = small_arena.judgments
     fewer = judgments[(judgments["system_a"] != system) & (judgments["system_b"] != system)]
-    board = build_board(replace(small_arena, judgments=fewer), tournaments=5, holdout=[])
+    board = build_quickly(replace(small_arena, judgments=fewer), holdout=[])
     rows = board.ratings[board.ratings["system"] == system]
     assert set(rows["split"]) == {"unjudged"}
     assert rows["rank"].notna().all()
     assert rows["arena_rank"].isna().all()
 
 
-def test_a_language_without_judgments_is_said(small_arena):
+def test_a_language_without_judgments_is_said(small_arena, build_quickly):
     judgments = small_arena.judgments
     english = judgments[judgments["language"] == "en"].reset_index(drop=True)
-    board = build_board(replace(small_arena, judgments=english), tournaments=5)
+    board = build_quickly(replace(small_arena, judgments=english))
     assert list(board.ratings["language"].unique()) == ["en"]
     silent = board.summary.languages["sw"]
     assert silent.tau is None
@@ -108,8 +111,8 @@ def test_a_language_without_judgments_is_said(small_arena):
     assert silent.skipped.questions_without_judgments == 10
 
 
-def test_without_a_holdout_r2_is_missing_with_a_reason(small_arena):
-    board = build_board(small_arena, tournaments=5, holdout=[])
+def test_without_a_holdout_r2_is_missing_with_a_reason(small_arena, build_quickly):
+    board = build_quickly(small_arena, holdout=[])
     held = board.summary.languages["en"].holdout_r2
     assert (held.mean, held.tournaments, held.reason) == (None, 0, "no system is held out")
     assert "holdout:none" in board.summary.signature
@@ -147,13 +150,15 @@ def test_importances_have_a_spread_over_tournaments(forest_board):
 def test_scores_already_at_hand_train_a_surrogate(small_arena):
     table = extract(small_arena, parse_features("answer_length,bleu"))
     published = table.rename(columns=lambda name: name.replace("bleu", "nli_entailment"))
-    board = build_board(small_arena, feature_table=published, tournaments=5)
+    board = build_board(
+        small_arena, feature_table=published, surrogate="ridge", tournaments=2, holdout=[]
+    )
     assert board.summary.features == ("answer_length", "nli_entailment")
     assert board.ratings["rank"].notna().all()
 
 
-def test_rows_a_question_train_a_surrogate_too(small_arena):
-    board = build_board(small_arena, tournaments=3, rows="question")
+def test_rows_a_question_train_a_surrogate_too(small_arena, quick_features):
+    board = build_board(small_arena, feature_table=quick_features, tournaments=3, rows="question")
     assert "rows:question" in board.summary.signature
     assert board.summary.macro.tau > 0.3
 
@@ -192,7 +197,7 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
         answers=small_arena.answers.sample(frac=1, random_state=2).reset_index(drop=True),
         judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
     )
-    board = build_board(shuffled, tournaments=30, seed=3)
+    board = build_board(shuffled, tournaments=10, seed=3)
     for table in ("ratings", "importances", "tiers", "win_matrix", "neighbors", "examples"):
         pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
     assert board.judge_report == small_board.judge_report
@@ -217,20 +222,16 @@ def test_intervals_are_as_wide_as_standard_errors_where_these_are_known(small_bo
         np.testing.assert_allclose(rows["high"] - rows["rating"], widths, atol=2e-6)
 
 
-def test_few_systems_leave_no_interval_and_the_reason(small_arena):
+def test_few_systems_leave_no_interval_and_the_reason(small_arena, build_quickly):
     five = list(small_arena.info.systems[:5])
     judgments = small_arena.judgments
     among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
     english = among & (judgments["language"] == "en")
-    board = build_board(
-        replace(small_arena, judgments=judgments[english]), tournaments=2, holdout=[]
-    )
+    board = build_quickly(replace(small_arena, judgments=judgments[english]), holdout=[])
     assert board.ratings[["low", "high"]].isna().all(axis=None)
     reason = board.summary.languages["en"].interval.reason
     assert reason == "5 ratings of systems unseen in training; an interval of 90% needs 9"
-    pooled = build_board(
-        replace(small_arena, judgments=judgments[among]), tournaments=2, holdout=[]
-    )
+    pooled = build_quickly(replace(small_arena, judgments=judgments[among]), holdout=[])
     interval = pooled.summary.languages["en"].interval
     assert (interval.residuals, interval.pooled) == (10, True)
     assert pooled.ratings["low"].notna().all()
@@ -251,7 +252,7 @@ def test_every_system_has_neighbors_and_every_judged_one_a_tier(small_board, sma
     )
 
 
-def test_a_judges_quality_is_in_the_signature(small_arena):
+def test_a_judges_quality_is_in_the_signature(small_arena, build_quickly):
     entry = MetaEvaluation(
         judge="llm:simulated-teacher",
         dataset="memerag",
@@ -261,13 +262,13 @@ def test_a_judges_quality_is_in_the_signature(small_arena):
         n=10,
         languages=["en"],
     )
-    board = build_board(small_arena, tournaments=2, records=JudgingRecords((entry,)), holdout=[])
+    board = build_quickly(small_arena, records=JudgingRecords((entry,)), holdout=[])
     assert f"judge:simulated-teacher|metaevaluation:{entry}|" in board.summary.signature
     assert [item.text for item in board.judge_report.metaevaluations] == [str(entry)]
 
 
-def test_examples_can_be_left_out(small_arena):
-    assert build_board(small_arena, tournaments=2, holdout=[], examples=0).examples.empty
+def test_examples_can_be_left_out(small_arena, build_quickly):
+    assert build_quickly(small_arena, holdout=[], examples=0).examples.empty
     with pytest.raises(
         UsageError, match="examples = -1: input should be greater than or equal to 0"
     ):

@@ -1,12 +1,14 @@
 """Tiers, rank intervals and the win matrix of judged systems."""
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from arena.rating.ratings import NOT_CONNECTED, rate
+from surrogate.board import tables
 from surrogate.board.details import TIER_COLUMNS, tiers_table, win_table
 
 
@@ -48,18 +50,30 @@ def test_a_system_that_met_nobody_of_the_others_has_no_tier():
     assert table.loc[list(STRENGTHS), "tier"].notna().all()
 
 
-@pytest.mark.parametrize("language", ["en", "sw"])
-def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(small_arena, small_board, language):
-    """To the last of the six decimals that a board keeps."""
-    fitted = rate(small_arena.judgments, language=language, seed=3).table.set_index("system")
-    for table, columns in (
-        (small_board.arena, ["rank", "rating", "low", "high"]),
-        (small_board.tiers, ["tier", "rank_low", "rank_high"]),
-    ):
-        of_language = table[table["language"] == language].set_index("system")
-        for name in columns:
-            ours = fitted[name].astype(float).round(6).reindex(of_language.index)
-            np.testing.assert_allclose(of_language[name].astype(float), ours, atol=1e-9)
+def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(
+    small_arena, build_quickly, run, arena_folder, capsys, monkeypatch
+):
+    """To 1e-9, where a board's numbers are not rounded to the six decimals that it keeps."""
+    rounded = build_quickly(small_arena, seed=3)
+    monkeypatch.setattr(tables, "DECIMALS", 15)
+    board = build_quickly(small_arena, seed=3)
+    for language in small_arena.info.languages:
+        fitted = rate(small_arena.judgments, language=language, seed=3).table.set_index("system")
+        capsys.readouterr()
+        assert run("fit", arena_folder, "--language", language, "--seed", 3, "--json") == 0
+        printed = pd.DataFrame(json.loads(capsys.readouterr().out)["ratings"]).set_index("system")
+        for table, columns in (
+            ("arena", ["rank", "rating", "low", "high"]),
+            ("tiers", ["tier", "rank_low", "rank_high"]),
+        ):
+            ours, kept = (getattr(made, table) for made in (board, rounded))
+            ours = ours[ours["language"] == language].set_index("system")[columns].astype(float)
+            kept = kept[kept["language"] == language].set_index("system")[columns].astype(float)
+            assert set(ours.index) == set(fitted.index)
+            for fit in (fitted, printed):
+                expected = fit[columns].astype(float).reindex(ours.index)
+                np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(kept, ours.round(6), rtol=0, atol=1e-9)
 
 
 def test_the_win_matrix_counts_every_judgment_from_both_sides():

@@ -16,7 +16,7 @@ from arena.data.rows import write_rows
 @pytest.fixture(scope="module")
 def board_folder(run, arena_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("board")
-    run("board", arena_folder, "--out", folder, "--tournaments", "5", "--jobs", "1")
+    run("board", arena_folder, "--out", folder, "--tournaments", 3, "--jobs", 1)
     return folder
 
 
@@ -35,8 +35,10 @@ def contents_of(folder):
     }
 
 
-def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path, capsys):
-    assert run("board", arena_folder, "--out", tmp_path, "--tournaments", 5, "--jobs", 1) == 0
+def test_board_writes_its_files_and_prints_the_board(
+    run, arena_folder, quick_options, tmp_path, capsys
+):
+    assert run("board", arena_folder, "--out", tmp_path, *quick_options) == 0
     assert {path.name for path in tmp_path.iterdir()} == {
         "features.parquet",
         "tiers.csv",
@@ -60,8 +62,8 @@ def test_board_writes_its_files_and_prints_the_board(run, arena_folder, tmp_path
         assert expected in printed
 
 
-def test_board_prints_strict_json(run, arena_folder, tmp_path, capsys):
-    options = ["--tournaments", 3, "--jobs", 1, "--holdout", "none", "--json"]
+def test_board_prints_strict_json(run, arena_folder, quick_options, tmp_path, capsys):
+    options = [*quick_options, "--holdout", "none", "--json"]
     assert run("board", arena_folder, "--out", tmp_path, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert set(printed) == {"summary", "overall", "board"}
@@ -99,7 +101,7 @@ def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tm
     assert "What moved their ratings" in printed
 
 
-def test_board_says_how_good_its_judge_is(run, small_arena, tmp_path, capsys):
+def test_board_says_how_good_its_judge_is(run, small_arena, quick_options, tmp_path, capsys):
     folder, further = tmp_path / "arena", tmp_path / "further"
     write_arena(small_arena, folder)
     further.mkdir()
@@ -108,7 +110,7 @@ def test_board_says_how_good_its_judge_is(run, small_arena, tmp_path, capsys):
         numbers = {"metric": "balanced_accuracy", "value": 0.7, "standard_error": 0.01}
         content = {"metaevaluations": [entry | numbers]}
         (place / "metaevaluation.json").write_text(json.dumps(content), encoding="utf-8")
-    options = ["--tournaments", 2, "--jobs", 1, "--examples", 1, "--metaevaluation", further]
+    options = [*quick_options, "--examples", 1, "--metaevaluation", further]
     assert run("board", folder, "--out", tmp_path / "out", *options) == 0
     printed = capsys.readouterr().out
     report = json.loads((tmp_path / "out" / "judge_report.json").read_text(encoding="utf-8"))
@@ -123,10 +125,10 @@ def test_board_says_how_good_its_judge_is(run, small_arena, tmp_path, capsys):
     assert "there is no meta-evaluation at" in capsys.readouterr().err
 
 
-def test_rank_says_when_the_arena_has_moved(run, arena_folder, tmp_path, capsys):
+def test_rank_says_when_the_arena_has_moved(run, arena_folder, quick_options, tmp_path, capsys):
     moved = tmp_path / "arena"
     shutil.copytree(arena_folder, moved)
-    run("board", moved, "--out", tmp_path / "board", "--tournaments", 2, "--jobs", 1)
+    run("board", moved, "--out", tmp_path / "board", *quick_options)
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
     shutil.rmtree(moved)
     assert run("rank", answers, "--board", tmp_path / "board") == 2
@@ -193,7 +195,7 @@ def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(aren
 
 
 def test_demo_builds_the_sample_board_and_says_how_close_it_is(run, tmp_path, capsys):
-    assert run("demo", "--out", tmp_path, "--tournaments", 5, "--jobs", 2) == 0
+    assert run("demo", "--out", tmp_path, "--tournaments", 2, "--jobs", 1) == 0
     printed = capsys.readouterr().out
     assert "How close to the known truth (Kendall tau)" in printed
     assert (tmp_path / "board.csv").is_file()

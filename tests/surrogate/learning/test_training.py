@@ -6,9 +6,9 @@ import pytest
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
+from surrogate.learning.names import find_surrogate
 from surrogate.learning.tensor import FeatureTensor
 from surrogate.learning.training import (
-    checked_row_kind,
     training_ratings,
     training_rows,
     training_sets,
@@ -45,9 +45,9 @@ def test_a_row_a_question_holds_an_answer_weighted_by_its_draws():
 
 
 def test_unknown_rows_are_refused():
-    assert checked_row_kind("question") == "question"
+    assert find_surrogate("ridge", rows="question").rows == "question"
     with pytest.raises(UsageError, match="unknown rows 'answer'; use one of system, question"):
-        checked_row_kind("answer")
+        find_surrogate("ridge", rows="answer")
 
 
 def test_ratings_come_as_tournaments_or_as_a_table():

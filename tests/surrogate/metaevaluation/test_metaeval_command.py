@@ -1,8 +1,5 @@
 """``surrogate-arena metaeval`` as a user runs it."""
 
-import subprocess
-import sys
-
 import pytest
 from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
@@ -155,18 +152,3 @@ def test_sentences_that_were_not_asked_are_said(folder, tmp_path, server):
     printed = run(*asked).stdout
     assert "were not answered and are left out; run again" in printed
     assert "No value: no sentence of en that was judged is labeled" in printed
-
-
-def test_help_loads_nothing_heavy():
-    code = (
-        "import sys\nfrom surrogate.cli.app import main\n"
-        "import surrogate.metaevaluation.memerag.evaluation\n"
-        "import surrogate.metaevaluation.wikieval.evaluation\n"
-        "import surrogate.metaevaluation.grouse.evaluation\n"
-        "try:\n    main(['metaeval', '--help'])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'torch', 'transformers', 'openai', 'jinja2', 'sklearn'}\n"
-        "print('loaded:', sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "loaded: []"
-    assert "agreement" in done.stdout

@@ -132,9 +132,3 @@ def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
     monkeypatch.setattr(mpl, "style", None, raising=False)
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[plots\]"):
         rank_heat_map(board)
-
-
-def test_importing_the_figures_loads_no_matplotlib():
-    code = "import sys, surrogate.publish.figures.ratings; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"

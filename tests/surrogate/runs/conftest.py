@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 from arena import write_arena
-from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate.runs.config import read_configuration
 from surrogate.runs.run import bring_up_to_date
 
@@ -15,14 +14,10 @@ out = "boards"
 [defaults]
 tournaments = 2
 holdout = []
+surrogate = "ridge"
 features = ["answer_length", "citations"]
 """
 ONE_BOARD = "[boards.a]\narena = 'arena'\n"
-
-
-@pytest.fixture(scope="session")
-def tiny_arena():
-    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1).arena
 
 
 @pytest.fixture

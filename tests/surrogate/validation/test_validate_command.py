@@ -5,6 +5,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from arena import write_arena
+from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate.cli.app import main
 
 SCORES = {
@@ -13,21 +15,37 @@ SCORES = {
 QUICK = ("--surrogate", "ridge", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
 
 
-@pytest.fixture(scope="module")
-def feature_table(small_arena, tmp_path_factory):
-    path = tmp_path_factory.mktemp("features") / "features.parquet"
-    answers = small_arena.answers
+def with_features(arena, folder):
+    """Write an arena and two features of its answers; give the arguments that name them."""
+    answers = arena.answers
     lengths = answers["answer"].str.len().astype(float)
     kept = answers[["language", "system", "query_id"]]
-    kept.assign(length=lengths, citations=answers["answer"].str.count(r"\[")).to_parquet(path)
-    return path
+    table = kept.assign(length=lengths, citations=answers["answer"].str.count(r"\["))
+    write_arena(arena, folder / "arena")
+    table.to_parquet(folder / "features.parquet")
+    return folder / "arena", "--feature-table", folder / "features.parquet"
+
+
+@pytest.fixture(scope="module")
+def small(small_arena, tmp_path_factory):
+    return with_features(small_arena, tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    arena = simulate(DEFAULT_SYSTEMS[:6], languages=("en", "sw"), questions=6, seed=1).arena
+    return with_features(arena, tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture
-def validate(run, arena_folder, feature_table):
-    return lambda *options: run(
-        "validate", arena_folder, "--feature-table", feature_table, *options
-    )
+def validate(run, small):
+    return lambda *options: run("validate", *small, *options)
+
+
+@pytest.fixture
+def study(run, tiny):
+    """The same of an arena small enough to train on many parts of it."""
+    return lambda *options: run("validate", *tiny, *options)
 
 
 def test_prints_a_table(validate, capsys):
@@ -106,28 +124,28 @@ def test_help_names_the_protocols(capsys):
     ("protocol", "column"),
     [("ablation", "difference"), ("importances", "permutation"), ("learning-curve", "share")],
 )
-def test_studies_print_a_table_or_strict_json(validate, protocol, column, capsys):
-    assert validate("--protocol", protocol, *QUICK, "--json") == 0
+def test_studies_print_a_table_or_strict_json(study, protocol, column, capsys):
+    assert study("--protocol", protocol, *QUICK, "--json") == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert {row["language"] for row in printed["table"]} >= {"en", "sw"}
     assert column in printed["table"][0]
     assert f"protocol:{protocol}|" in printed["signature"]
-    assert validate("--protocol", protocol, *QUICK) == 0
+    assert study("--protocol", protocol, *QUICK) == 0
     assert "Signature: protocol:" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(find_spec("shap") is None, reason="the package shap is missing")
-def test_importances_are_of_the_kinds_asked_for(validate, capsys):
+def test_importances_are_of_the_kinds_asked_for(study, capsys):
     options = ("--protocol", "importances", *QUICK)
-    assert validate(*options, "--importances", "shap,permutation", "--json") == 0
+    assert study(*options, "--importances", "shap,permutation", "--json") == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     names = list(printed["table"][0])
     assert names[2:5] == ["shap", "shap_low", "shap_high"]
     assert "permutation" in names
     assert "|importances:shap,permutation|" in printed["signature"]
-    assert validate(*options, "--importances", "permutation,shap") == 0
+    assert study(*options, "--importances", "permutation,shap") == 0
     assert "shap 95%" in capsys.readouterr().out
-    assert validate(*options, "--importances", "shap") == 0
+    assert study(*options, "--importances", "shap") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "(share of the mean size of Shapley values, share of the surrogate's decisions;" in text
     assert "permutation" not in text
