@@ -194,7 +194,13 @@ def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(aren
     assert len(boards[0]) == 11
 
 
-def test_demo_builds_the_sample_board_and_says_how_close_it_is(run, tmp_path, capsys):
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_demo_builds_the_sample_board_and_says_how_close_it_is(
+    run, simulation, arena_folder, tmp_path, capsys, monkeypatch, whole
+):
+    if not whole:
+        monkeypatch.setattr("arena.simulation.sample_folder", lambda: arena_folder)
+        monkeypatch.setattr("arena.simulation.sample_truth", lambda: simulation.truth)
     assert run("demo", "--out", tmp_path, "--tournaments", 2, "--jobs", 1) == 0
     printed = capsys.readouterr().out
     assert "How close to the known truth (Kendall tau)" in printed

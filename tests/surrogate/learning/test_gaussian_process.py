@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 from arena.data.errors import UsageError
 from surrogate.learning.gaussian_process.answer_texts import DIMENSIONS, NGRAMS, read_answer_texts
 from surrogate.learning.gaussian_process.process import _negative_log_likelihood, fit_process
+from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
@@ -112,6 +113,36 @@ def test_texts_are_what_a_plain_loop_over_the_library_gives():
         for i in range(6)
     ]
     np.testing.assert_allclose(consensus, expected, atol=1e-3)
+
+
+def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_answers():
+    random = np.random.default_rng(3)
+    true, noisy = random.normal(size=400), random.normal(size=(400, 6))
+    rows = pd.DataFrame(
+        {
+            "system": np.repeat([f"s{place:03}" for place in range(400)], 6),
+            "query_id": np.tile([f"q{place}" for place in range(6)], 400),
+            "plain": np.repeat(true, 6),
+            "half": (true[:, None] + np.sqrt(6) * noisy).ravel(),
+            "none": random.normal(size=2400),
+        }
+    )
+    systems, names = sorted(rows["system"].unique()), ["plain", "half", "none"]
+    learned = learn_profiles(rows, "en", systems, names)
+    np.testing.assert_allclose(learned.reliability, [1.0, 0.5, 0.0], atol=0.12)
+    np.testing.assert_allclose(learned.of(rows).features, learned.training.features)
+    wide = rows[["system", "half"]].assign(
+        half=rows["half"] - rows.groupby("query_id")["half"].transform("mean")
+    )
+    own = wide.groupby("system")["half"]
+    share = 1 - (own.var() / 6).mean() / own.mean().var(ddof=0)
+    assert learned.reliability[1] == pytest.approx(share)
+
+
+def test_one_answer_a_system_leaves_features_as_they_are():
+    X, ratings = arena(questions=1, languages=("en",))
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    np.testing.assert_array_equal(surrogate.profiles_["en"].reliability, 1.0)
 
 
 def test_the_order_of_rows_changes_nothing_and_a_renaming_only_names():

@@ -33,7 +33,7 @@ def small(small_arena, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    arena = simulate(DEFAULT_SYSTEMS[:6], languages=("en", "sw"), questions=6, seed=1).arena
+    arena = simulate(DEFAULT_SYSTEMS[:5], languages=("en", "sw"), questions=4, seed=1).arena
     return with_features(arena, tmp_path_factory.mktemp("tiny"))
 
 
