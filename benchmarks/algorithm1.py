@@ -43,7 +43,7 @@ from arena.rating.tournaments import Tournaments, bootstrap_tournaments  # noqa:
 from surrogate.board.holdout import fit_tournament  # noqa: E402
 from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
 from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.learning.regressors import TREES  # noqa: E402
+from surrogate.learning.regression.regressors import TREES  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]

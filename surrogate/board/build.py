@@ -109,11 +109,14 @@ def build_board(
     table, names = _feature_table(
         arena, settings, features, feature_table, n_jobs, models, feature_cache, progress
     )
+    surrogate = find_surrogate(
+        settings.surrogate, rows=settings.rows, seed=settings.seed, n_jobs=n_jobs
+    )
     record = BoardRecord(
         **settings.model_dump(exclude={"judge", "features", "holdout"}),
         judge=judged.judges[0],
         features=names,
-        holdout=_holdout(judged, settings.holdout, settings.seed),
+        holdout=_holdout(judged, settings.holdout, surrogate),
         metaevaluation=tuple(map(str, records.metaevaluations)),
     )
     how = TournamentSettings(
@@ -123,7 +126,6 @@ def build_board(
     data = language_data(judged, X, how)
     if not data:
         raise UsageError("no language has judgments or published ratings to learn from")
-    surrogate = find_surrogate(record.surrogate, rows=record.rows, seed=record.seed, n_jobs=n_jobs)
     fits = fit_languages(data, surrogate, record.holdout, n_jobs, progress)
     parts = _Parts(arena, judged, table, X, fits, surrogate, record)
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
@@ -153,10 +155,13 @@ def _feature_table(
     return extracted, tuple(str(feature) for feature in declared)
 
 
-def _holdout(judged: Arena, holdout: Sequence[str] | None, seed: int) -> tuple[str, ...]:
-    if holdout is None:
-        return choose_holdout(judged.rated_systems, seed)
-    return check_holdout(holdout, judged.rated_systems)
+def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:
+    """Hold systems out where that says something: for R² of surrogates of single tournaments."""
+    if holdout is not None:
+        return check_holdout(holdout, judged.rated_systems)
+    if not surrogate.learns_tournaments:
+        return ()
+    return choose_holdout(judged.rated_systems, surrogate.seed)
 
 
 @dataclass(frozen=True)

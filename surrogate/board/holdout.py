@@ -1,8 +1,7 @@
-"""Systems kept out of training: R² of single tournaments, and the intervals that they give."""
+"""Systems kept out of training, and R² of single tournaments on them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,6 @@ from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from surrogate.board.summary import RatingInterval
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import one_tournament
@@ -149,91 +147,3 @@ def r2(truth: Floats, predicted: Floats) -> float:
     if both.sum() < FEWEST_HELD_OUT or np.ptp(truth[both]) < SMALLEST_SPREAD:
         return float("nan")
     return float(r2_score(truth[both], predicted[both]))
-
-
-LEVEL = 0.9
-NO_SURROGATE = "no surrogate could be trained"
-_DIGITS = 9
-"""Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
-
-
-@dataclass(frozen=True)
-class UnseenRatings:
-    """Systems of one language rated by the arena, and by surrogates that did not see them.
-
-    Attributes:
-        language: Language code.
-        arena: Arena ratings, shape (S,); NaN where there is none.
-        unseen: Ratings by surrogates trained without the system, shape (S,); NaN likewise.
-    """
-
-    language: str
-    arena: Floats
-    unseen: Floats
-
-    @property
-    def residuals(self) -> Floats:
-        """Distances between the two ratings, where there are both, shape (N,)."""
-        distances = np.abs(self.arena - self.unseen)
-        return np.asarray(distances[np.isfinite(distances)])
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of the arena's ratings; 0 with fewer than two."""
-        rated = self.arena[np.isfinite(self.arena)]
-        return float(rated.std()) if rated.size else 0.0
-
-
-def fewest_residuals(level: float = LEVEL) -> int:
-    """Return how many residuals an interval of a level needs."""
-    return math.ceil(round(level / (1 - level), _DIGITS))
-
-
-def half_width(residuals: Floats, level: float = LEVEL) -> float:
-    """Return the half-width of a conformal interval.
-
-    Args:
-        residuals: Absolute residuals, shape (N,).
-        level: Share of new systems the interval is to hold.
-
-    Returns:
-        The ceil((N + 1) level)-th smallest residual; NaN where there are too few.
-    """
-    place = math.ceil(round((len(residuals) + 1) * level, _DIGITS))
-    if place > len(residuals):
-        return float("nan")
-    return float(np.sort(residuals)[place - 1])
-
-
-def conformal_intervals(
-    ratings: Sequence[UnseenRatings], level: float = LEVEL
-) -> dict[str, RatingInterval]:
-    """Find how wide the interval of a rating is in every language.
-
-    Args:
-        ratings: One a language.
-        level: Share of new systems an interval is to hold.
-
-    Returns:
-        Language code to its interval, with the reason where there is none.
-    """
-    scaled = [item.residuals / item.spread for item in ratings if item.spread > 0]
-    pooled = np.concatenate([np.empty(0), *scaled])
-    return {item.language: _interval(item, pooled, level) for item in ratings}
-
-
-def _interval(item: UnseenRatings, pooled: Floats, level: float) -> RatingInterval:
-    own = item.residuals
-    if not own.size:
-        return RatingInterval(level=level, reason=NO_SURROGATE)
-    width = half_width(own, level)
-    if np.isfinite(width):
-        return RatingInterval(level=level, half_width=width, residuals=len(own))
-    width = item.spread * half_width(pooled, level) if item.spread > 0 else float("nan")
-    if np.isfinite(width):
-        return RatingInterval(level=level, half_width=width, residuals=len(pooled), pooled=True)
-    reason = (
-        f"{len(pooled)} ratings of systems unseen in training; an interval of {level:.0%} needs "
-        f"{fewest_residuals(level)}"
-    )
-    return RatingInterval(level=level, residuals=len(pooled), reason=reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,10 +17,17 @@ from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
-from surrogate.board.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
-from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out, run_tasks
+from surrogate.learning.cross_fitting import (
+    Outcome,
+    Progress,
+    Repeats,
+    leave_systems_out,
+    run_tasks,
+)
 from surrogate.learning.languages import LanguageData
+from surrogate.learning.names import compared_surrogate, find_surrogate
+from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
 
@@ -38,6 +45,7 @@ SINGLE_TOURNAMENTS = 50
 is no more certain than they are, for the held-out systems are the same."""
 
 NO_ANSWER = "no answer in this language"
+BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
 NO_HOLDOUT = "no system is held out"
 NO_TOURNAMENTS = "this surrogate learns from no single tournament"
@@ -52,7 +60,8 @@ class LanguageFit:
         data: What it was trained on.
         ratings: The arena's ratings of the judged systems.
         holdout: Judged systems kept out of training.
-        unseen: Each judged system's rating by a surrogate trained without it, shape (S,).
+        unseen: Each judged system's rating by a surrogate trained without it.
+        compared: The same by another surrogate; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained.
@@ -61,7 +70,8 @@ class LanguageFit:
     data: LanguageData
     ratings: Ratings
     holdout: tuple[str, ...]
-    unseen: Floats
+    unseen: Outcome
+    compared: Mapping[str, Outcome]
     r2: Floats
     shares: Floats
     failure: str | None = None
@@ -97,7 +107,9 @@ def fit_languages(
     training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)
     with suppress(UsageError):  # a board without ratings says why, language by language
         surrogate.fit(training, {item.language: item.tournaments for item in data})
+    other = find_surrogate(compared_surrogate(surrogate.name), seed=surrogate.seed)
     unseen = _unseen(data, surrogate, n_jobs, progress)
+    compared = _unseen(data, other, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     single = [min(len(item.tournaments.draws), SINGLE_TOURNAMENTS) for item in data]
     stretches = [
@@ -121,6 +133,7 @@ def fit_languages(
             ratings=item.tournaments.rate(),
             holdout=held[place],
             unseen=unseen[place],
+            compared={other.name: compared[place]},
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
             shares=np.array([fit.shares for fit in fits[place]]).reshape(-1, size),
             failure=surrogate.failures_.get(item.language),
@@ -131,13 +144,21 @@ def fit_languages(
 
 def _unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
-) -> list[Floats]:
+) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does once."""
     try:
-        outcomes = leave_systems_out(data, surrogate, Repeats(1, surrogate.seed, n_jobs, progress))
-    except UsageError:
-        return [np.full(len(item.systems), np.nan) for item in data]
-    return [outcome.predicted[0] for outcome in outcomes]
+        return leave_systems_out(data, surrogate, Repeats(1, surrogate.seed, n_jobs, progress))
+    except UsageError as error:
+        return [
+            Outcome(
+                item.language,
+                item.systems,
+                np.full((1, len(item.systems)), np.nan),
+                item.truth[None],
+                reasons=(str(error),),
+            )
+            for item in data
+        ]
 
 
 def _fit_stretch(
@@ -172,13 +193,19 @@ def synthetic_ratings(
         Columns ``language, system, rank, rating, low, high, coverage, answers, arena_rank,
         arena_rating, arena_low, arena_high, split, note``, best first, unranked systems last.
         ``low, high`` is what it would be for a system that the surrogate had not seen, so that
-        it is wide for one it was trained on. ``coverage`` is the share of questions answered;
+        it is wide for one it was trained on; an unjudged system that may be better than all
+        judged ones has no upper bound (infinity). ``coverage`` is the share of questions answered;
         ``split`` is ``train``, ``holdout`` or ``unjudged``.
     """
     own = rated[rated["language"] == fit.language].set_index("system").reindex(list(systems))
     rating = own["rating"].to_numpy(np.float64)
     answers = own["answers"].fillna(0).to_numpy(np.int64)
-    bounds = [interval.around(value) for value in rating.tolist()]
+    errors = own.get("standard_error", pd.Series(np.nan, own.index)).to_numpy(np.float64)
+    bounds = [interval.around(*both) for both in zip(rating, errors, strict=True)]
+    beyond = [
+        system not in fit.data.systems and interval.reaches_beyond(*both)
+        for system, *both in zip(systems, rating, errors, strict=True)
+    ]
     table = pd.DataFrame(
         {
             "language": fit.language,
@@ -186,7 +213,7 @@ def synthetic_ratings(
             "rank": pd.Series(rating).rank(ascending=False, method="min").astype("Int64"),
             "rating": rating,
             "low": [low for low, _ in bounds],
-            "high": [high for _, high in bounds],
+            "high": np.where(beyond, np.inf, [high for _, high in bounds]),
             "coverage": answers / len(fit.data.questions),
             "answers": answers,
         }
@@ -199,11 +226,18 @@ def synthetic_ratings(
         for system in systems
     ]
     table["note"] = [
-        "" if np.isfinite(value) or fit.failure else NO_FEATURES if count else NO_ANSWER
-        for value, count in zip(rating, answers, strict=True)
+        BEYOND if is_beyond else "" if fit.failure else _absence(value, count)
+        for value, count, is_beyond in zip(rating, answers, beyond, strict=True)
     ]
     ordered = table.sort_values(["rank", "system"], kind="stable")
     return ordered[BOARD_COLUMNS]
+
+
+def _absence(rating: float, answers: int) -> str:
+    """Say why there is no rating, where there is none."""
+    if np.isfinite(rating):
+        return ""
+    return NO_FEATURES if answers else NO_ANSWER
 
 
 def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
@@ -215,9 +249,9 @@ def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
     return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)
 
 
-def unseen_agreement(fit: LanguageFit) -> float:
+def unseen_agreement(outcome: Outcome) -> float:
     """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it."""
-    return kendall_tau(fit.unseen, fit.data.truth)
+    return kendall_tau(outcome.predicted[0], outcome.truth[0])
 
 
 def holdout_r2(fit: LanguageFit) -> HoldoutR2:

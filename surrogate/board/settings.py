@@ -83,7 +83,7 @@ class BoardSettings(BaseModel):
         "groups of them: default, deterministic, paper, all.",
     )
     surrogate: str = Field(
-        default="random-forest",
+        default="gaussian-process",
         description="Surrogate that predicts a system's rating from its answers.",
     )
     rows: Literal["system", "question"] = Field(
@@ -102,7 +102,8 @@ class BoardSettings(BaseModel):
     )
     holdout: Names | None = Field(
         default=None,
-        description="Systems to keep out of training, or none; two drawn by the seed if not given.",
+        description="Systems to keep out of training, or none; if not given two drawn by the seed "
+        "for surrogates that can learn from one tournament, as the paper's, and none for others.",
     )
     seed: Count = Field(default=0, description="Seed of everything random.")
     examples: Count = Field(default=12, description="Answers to show of each system at most.")

@@ -12,7 +12,7 @@ from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.diagnostics.coverage import published_findings
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.holdout import UnseenRatings, conformal_intervals
+from surrogate.board.intervals import conformal_intervals, unseen_ratings
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
@@ -22,9 +22,11 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
@@ -62,7 +64,8 @@ def summarize_board(
             tau=agreed.tau,
             tau_low=low,
             tau_high=high,
-            tau_unseen=unseen_agreement(fit),
+            tau_unseen=unseen_agreement(fit.unseen),
+            tau_unseen_of={name: unseen_agreement(item) for name, item in fit.compared.items()},
             holdout=fit.holdout,
             holdout_r2=holdout_r2(fit),
             interval=intervals[code],
@@ -95,9 +98,7 @@ def summarize_board(
 
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every judged language."""
-    return conformal_intervals(
-        [UnseenRatings(fit.language, fit.data.truth, fit.unseen) for fit in fits]
-    )
+    return conformal_intervals(unseen_ratings([fit.unseen for fit in fits]))
 
 
 def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:
@@ -114,6 +115,11 @@ def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
     if fit.failure:
         yield fit.failure
         return
+    if isinstance(surrogate, SelectedSurrogate):
+        yield SELECTED.format(
+            surrogate.chosen_.name,
+            " and ".join(f"{tau:.3f} by {name}" for name, tau in surrogate.taus_.items()),
+        )
     shares = surrogate.importances()
     if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
         yield NO_IMPORTANCES.format(surrogate.name)
@@ -123,7 +129,7 @@ def _skipped(
     fit: LanguageFit, surrogate: Surrogate, ratings: pd.DataFrame, missing: pd.DataFrame
 ) -> Skipped:
     data = fit.data
-    unranked = ratings[ratings["note"] != ""]
+    unranked = ratings[ratings["rank"].isna() & (ratings["note"] != "")]
     rated = fit.ratings.table
     unrated = rated[rated["rating"].isna()]
     return Skipped(
@@ -188,6 +194,10 @@ def _macro(agreements: Sequence[Agreement], languages: Sequence[LanguageSummary]
         tau_low=low,
         tau_high=high,
         tau_unseen=_mean(item.tau_unseen for item in languages),
+        tau_unseen_of={
+            name: _mean(item.tau_unseen_of.get(name) for item in languages)
+            for name in sorted({name for item in languages for name in item.tau_unseen_of})
+        },
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in languages),
         holdout_r2_median=_mean(item.holdout_r2.median for item in languages),
     )

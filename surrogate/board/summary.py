@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -50,11 +51,15 @@ POOLED = "too few systems, so that they rest on those of all languages"
 
 
 class RatingInterval(BaseModel):
-    """How wide the conformal interval of a rating is in one language; see ``conformal``.
+    """How wide the conformal interval of a rating is in one language; see ``board.intervals``.
 
     Attributes:
         level: Share of new systems whose arena rating it is to hold.
-        half_width: What is added to and taken from a rating (logits).
+        half_width: What is added to and taken from a rating, in logits or in its standard errors.
+        in_standard_errors: Whether it is in standard errors of the rating.
+        best: Rating of the best judged system (logits).
+        frontier: How far below it (negative) or above it a predicted rating lies, in the same
+            units as the half-width, from where the system may be better than every judged one.
         residuals: Ratings of unseen systems it rests on.
         pooled: Whether they are those of all languages, for want of systems in this one.
         reason: Why there is none, where there is none.
@@ -64,14 +69,30 @@ class RatingInterval(BaseModel):
 
     level: float = 0.9
     half_width: Number = None
+    in_standard_errors: bool = False
+    best: Number = None
+    frontier: Number = None
     residuals: int = 0
     pooled: bool = False
     reason: str | None = None
 
-    def around(self, rating: float) -> tuple[float, float]:
+    def around(self, rating: float, standard_error: float = math.nan) -> tuple[float, float]:
         """Return the bounds of the interval around a rating; NaN where there is none."""
-        width = float("nan") if self.half_width is None else self.half_width
+        width = math.nan if self.half_width is None else self.half_width
+        width *= self._unit(standard_error)
         return rating - width, rating + width
+
+    def reaches_beyond(self, rating: float, standard_error: float = math.nan) -> bool:
+        """Whether a new system may be better than every judged one.
+
+        Of such a system a surrogate knows no upper bound: it has seen nothing as good.
+        """
+        if self.best is None or self.frontier is None:
+            return False
+        return rating - self.best > self.frontier * self._unit(standard_error)
+
+    def _unit(self, standard_error: float) -> float:
+        return standard_error if self.in_standard_errors else 1.0
 
 
 NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
@@ -110,6 +131,8 @@ class LanguageSummary(BaseModel):
         tau_high: Upper bound.
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
             and its battles (five folds over systems).
+        tau_unseen_of: The same, by another surrogate: the paper's own beside the default, the
+            default beside any other.
         holdout: Systems held out of training.
         holdout_r2: R² on them over tournaments.
         interval: Conformal interval of a rating.
@@ -129,6 +152,7 @@ class LanguageSummary(BaseModel):
     tau_low: Number = None
     tau_high: Number = None
     tau_unseen: Number = None
+    tau_unseen_of: dict[str, Number] = {}
     holdout: tuple[str, ...] = ()
     holdout_r2: HoldoutR2 = HoldoutR2()
     interval: RatingInterval = NO_RATINGS
@@ -151,6 +175,7 @@ class MacroSummary(BaseModel):
         tau_low: Lower bound of the 95% bootstrap interval.
         tau_high: Upper bound.
         tau_unseen: Mean tau on systems unseen in training.
+        tau_unseen_of: The same, by another surrogate.
         holdout_r2_mean: Mean of the languages' mean R².
         holdout_r2_median: Mean of the languages' median R².
     """
@@ -162,6 +187,7 @@ class MacroSummary(BaseModel):
     tau_low: Number
     tau_high: Number
     tau_unseen: Number
+    tau_unseen_of: dict[str, Number] = {}
     holdout_r2_mean: Number
     holdout_r2_median: Number
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from surrogate.board.board import Board
-    from surrogate.board.summary import BoardSummary, LanguageSummary
+    from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary
 
 WIDTH_WHERE_PIPED = 120
 SHOWN_NOTES = 10
@@ -127,25 +127,34 @@ def print_language(board: pd.DataFrame, language: str) -> None:
 
 def print_agreement(summary: BoardSummary) -> None:
     """Print how far the synthetic ranking agrees with the arena, language by language."""
-    rows = [_agreement_row(language, item) for language, item in summary.languages.items()]
-    macro = summary.macro
+    macro, languages = summary.macro, summary.languages
+    others = list(macro.tau_unseen_of)
+    held_out = any(item.holdout for item in languages.values())
+    rows = [
+        [
+            *_agreement_row(language, item, others),
+            *([item.holdout_r2.median] if held_out else []),
+            *(item.systems, item.questions),
+        ]
+        for language, item in languages.items()
+    ]
     if len(rows) > 1:
-        interval = _interval(macro.tau_low, macro.tau_high)
-        rows.append(
-            ["macro", macro.tau, interval, macro.tau_unseen, macro.holdout_r2_median, None, None]
-        )
+        r2 = [macro.holdout_r2_median] if held_out else []
+        rows.append([*_agreement_row("macro", macro, others), *r2, None, None])
+    header = ["language", "tau", "interval", "tau unseen", *(f"by {name}" for name in others)]
+    header += [*(["median R² held out"] if held_out else []), "systems", "questions"]
     print_table(
-        f"Agreement with the arena of {summary.judge} (Kendall tau, 95% interval)",
-        ["language", "tau", "interval", "tau unseen", "median R² held out", "systems", "questions"],
-        rows,
+        f"Agreement with the arena of {summary.judge} (Kendall tau, 95% interval)", header, rows
     )
     _print_skipped(summary)
 
 
-def _agreement_row(language: str, item: LanguageSummary) -> list[object]:
+def _agreement_row(
+    name: str, item: LanguageSummary | MacroSummary, others: Sequence[str]
+) -> list[object]:
     interval = _interval(item.tau_low, item.tau_high)
-    counts = [item.systems, item.questions]
-    return [language, item.tau, interval, item.tau_unseen, item.holdout_r2.median, *counts]
+    compared = [item.tau_unseen_of.get(other) for other in others]
+    return [name, item.tau, interval, item.tau_unseen, *compared]
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -32,6 +32,8 @@ STUDIES: Mapping[str, str] = {
     "systems; difference from all features)",
     IMPORTANCES: "What the ranking rests on ({}, share of the surrogate's decisions; 95% intervals "
     "over tournaments)",
+    "frontier": "Systems better than all learned from: share said to be so, and of others; tau "
+    "among them; share of ratings inside their 90% intervals",
     "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall tau, "
     "95% interval over systems)",
 }
@@ -66,12 +68,14 @@ def run_study(
     """
     from surrogate.cli.printing import progress_bar
     from surrogate.validation.ablations import ablate
+    from surrogate.validation.frontier import frontier
     from surrogate.validation.importances import importances
     from surrogate.validation.learning_curves import learning_curves
 
     studies: dict[str, Callable[..., Study]] = {
         "ablation": ablate,
         IMPORTANCES: importances,
+        "frontier": frontier,
         "learning-curve": learning_curves,
     }
     given = {} if repeats is None else {"repeats": repeats}
@@ -119,7 +123,7 @@ SurrogateOption = Annotated[
     str | None,
     typer.Option(
         "--surrogate",
-        help="Surrogate to validate, random-forest by default; for table3, comma-separated "
+        help="Surrogate to validate, gaussian-process by default; for table3, comma-separated "
         "ones, by default those of the paper.",
     ),
 ]
@@ -133,7 +137,8 @@ def validate_command(
             "--protocol",
             help="leave-systems-out, leave-language-out, leave-questions-out, transfer, mirage "
             "(two systems held out, all ranked), table3 (R² of surrogates), ablation (part of the "
-            "features), importances (of features) or learning-curve (part of the arena).",
+            "features), importances (of features), frontier (the best systems rated by surrogates "
+            "of the others) or learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
     surrogate: SurrogateOption = None,

@@ -31,6 +31,7 @@ Rating = tuple[pd.DataFrame, dict[str, str]]
 FOLDS = 5
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 STAGE = "surrogates"
+HELD_OUT_COLUMNS = ["repeat", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
 
 
@@ -69,6 +70,7 @@ class Outcome:
         systems: The S systems.
         predicted: Predicted ratings of each repeat, shape (R, S); NaN where there is none.
         truth: The arena's ratings to compare with, shape (R, S).
+        standard_errors: Of the predicted ratings, shape (R, S); None where the surrogate has none.
         r2: R² where a protocol defines its own; None for that of ``predicted``.
         reasons: Why predictions are missing, without duplicates.
     """
@@ -77,6 +79,7 @@ class Outcome:
     systems: tuple[str, ...]
     predicted: Floats
     truth: Floats
+    standard_errors: Floats | None = None
     r2: float | None = None
     reasons: tuple[str, ...] = ()
 
@@ -100,7 +103,8 @@ class HeldOutRatings:
     """Ratings of systems by surrogates that did not see them, several times over.
 
     Attributes:
-        table: Columns ``repeat, language, system, rating``.
+        table: Columns ``repeat, language, system, rating, standard_error``; NaN where there is
+            none.
         reasons: Language to why ratings are missing, without duplicates.
     """
 
@@ -110,19 +114,21 @@ class HeldOutRatings:
     @classmethod
     def gathered(cls, ratings: Iterable[tuple[int, Rating]]) -> HeldOutRatings:
         """Put together the ratings of all repeats, each with the number of its repeat."""
-        tables = [pd.DataFrame(columns=["repeat", "language", "system", "rating"])]
+        tables = [pd.DataFrame(columns=HELD_OUT_COLUMNS)]
         reasons: dict[str, dict[str, None]] = {}
         for repeat, (table, failures) in ratings:
-            tables.append(table.assign(repeat=repeat))
+            tables.append(table.assign(repeat=repeat).reindex(columns=HELD_OUT_COLUMNS))
             for language, reason in failures.items():
                 reasons.setdefault(language, {})[reason] = None
         whole = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
         return cls(whole, {language: tuple(items) for language, items in reasons.items()})
 
-    def matrix(self, language: str, systems: Sequence[str], repeats: int) -> Floats:
-        """Arrange the ratings of a language, shape (R, S); NaN where there is none."""
+    def matrix(
+        self, language: str, systems: Sequence[str], repeats: int, column: str = "rating"
+    ) -> Floats:
+        """Arrange a column of a language, shape (R, S); NaN where there is none."""
         own = self.table[self.table["language"] == language]
-        wide = own.pivot(index="repeat", columns="system", values="rating")
+        wide = own.pivot(index="repeat", columns="system", values=column)
         arranged = wide.reindex(index=range(repeats), columns=list(systems))
         return np.asarray(arranged, dtype=np.float64)
 
@@ -137,11 +143,13 @@ class HeldOutRatings:
             truth: Ratings to compare with, shape (R, S); the arena's if None.
             r2: The protocol's own R², if it has one.
         """
+        errors = self.matrix(data.language, data.systems, repeats, "standard_error")
         return Outcome(
             data.language,
             data.systems,
             self.matrix(data.language, data.systems, repeats),
             np.tile(data.truth, (repeats, 1)) if truth is None else truth,
+            standard_errors=errors if np.isfinite(errors).any() else None,
             r2=r2,
             reasons=self.reasons.get(data.language, ()),
         )

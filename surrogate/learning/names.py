@@ -10,12 +10,15 @@ from typing import Any
 from arena.data.errors import checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.pairs import PairwiseSurrogate, RankAwareSurrogate
-from surrogate.learning.regression import RegressionSurrogate
-from surrogate.learning.regressors import REGRESSORS
+from surrogate.learning.regression.regressors import REGRESSORS
+from surrogate.learning.regression.surrogate import RegressionSurrogate
+from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import DEFAULT_ROWS, ROW_KINDS, RowKind
 
-DEFAULT_SURROGATE = "random-forest"
+DEFAULT_SURROGATE = "gaussian-process"
+PAPERS_SURROGATE = "random-forest"
+"""What MIRAGE-Bench builds its boards with (section 4.3)."""
 TABLE_3_SURROGATES = ("random-forest", "linear", "mlp", "xgboost", "svr")
 """The surrogates that MIRAGE-Bench compares."""
 
@@ -25,6 +28,13 @@ def _gaussian_process(**options: Any) -> GaussianProcessSurrogate:  # noqa: ANN4
     return GaussianProcessSurrogate(**{**options, "pooled": True})
 
 
+def _auto(**options: Any) -> SelectedSurrogate:  # noqa: ANN401 - its parameters
+    """The default or the paper's own, whichever rates the training systems better."""
+    names = (DEFAULT_SURROGATE, PAPERS_SURROGATE)
+    candidates = tuple((name, _SURROGATES[name]) for name in names)
+    return SelectedSurrogate(**{**options, "pooled": True}, candidates=candidates)
+
+
 _SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
     {
         **{name: partial(RegressionSurrogate, regressor=name) for name in REGRESSORS},
@@ -32,6 +42,7 @@ _SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
         "pairwise-logistic": PairwiseSurrogate,
         "rank-pairwise": RankAwareSurrogate,
         "gaussian-process": _gaussian_process,
+        "auto": _auto,
     }
 )
 
@@ -64,6 +75,11 @@ def find_surrogate(
     return _SURROGATES[checked_surrogate(name)](
         name=name, rows=rows, pooled=pooled, seed=seed, n_jobs=n_jobs
     )
+
+
+def compared_surrogate(name: str) -> str:
+    """Return the surrogate a board compares its own with: the paper's, or else the default."""
+    return PAPERS_SURROGATE if name == DEFAULT_SURROGATE else DEFAULT_SURROGATE
 
 
 def checked_surrogate(name: str) -> str:

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from arena.data.errors import UsageError
 from arena.data.files import atomic_path
 from surrogate.learning.names import find_surrogate
+from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
 from surrogate.learning.training import RowKind, TrainingRatings
 
@@ -64,9 +65,11 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
     """Write a fitted surrogate to a file.
 
     Args:
-        surrogate: Any of ``SURROGATE_NAMES``, fitted.
+        surrogate: Any of ``SURROGATE_NAMES``, fitted; of one that selects, what it has chosen.
         path: Target, by custom ``surrogate.zip``.
     """
+    if isinstance(surrogate, SelectedSurrogate):
+        surrogate = surrogate.chosen_
     description = _Description(
         format=FORMAT,
         name=surrogate.name,

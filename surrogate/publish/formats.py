@@ -69,6 +69,8 @@ def percent(value: Number, digits: int = 0) -> str:
 
 def interval(low: Number, high: Number, digits: int = 2) -> str:
     """Show an interval in brackets, or a dash where either end is missing."""
+    if finite(low) is not None and high == math.inf:
+        return f"[{decimal(low, digits)}, ∞)"
     if finite(low) is None or finite(high) is None:
         return MISSING
     return f"[{decimal(low, digits)}, {decimal(high, digits)}]"

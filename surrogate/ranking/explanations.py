@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from surrogate.board.neighbors import system_space
+from surrogate.learning.neighbors import system_space
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 

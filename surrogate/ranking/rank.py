@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from features.engine.extraction import extract
 from features.measures.registry import parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.language import BOARD_COLUMNS
+from surrogate.board.language import BEYOND, BOARD_COLUMNS
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers
+from surrogate.ranking.copies import Copy, near_copies
 from surrogate.ranking.explanations import Explanation, explain_systems
 
 NEW = "new"
@@ -100,10 +102,16 @@ def rank_systems(
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
     declared = parse_features(",".join(board.surrogate.features_))
     table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
-    return place_systems(board, with_answers(table, answers), arena.queries)
+    copies = near_copies(answers, arena.answers)
+    return place_systems(board, with_answers(table, answers), arena.queries, copies)
 
 
-def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> RankedSystems:
+def place_systems(
+    board: Board,
+    table: pd.DataFrame,
+    queries: pd.DataFrame,
+    copies: Mapping[tuple[str, str], Copy] = MappingProxyType({}),
+) -> RankedSystems:
     """Rank new systems by a feature table already at hand.
 
     Args:
@@ -111,14 +119,21 @@ def place_systems(board: Board, table: pd.DataFrame, queries: pd.DataFrame) -> R
         table: Feature table of the new systems' answers, with the board's features; with a column
             ``answer`` where the surrogate reads them.
         queries: The arena's questions, for coverage.
+        copies: What ``near_copies`` found.
     """
     rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
     languages = sorted({*board.ratings["language"], *table["language"]})
     explanations = explain_systems(board.surrogate, table, board.features)
     found = [
-        _row(board, rated, queries, language, system)
-        | _explained(explanations.by_system.get((language, system)))
+        _row(
+            board,
+            rated,
+            queries,
+            (language, system),
+            explanations.by_system.get((language, system), Explanation()),
+            copies.get((language, system)),
+        )
         for language in languages
         for system in systems
     ]
@@ -151,27 +166,46 @@ def _place_in_table(row: dict[str, Any]) -> tuple[str, float, str]:
 
 
 def _row(
-    board: Board, rated: pd.DataFrame, queries: pd.DataFrame, language: str, system: str
+    board: Board,
+    rated: pd.DataFrame,
+    queries: pd.DataFrame,
+    key: tuple[str, str],
+    explanation: Explanation,
+    copy: Copy | None,
 ) -> dict[str, object]:
-    found = (language, system) in rated.index
-    rating = float(rated.loc[(language, system), "rating"]) if found else float("nan")
-    rating = round(rating, DECIMALS)
-    answers = int(rated.loc[(language, system), "answers"]) if found else 0
-    others = board.ratings[board.ratings["language"] == language]
-    low, high = (round(bound, DECIMALS) for bound in _interval(board, language).around(rating))
+    language, system = key
+    known = rated.loc[key] if key in rated.index else pd.Series()
+    rating = round(float(known.get("rating", np.nan)), DECIMALS)
+    answers = int(known.get("answers", 0))
+    others = board.ratings.loc[board.ratings["language"] == language, "rating"]
+    interval, error = _interval(board, language), float(known.get("standard_error", np.nan))
+    low, high = (round(bound, DECIMALS) for bound in interval.around(rating, error))
+    is_beyond = interval.reaches_beyond(rating, error)
+    if is_beyond:
+        high = float("inf")
+    notes = [
+        _absence(answers, others.empty) if np.isnan(rating) else "",
+        BEYOND if is_beyond else "",
+        _unlike(explanation.outside_training),
+        str(copy or ""),
+    ]
+    outside = explanation.outside_training
     return {
         "language": language,
         "system": system,
-        "rank": _place(others["rating"], rating),
-        "rank_low": _place(others["rating"], high),
-        "rank_high": _place(others["rating"], low),
+        "rank": _place(others, rating),
+        "rank_low": _place(others, high),
+        "rank_high": _place(others, low),
         "rating": rating,
         "low": low,
         "high": high,
         "coverage": answers / int((queries["language"] == language).sum()),
         "answers": answers,
         "split": NEW,
-        "note": _note(rating, answers, others.empty),
+        "note": "; ".join(note for note in notes if note),
+        "neighbors": explanation.neighbors,
+        "attributions": explanation.attributions,
+        "outside_training": None if outside is None else list(outside),
     }
 
 
@@ -184,27 +218,16 @@ def _place(ratings: pd.Series, rating: float) -> int | None:
     return None if np.isnan(rating) else 1 + int((ratings > rating).sum())
 
 
-def _note(rating: float, answers: int, no_surrogate: bool) -> str:
-    if not np.isnan(rating):
-        return ""
+def _absence(answers: int, no_surrogate: bool) -> str:
     if no_surrogate:
         return NO_SURROGATE
     return NO_ANSWER if answers == 0 else NO_FEATURES
 
 
-def _explained(explanation: Explanation | None) -> dict[str, object]:
-    """Return the columns that explain a rating; a note where the system is unlike the others."""
-    if explanation is None:
-        return {"neighbors": [], "attributions": []}
-    outside = explanation.outside_training
-    columns: dict[str, object] = {
-        "neighbors": explanation.neighbors,
-        "attributions": explanation.attributions,
-    }
+def _unlike(outside: Sequence[str] | None) -> str:
     if outside is None:
-        return columns
-    features = ", ".join(outside) or "as a combination of features"
-    return columns | {"outside_training": list(outside), "note": f"{OUTSIDE}: {features}"}
+        return ""
+    return f"{OUTSIDE}: {', '.join(outside) or 'as a combination of features'}"
 
 
 def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:

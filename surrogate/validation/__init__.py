@@ -2,6 +2,7 @@
 
 from surrogate.learning.languages import TournamentSettings
 from surrogate.validation.ablations import ablate
+from surrogate.validation.frontier import frontier
 from surrogate.validation.importances import importances
 from surrogate.validation.learning_curves import learning_curves
 from surrogate.validation.scores import Validation, ValidationScores
@@ -15,6 +16,7 @@ __all__ = [
     "Validation",
     "ValidationScores",
     "ablate",
+    "frontier",
     "importances",
     "learning_curves",
     "validate",

@@ -22,8 +22,8 @@ from arena.data.errors import MissingDependencyError, UsageError
 from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
-from surrogate.learning.regression import RegressionSurrogate
-from surrogate.learning.regressors import is_linear, per_feature
+from surrogate.learning.regression.regressors import is_linear, per_feature
+from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.surrogate import reseeded
 from surrogate.learning.training import one_tournament
 from surrogate.validation.study import StudyData

@@ -46,7 +46,7 @@ PROTOCOLS: MappingProxyType[str, _Protocol] = MappingProxyType(
         TRANSFER: _Protocol(transfer, 5),
     }
 )
-OTHER_PROTOCOLS = ("table3", "ablation", "importances", "learning-curve")
+OTHER_PROTOCOLS = ("table3", "ablation", "importances", "learning-curve", "frontier")
 """Studies that the command line offers beside them."""
 
 

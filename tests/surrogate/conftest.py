@@ -60,6 +60,12 @@ def quick_options():
 
 
 @pytest.fixture(scope="session")
+def forest_board(small_arena):
+    """A board by the paper's own surrogate, which holds two systems out."""
+    return build_board(small_arena, tournaments=10, seed=3, surrogate="random-forest")
+
+
+@pytest.fixture(scope="session")
 def arena_folder(small_arena, tmp_path_factory):
     folder = tmp_path_factory.mktemp("arena")
     write_arena(small_arena, folder)

@@ -222,7 +222,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         """Share of each feature in the linear part; see ``Surrogate.importances``."""
         own, mean = self._slopes()
         sizes = np.abs(own + mean)[: len(self.features_)]
-        parts = []
+        parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
         for language, profiles in self.profiles_.items():
             reliable = sizes * profiles.reliability[: len(sizes)]
             used = np.where(profiles.usable[: len(sizes)], reliable, np.nan)

@@ -11,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
-from surrogate.board.summary import BoardSummary
+from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary
 from surrogate.board.tables import BOARD_FILES, SURROGATE_FILE
 from surrogate.publish.exports.tables import markdown_text
 from surrogate.publish.formats import count_of, decimal, interval, language_name, percent, whole
@@ -58,23 +58,30 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def tau_table(board: Board) -> str:
     """Return Kendall tau a language, and its mean."""
+    macro = board.summary.macro
     rows = [
         [
             f"{markdown_text(language_name(code_))} ({markdown_text(code_)})",
-            decimal(found.tau, 3),
-            interval(found.tau_low, found.tau_high, 3),
-            decimal(found.tau_unseen, 3),
+            *_taus(found, macro.tau_unseen_of),
             str(found.systems_judged),
             str(found.questions_judged),
         ]
         for code_, found in board.summary.languages.items()
     ]
-    macro = board.summary.macro
     if len(rows) > 1:
-        bounds = interval(macro.tau_low, macro.tau_high, 3)
-        rows.append(["mean", decimal(macro.tau, 3), bounds, decimal(macro.tau_unseen, 3), "", ""])
-    header = ["Language", "tau", "95% interval", "tau unseen", "systems judged", "questions judged"]
-    return table(header, rows)
+        rows.append(["mean", *_taus(macro, macro.tau_unseen_of), "", ""])
+    others = [f"by {code(name)}" for name in macro.tau_unseen_of]
+    header = ["Language", "tau", "95% interval", "tau unseen", *others]
+    return table([*header, "systems judged", "questions judged"], rows)
+
+
+def _taus(found: LanguageSummary | MacroSummary, others: Iterable[str]) -> list[str]:
+    return [
+        decimal(found.tau, 3),
+        interval(found.tau_low, found.tau_high, 3),
+        decimal(found.tau_unseen, 3),
+        *(decimal(found.tau_unseen_of.get(name), 3) for name in others),
+    ]
 
 
 def signature_list(board: Board) -> str:
@@ -93,8 +100,8 @@ def limits(board: Board) -> list[str]:
     found = [
         "A rating holds within its language and this field of systems; ratings of different "
         "languages are not on one scale.",
-        "The surrogate sees features of answers, not the answers: what no feature measures, it "
-        "cannot judge.",
+        "The surrogate compares features and wording of answers with those of judged systems: it "
+        "does not check what they say.",
         f"It can be no better than its judge, {markdown_text(board.summary.judge)}, "
         "and shares its biases.",
     ]

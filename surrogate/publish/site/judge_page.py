@@ -52,7 +52,8 @@ class JudgePage:
             interval (``low``, ``high``) and ``unseen`` tau, the two on a line from -1 to 1
             (``span``, ``unseen_span``), the median ``r2`` on held-out systems, judged
             ``systems``, ``questions`` and ``judgments``, and the ``reason`` where something is
-            undefined.
+            undefined; ``compared``: unseen tau of another surrogate.
+        compared: Name of that surrogate.
         mean: The mean over languages; None where there is one language only.
     """
 
@@ -61,6 +62,7 @@ class JudgePage:
     facts: list[JudgeFact]
     tau: list[dict[str, Any]]
     mean: dict[str, Any] | None
+    compared: str
 
 
 def judge_page(board: Board) -> JudgePage:
@@ -73,6 +75,7 @@ def judge_page(board: Board) -> JudgePage:
         facts=_facts(board.judge_report),
         tau=sorted(rows, key=itemgetter("name")),
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
+        compared=", ".join(summary.macro.tau_unseen_of),
     )
 
 
@@ -100,6 +103,7 @@ def _taus(item: LanguageSummary | MacroSummary) -> dict[str, Any]:
         "span": span(_TAU, item.tau, item.tau_low, item.tau_high),
         "unseen": item.tau_unseen,
         "unseen_span": span(_TAU, item.tau_unseen, None, None),
+        "compared": next(iter(item.tau_unseen_of.values()), None),
     }
 
 
@@ -108,7 +112,7 @@ def _undefined(item: LanguageSummary) -> str:
     if item.tau is None or item.tau_unseen is None:
         undefined = "tau" if item.tau is None else "tau unseen"
         reasons.append(f"{undefined} is undefined: {_why(item.notes)}")
-    if item.holdout_r2.median is None:
+    if item.holdout and item.holdout_r2.median is None:
         reasons.append(f"R² is undefined: {item.holdout_r2.reason or 'no reason is given'}")
     return "; ".join(reasons)
 

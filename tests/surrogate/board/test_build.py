@@ -14,6 +14,7 @@ from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language import NO_ANSWER
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.board.tables import read_feature_table
+from surrogate.learning.languages import with_answers
 
 
 def without(arena, language, system):
@@ -45,21 +46,30 @@ def test_the_summary_is_complete(small_board, small_arena):
     for item in summary.languages.values():
         assert -1 <= item.tau_low <= item.tau <= item.tau_high <= 1
         assert -1 <= item.tau_unseen <= 1
-        assert len(item.holdout) == 2
-        assert item.holdout_r2.low <= item.holdout_r2.median <= item.holdout_r2.high
-        assert item.holdout_r2.tournaments == 10
+        assert set(item.tau_unseen_of) == {"random-forest"}
+        assert item.holdout == ()
         assert item.questions == item.questions_judged == 10
     assert sum(item.judgments for item in summary.languages.values()) == len(small_arena.judgments)
     for part in ("judge:simulated-teacher", "tournaments:10", "ties:half", "seed:3", "version:"):
         assert part in summary.signature
 
 
-def test_held_out_systems_are_ranked_but_not_trained_on(small_board):
-    held = set(small_board.summary.languages["en"].holdout)
-    split = small_board.ratings.groupby("split")["system"].unique()
+def test_held_out_systems_are_ranked_but_not_trained_on(forest_board):
+    held = set(forest_board.summary.languages["en"].holdout)
+    assert len(held) == 2
+    split = forest_board.ratings.groupby("split")["system"].unique()
     assert set(split["holdout"]) == held
-    for systems in small_board.surrogate.systems_.values():
+    for systems in forest_board.surrogate.systems_.values():
         assert not held & set(systems)
+
+
+def test_a_board_by_the_papers_surrogate_has_its_r2_and_the_defaults_tau(forest_board, small_board):
+    for language, item in forest_board.summary.languages.items():
+        assert item.holdout_r2.low <= item.holdout_r2.median <= item.holdout_r2.high
+        assert item.holdout_r2.tournaments == 10
+        other = small_board.summary.languages[language]
+        assert item.tau_unseen_of == {"gaussian-process": other.tau_unseen}
+        assert other.tau_unseen_of == {"random-forest": item.tau_unseen}
 
 
 def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
@@ -121,10 +131,16 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
     assert board.ratings["low"].isna().all()
 
 
-def test_importances_sum_to_one_and_name_every_feature(small_board):
-    for _, rows in small_board.importances.groupby("language"):
+@pytest.mark.parametrize("name", ["small_board", "forest_board"])
+def test_importances_sum_to_one_and_name_every_feature(name, request):
+    board = request.getfixturevalue(name)
+    for _, rows in board.importances.groupby("language"):
         assert rows["importance"].sum() == pytest.approx(1.0, abs=1e-5)
-        assert set(rows["feature"]) == set(small_board.summary.features)
+        assert set(rows["feature"]) == set(board.summary.features)
+
+
+def test_importances_have_a_spread_over_tournaments(forest_board):
+    for _, rows in forest_board.importances.groupby("language"):
         inside = rows["tournament_low"] <= rows["tournament_mean"]
         assert inside.all()
         ordered = rows[[f"tournament_{name}" for name in ("low", "q1", "median", "q3", "high")]]
@@ -187,12 +203,23 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
     assert board.judge_report == small_board.judge_report
 
 
-def test_ratings_have_intervals_of_unseen_systems(small_board):
-    for language, rows in small_board.ratings.groupby("language"):
-        interval = small_board.summary.languages[language].interval
+def test_ratings_have_intervals_of_unseen_systems(forest_board):
+    for language, rows in forest_board.ratings.groupby("language"):
+        interval = forest_board.summary.languages[language].interval
         assert (interval.level, interval.residuals, interval.pooled) == (0.9, 12, False)
         np.testing.assert_allclose(rows["high"] - rows["rating"], interval.half_width, atol=2e-6)
         np.testing.assert_allclose(rows["rating"] - rows["low"], interval.half_width, atol=2e-6)
+
+
+def test_intervals_are_as_wide_as_standard_errors_where_these_are_known(small_board, small_arena):
+    X = with_answers(small_board.features, small_arena.answers)
+    rated = small_board.surrogate.predict(X).set_index(["language", "system"])["standard_error"]
+    for language, rows in small_board.ratings.groupby("language"):
+        interval = small_board.summary.languages[language].interval
+        assert interval.in_standard_errors
+        assert (interval.level, interval.residuals, interval.pooled) == (0.9, 12, False)
+        widths = interval.half_width * rated.loc[language].reindex(rows["system"]).to_numpy()
+        np.testing.assert_allclose(rows["high"] - rows["rating"], widths, atol=2e-6)
 
 
 def test_few_systems_leave_no_interval_and_the_reason(small_arena, build_quickly):

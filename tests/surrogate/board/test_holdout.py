@@ -197,7 +197,7 @@ def test_a_board_without_anything_to_learn_says_why(judgments):
     X = features_of(np.zeros((2, 1)), SYSTEMS[:2])
     [fit] = fit_languages([data_of(few, X)], find_surrogate("ridge"), ())
     assert "2 systems with judged answers" in fit.failure
-    assert np.isnan(fit.unseen).all()
+    assert np.isnan(fit.unseen.predicted).all()
 
 
 def test_tournaments_are_those_of_the_arena(data, judgments):

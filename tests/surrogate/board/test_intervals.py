@@ -1,5 +1,7 @@
 """Conformal intervals of ratings: quantiles by hand, pooling, and coverage of held-out systems."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from scipy.stats import binom
 
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate.board.holdout import (
+from surrogate.board.intervals import (
     NO_SURROGATE,
     UnseenRatings,
     conformal_intervals,
@@ -68,6 +70,32 @@ def test_where_no_interval_can_be_had_the_reason_is_said():
     nothing = UnseenRatings("fi", np.array([1.0, -1.0]), np.full(2, np.nan))
     assert conformal_intervals([nothing])["fi"].reason == NO_SURROGATE
     assert np.isnan(NO_RATINGS.around(0.0)).all()
+
+
+def test_with_standard_errors_residuals_are_in_them_and_pooled_as_they_are():
+    errors = np.full(10, 0.5)
+    en = replace(ratings("en", np.arange(1, 11)), standard_errors=errors)
+    found = conformal_intervals([en, replace(ratings("fi", [4.0] * 4), standard_errors=errors[:4])])
+    assert (found["en"].half_width, found["en"].in_standard_errors) == (20.0, True)
+    assert found["en"].around(1.0, 0.1) == (-1.0, 3.0)
+    assert found["fi"].half_width == 20.0  # the 14th of 2, 4 … 20 and four times 8
+    assert np.isnan(found["en"].around(1.0)).all()
+
+
+def test_the_frontier_is_where_a_tenth_of_ordinary_systems_lie():
+    arena = np.array([3.0, *np.linspace(-1.0, 1.0, 10)])
+    unseen = np.array([0.0, *np.linspace(-2.0, 2.5, 10)])
+    item = UnseenRatings("en", arena, unseen)
+    np.testing.assert_allclose(item.gaps, unseen[1:] - 3.0)
+    found = conformal_intervals([item])["en"]
+    assert (found.best, found.frontier) == (3.0, -0.5)  # the 10th of ten: ceil(11 x 0.9)
+    assert found.reaches_beyond(2.6)
+    assert not found.reaches_beyond(2.5)
+    scaled = conformal_intervals([replace(item, standard_errors=np.full(11, 2.0))])["en"]
+    assert scaled.frontier == -0.25
+    assert scaled.reaches_beyond(2.6, 2.0)
+    assert not scaled.reaches_beyond(2.4, 2.0)
+    assert not conformal_intervals([ratings("en", np.ones(4))])["en"].reaches_beyond(9.0)
 
 
 def test_systems_without_an_arena_rating_leave_no_residual():

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate.board.neighbors import SystemSpace, neighbors_table
+from surrogate.learning.neighbors import SystemSpace, neighbors_table
 
 FEATURES = ("f0", "f1", "constant")
 

@@ -41,7 +41,7 @@ def test_a_record_is_read_back_from_its_text(judge, metaevaluation, holdout, rid
 def test_a_signature_reads_as_one_would_write_it():
     record = BoardRecord(judge="gpt-4o", features=("bleu", "nli(a,b)"), version="1", examples=3)
     assert str(record) == (
-        "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:random-forest|rows:system|tournaments:200|"
+        "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:gaussian-process|rows:system|tournaments:200|"
         "questions:100|ties:half|ridge:0.1|holdout:none|seed:0|examples:3|version:1"
     )
 
@@ -100,3 +100,7 @@ def test_the_command_says_every_setting(small_board):
     for name in BoardSettings.model_fields:
         assert f" --{name} " in reproduction.command
     assert len(reproduction.cautions) == 1
+
+
+def test_the_default_is_the_one_there_is():
+    assert BoardSettings().surrogate == DEFAULT_SURROGATE

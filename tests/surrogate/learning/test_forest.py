@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 from arena.data.errors import UsageError
-from surrogate.learning.forest import Forest, as_arrays, checked_forest, forest_of
+from surrogate.learning.regression.forest import Forest, as_arrays, checked_forest, forest_of
 
 
 @pytest.fixture(scope="module")

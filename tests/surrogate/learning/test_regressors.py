@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from arena.data.errors import MissingDependencyError
 from surrogate.learning.names import TABLE_3_SURROGATES
-from surrogate.learning.regressors import (
+from surrogate.learning.regression.regressors import (
     FEW_TREES,
     REGRESSORS,
     RIDGE,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
+from surrogate import Board
 from surrogate.board.tables import BOARD_FILES
 from surrogate.publish.exports.cards import (
     code,
@@ -99,7 +100,13 @@ def test_the_model_card_says_what_the_judge_is_for(board_folder, board):
     digest = hashlib.sha256((board_folder / "surrogate.zip").read_bytes()).hexdigest()
     assert digest in text
     assert "Board.load(" in text
-    held = set(board.ratings.loc[board.ratings["split"] == "holdout", "system"])
+    assert "Held out of training: none." in text
+
+
+def test_the_model_card_names_the_systems_held_out(forest_board, tmp_path):
+    forest_board.save(tmp_path)
+    text = model_card(Board.load(tmp_path), "apache-2.0")
+    held = set(forest_board.ratings.loc[forest_board.ratings["split"] == "holdout", "system"])
     (line,) = [line for line in text.splitlines() if line.startswith("Held out of training: ")]
     assert set(line.removeprefix("Held out of training: ").rstrip(".").split(", ")) == held
 

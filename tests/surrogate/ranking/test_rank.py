@@ -28,11 +28,20 @@ def test_a_copy_of_a_system_gets_its_rating_and_rank(published, small_arena):
         placed = rank_systems(published, copy_of(small_arena, system, "copy"), small_arena)
         new = placed.new.set_index("language")
         old = published.ratings[published.ratings["system"] == system].set_index("language")
-        pd.testing.assert_series_equal(new["rating"], old["rating"], atol=1e-6)
-        assert (new["rank"] == old["rank"]).all()
         assert (new["coverage"] == 1.0).all()
-        overall = placed.overall.set_index("system")["rank"]
-        assert overall["copy"] == overall[system]
+        apart = (new["rating"] - old["rating"]).abs()  # it agrees with the one it copies, too
+        assert (apart < 0.05).all()
+
+
+def test_by_features_alone_a_copy_has_the_very_rating_and_rank(forest_board, small_arena):
+    system = small_arena.info.systems[0]
+    placed = rank_systems(forest_board, copy_of(small_arena, system, "copy"), small_arena)
+    new = placed.new.set_index("language")
+    old = forest_board.ratings[forest_board.ratings["system"] == system].set_index("language")
+    pd.testing.assert_series_equal(new["rating"], old["rating"], atol=1e-6)
+    assert (new["rank"] == old["rank"]).all()
+    overall = placed.overall.set_index("system")["rank"]
+    assert overall["copy"] == overall[system]
 
 
 def test_existing_rows_do_not_move(published, small_arena):
@@ -65,7 +74,7 @@ def test_partial_and_absent_answers_are_shown_with_their_coverage(published, sma
     placed = rank_systems(published, half, small_arena)
     new = placed.new.set_index("language")
     assert new.loc["en", "coverage"] == 0.5
-    assert new.loc["en", "note"] == ""
+    assert NO_ANSWER not in new.loc["en", "note"]
     assert new.loc["sw", "note"] == NO_ANSWER
     assert pd.isna(new.loc["sw", "rank"])
     row = placed.overall.set_index("system").loc["partial"]
@@ -86,8 +95,8 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
     answers = copy_of(small_arena, small_arena.info.systems[4], "newcomer")
     for row in rank_systems(published, answers, small_arena).new.itertuples():
         interval = published.summary.languages[row.language].interval
-        assert row.high - row.rating == pytest.approx(interval.half_width, abs=2e-6)
-        assert row.rating - row.low == pytest.approx(interval.half_width, abs=2e-6)
+        assert row.high - row.rating == pytest.approx(row.rating - row.low, abs=2e-6)
+        assert 0 < row.rating - row.low < 20 * interval.half_width
         field = published.ratings[published.ratings["language"] == row.language]["rating"]
         assert row.rank_low == 1 + (field > row.high).sum()
         assert row.rank_high == 1 + (field > row.low).sum()
@@ -129,9 +138,9 @@ def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena
     placed = rank_systems(published, answers, small_arena)
     new, explained = (table.set_index("system") for table in (placed.new, placed.explanations))
     assert explained.loc["garbage", "outside_training"].map(len).min() > 0
-    assert new.loc["garbage", "note"].str.startswith(OUTSIDE).all()
+    assert new.loc["garbage", "note"].str.contains(OUTSIDE).all()
     assert explained.loc["copy", "outside_training"].isna().all()
-    assert (new.loc["copy", "note"] == "").all()
+    assert not new.loc["copy", "note"].str.contains(OUTSIDE).any()
 
 
 def test_an_interval_that_rests_on_other_languages_is_said(published, small_arena):

@@ -60,7 +60,8 @@ def table(whole):
 def folder(old, table, tmp_path_factory):
     place = tmp_path_factory.mktemp("powered")
     write_arena(old, place / "arena")
-    board = build_board(old, features=FEATURES, tournaments=2, rows="question", seed=1)
+    options = {"tournaments": 2, "rows": "question", "seed": 1}
+    board = build_board(old, features=FEATURES, surrogate="random-forest", **options)
     board.save(place / "board", place / "arena")
     return place
 

@@ -22,7 +22,7 @@ from sklearn.svm import SVR
 from sklearn.utils.validation import has_fit_parameter
 
 from arena.data.errors import MissingDependencyError
-from surrogate.learning.forest import forest_of
+from surrogate.learning.regression.forest import forest_of
 from surrogate.learning.training import TrainingRows
 
 Floats = npt.NDArray[np.float64]

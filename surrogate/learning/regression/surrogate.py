@@ -11,8 +11,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate.learning.forest import as_arrays, checked_forest, forest_of
-from surrogate.learning.regressors import FEW_TREES, TREES, contributions, fit_regressor, shares
+from surrogate.learning.regression.forest import as_arrays, checked_forest, forest_of
+from surrogate.learning.regression.regressors import (
+    FEW_TREES,
+    TREES,
+    contributions,
+    fit_regressor,
+    shares,
+)
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, TOO_FEW, Arrays, FeatureSurrogate
 from surrogate.learning.tensor import FeatureTensor, Scale, mean_scale, scale_of
 from surrogate.learning.training import TrainingRows, TrainingSet, finite_means, training_rows
@@ -43,7 +49,7 @@ class RegressionSurrogate(FeatureSurrogate):
     With ``pooled`` features and coefficients are standardized within each language.
 
     Attributes:
-        regressor: One of ``surrogate.learning.regressors.REGRESSORS``.
+        regressor: One of ``surrogate.learning.regression.regressors.REGRESSORS``.
     """
 
     regressor: str = "random-forest"

@@ -1,0 +1,1 @@
+"""The surrogates that regress ratings on features, forests and linear ones among them."""

@@ -1,0 +1,183 @@
+"""What a surrogate says of systems that are better than all it has seen.
+
+It cannot rank them: nothing it learned from is as good. What can be asked is that it says so, that
+it seldom says so of others, and that its intervals hold what they promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from joblib import delayed
+
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.data.seeds import generator
+from arena.statistics.rank_agreement import kendall_tau
+from features.declare.feature import Feature
+from features.measures.registry import DEFAULT_FEATURES
+from surrogate.board.intervals import conformal_intervals, unseen_ratings
+from surrogate.board.summary import RatingInterval
+from surrogate.learning.cross_fitting import (
+    FEWEST_SYSTEMS_TO_FOLD,
+    Progress,
+    Repeats,
+    leave_systems_out,
+    system_folds,
+    train_and_rate,
+)
+from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.surrogate import Surrogate
+from surrogate.validation.scores import MACRO
+from surrogate.validation.study import Study, checked_repeats, study_data
+
+Floats = npt.NDArray[np.float64]
+
+REPEATS = 2
+BEST = 0.5
+"""Share of the systems, the best ones, that are held out as the frontier."""
+KEPT = 0.8
+"""Share of the others that a repeat learns from."""
+FRONTIER, ORDINARY = "frontier", "ordinary"
+
+
+def frontier(
+    arena: Arena,
+    surrogate: str = DEFAULT_SURROGATE,
+    features: Sequence[Feature] = DEFAULT_FEATURES,
+    *,
+    judge: str | None = None,
+    feature_table: pd.DataFrame | None = None,
+    repeats: int = REPEATS,
+    tournaments: TournamentSettings | None = None,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Study:
+    """Rate the best systems by surrogates of the others, and systems of all kinds beside them.
+
+    Each repeat holds out the better half of the systems, by their mean rank over languages, and
+    learns from four fifths of the others, drawn; and it leaves out every fifth of all systems in
+    turn. What is held out is rated as ``rank`` does it, with intervals that rest on systems left
+    out of what is learned from.
+
+    Args:
+        arena: The arena.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
+        features: Features to extract from every answer.
+        judge: Whose judgments to learn from.
+        feature_table: Features already at hand.
+        repeats: How often to draw.
+        tournaments: How tournaments are drawn, and the seed of everything random.
+        n_jobs: Processes to use.
+        progress: Called as trainings end.
+
+    Returns:
+        Columns ``language, better, flagged, tau, others, false_alarms, coverage``: ratings of
+        held-out systems that are better than all learned from, share of them said to be so, Kendall
+        tau among the better half; ratings of other held-out systems, share of them said to be
+        better, and share of the arena's ratings of systems left out in turn that their 90%
+        intervals hold. A language each, then ``macro``, their mean (of counts their sum).
+
+    Raises:
+        UsageError: For an unknown surrogate, or with fewer than nine judged systems.
+    """
+    checked_repeats(repeats)
+    trained = find_surrogate(surrogate)
+    data = study_data(
+        arena,
+        features,
+        judge=judge,
+        feature_table=feature_table,
+        tournaments=tournaments,
+        n_jobs=n_jobs,
+    )
+    times = Repeats(repeats, data.settings.seed, n_jobs, progress)
+    tasks = [
+        delayed(_rate_held)(data.languages, trained, times, kind, held)
+        for kind, held in _held_out(data.languages, times)
+    ]
+    rated = pd.concat(times.run(tasks), ignore_index=True)
+    table = pd.DataFrame([_row(str(code), own) for code, own in rated.groupby("language")])
+    counts = table[["better", "others"]].sum()
+    mean = table[["flagged", "tau", "false_alarms", "coverage"]].mean()
+    macro = pd.DataFrame([{"language": MACRO, **mean, **counts}])
+    whole = pd.concat([table, macro], ignore_index=True)[table.columns]
+    return Study(whole, data.signature("frontier", surrogate, repeats))
+
+
+def _held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple[str, list[str]]]:
+    """Choose what is held out in each training."""
+    ranks = pd.concat([pd.Series(data.truth, data.systems).rank() for data in languages], axis=1)
+    ordered = list(ranks.mean(axis=1).sort_values(kind="stable").index)
+    worse = ordered[: len(ordered) - round(BEST * len(ordered))]
+    if len(worse) < FEWEST_SYSTEMS_TO_FOLD:
+        raise UsageError(
+            f"{len(ordered)} judged systems are too few: at least {2 * FEWEST_SYSTEMS_TO_FOLD - 1} "
+            "are needed to hold the better half out"
+        )
+    size = max(round(KEPT * len(worse)), FEWEST_SYSTEMS_TO_FOLD)
+    chosen = []
+    for repeat in range(repeats.times):
+        drawn = generator(repeats.seed, "frontier", str(repeat)).permutation(len(worse))[size:]
+        chosen.append((FRONTIER, ordered[len(worse) :] + [worse[place] for place in drawn]))
+    return chosen + [(ORDINARY, fold) for _, _, fold in system_folds(languages, repeats)]
+
+
+def _rate_held(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    repeats: Repeats,
+    kind: str,
+    held: Sequence[str],
+) -> pd.DataFrame:
+    """Rate held-out systems, as new ones are rated.
+
+    Returns:
+        Columns ``kind, language, system, rating, truth, is_better, is_flagged, is_inside``.
+    """
+    parts = [data.without(held) for data in languages]
+    rows = [data.rows([name for name in data.systems if name in held]) for data in languages]
+    own = Repeats(1, repeats.seed)
+    outcomes = leave_systems_out(parts, own.reseeded(surrogate, kind), own)
+    intervals = conformal_intervals(unseen_ratings(outcomes))
+    table, _ = train_and_rate(own.reseeded(surrogate, kind, "all"), parts, pd.concat(rows))
+    done = []
+    for data, part in zip(languages, parts, strict=True):
+        rated = table[table["language"] == data.language]
+        truth = pd.Series(data.truth - data.origin_of(part), data.systems)
+        done.append(_compared(rated.assign(kind=kind), truth, part.truth, intervals[data.language]))
+    return pd.concat(done, ignore_index=True)
+
+
+def _compared(
+    rated: pd.DataFrame, truth: pd.Series, others: Floats, interval: RatingInterval
+) -> pd.DataFrame:
+    rated = rated.assign(truth=rated["system"].map(truth)).dropna(subset=["rating", "truth"])
+    errors = rated.get("standard_error", pd.Series(np.nan, rated.index))
+    both = list(zip(rated["rating"], errors, strict=True))
+    bounds = np.array([interval.around(*one) for one in both]).reshape(-1, 2)
+    inside = (bounds[:, 0] <= rated["truth"]) & (rated["truth"] <= bounds[:, 1])
+    return rated.assign(
+        is_better=rated["truth"] > np.nanmax(others),
+        is_flagged=[interval.reaches_beyond(*one) for one in both],
+        is_inside=inside.where(np.isfinite(bounds[:, 0])),
+    )
+
+
+def _row(language: str, rated: pd.DataFrame) -> dict[str, object]:
+    better = rated[rated["is_better"] & (rated["kind"] == FRONTIER)]
+    ordinary = rated[rated["kind"] == ORDINARY]
+    others = ordinary[~ordinary["is_better"]]
+    return {
+        "language": language,
+        "better": len(better),
+        "flagged": better["is_flagged"].mean(),
+        "tau": kendall_tau(*better[["rating", "truth"]].to_numpy(np.float64).T),
+        "others": len(others),
+        "false_alarms": others["is_flagged"].mean(),
+        "coverage": ordinary["is_inside"].astype(np.float64).mean(),
+    }

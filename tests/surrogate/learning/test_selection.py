@@ -1,0 +1,91 @@
+"""The surrogate that is chosen by validation: the better one, of training systems only."""
+
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE, find_surrogate
+from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.selection import SelectedSurrogate
+
+SYSTEMS = [f"system-{number:02}" for number in range(20)]
+
+
+class Knowing:
+    """Rates by one feature, rightly or wrongly."""
+
+    seen: ClassVar[list[set[str]]] = []
+
+    def __init__(self, sign=1, **options):
+        self.sign, self.name = sign, options["name"]
+
+    def fit(self, X, ratings):
+        self.seen.append(set(X["system"]))
+        return self
+
+    def predict(self, X):
+        means = X.groupby(["language", "system"])["skill"].mean()
+        return (self.sign * means).rename("rating").reset_index()
+
+
+def wrong(**options):
+    return Knowing(-1, **options)
+
+
+@pytest.fixture
+def X():
+    skill = np.repeat(np.linspace(-1, 1, len(SYSTEMS)), 3)
+    return pd.DataFrame(
+        {
+            "language": "en",
+            "system": np.repeat(SYSTEMS, 3),
+            "query_id": ["a", "b", "c"] * len(SYSTEMS),
+            "skill": skill,
+        }
+    )
+
+
+@pytest.fixture
+def ratings(X):
+    rated = X.groupby(["language", "system"])["skill"].mean()
+    return rated.rename("rating").reset_index()
+
+
+def selected(*candidates):
+    return SelectedSurrogate(candidates=candidates)
+
+
+def test_a_clearly_better_candidate_is_chosen_in_either_order(X, ratings):
+    for order in ([("right", Knowing), ("wrong", wrong)], [("wrong", wrong), ("right", Knowing)]):
+        chosen = selected(*order).fit(X, ratings)
+        assert chosen.chosen_.name == "right"
+        assert chosen.taus_ == {"right": 1.0, "wrong": -1.0}
+
+
+def test_of_equal_candidates_the_first_is_chosen(X, ratings):
+    assert selected(("one", Knowing), ("two", Knowing)).fit(X, ratings).chosen_.name == "one"
+    two = ratings.head(2)  # nothing can be left out
+    few = X[X["system"].isin(two["system"])].assign(skill=0.0)
+    assert selected(("wrong", wrong), ("right", Knowing)).fit(few, two).chosen_.name == "wrong"
+
+
+def test_every_training_system_is_rated_by_those_that_did_not_see_it(X, ratings):
+    Knowing.seen.clear()
+    selected(("right", Knowing)).fit(X, ratings)
+    *folds, whole = Knowing.seen
+    assert whole == set(SYSTEMS)
+    left_out = [set(SYSTEMS) - fold for fold in folds]
+    assert sorted(name for fold in left_out for name in fold) == SYSTEMS
+
+
+def test_auto_is_one_of_the_two_and_saved_as_what_it_chose(small_arena, small_board, tmp_path):
+    X = small_board.features
+    ratings = small_board.arena[["language", "system", "rating"]]
+    auto = find_surrogate("auto", seed=3).fit(X, ratings)
+    assert auto.chosen_.name in (DEFAULT_SURROGATE, PAPERS_SURROGATE)
+    save_surrogate(auto, tmp_path / "surrogate.zip")
+    loaded = load_surrogate(tmp_path / "surrogate.zip")
+    assert loaded.name == auto.chosen_.name
+    pd.testing.assert_frame_equal(loaded.predict(X), auto.predict(X), atol=1e-6)

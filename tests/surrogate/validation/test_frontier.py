@@ -1,0 +1,56 @@
+"""Systems better than all learned from are said to be so, others seldom."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena import UsageError
+from arena.simulation import simulate
+from features import parse_features
+from surrogate.validation import TournamentSettings, frontier
+
+FEATURES = parse_features("answer_length,content_coverage,citation_recall@10")
+SETTINGS = TournamentSettings(tournaments=5, seed=2)
+
+
+@pytest.fixture(scope="module")
+def study():
+    arena = simulate(languages=("en", "es"), questions=8, seed=4).arena
+    return frontier(arena, features=FEATURES, repeats=1, tournaments=SETTINGS)
+
+
+def test_better_systems_are_flagged_more_often_than_others(study):
+    macro = study.table.set_index("language").loc["macro"]
+    assert macro["flagged"] > 2 * macro["false_alarms"]
+    assert macro["false_alarms"] < 0.35
+
+
+def test_every_language_and_the_mean_are_told(study):
+    assert list(study.table["language"]) == ["en", "es", "macro"]
+    assert (study.table["better"] > 0).all()
+    assert study.table["others"].le(24).all()
+    assert (
+        study.table[["flagged", "false_alarms"]]
+        .apply(lambda part: part.between(0, 1))
+        .all(axis=None)
+    )
+    mean = study.table.iloc[:2][["flagged", "false_alarms"]].mean()
+    pd.testing.assert_series_equal(
+        study.table.iloc[2][mean.index].astype(float), mean, check_names=False
+    )
+    assert "protocol:frontier" in study.signature
+
+
+def test_what_is_held_out_is_not_learned_from(study):
+    assert np.isfinite(study.table["coverage"]).all()
+
+
+def test_few_systems_have_no_frontier(small_arena):
+    few = small_arena.info.systems[:8]
+    rows = small_arena.judgments
+    among = rows["system_a"].isin(few) & rows["system_b"].isin(few)
+    arena = small_arena.__class__(
+        small_arena.info, small_arena.queries, small_arena.answers, rows[among]
+    )
+    with pytest.raises(UsageError, match="at least 9 are needed"):
+        frontier(arena, features=FEATURES, tournaments=SETTINGS)
