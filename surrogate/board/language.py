@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ class LanguageFit:
         ratings: The arena's ratings of the judged systems.
         holdout: Judged systems kept out of training.
         unseen: Each judged system's rating by a surrogate trained without it.
-        compared: The same by another surrogate; by its name.
+        compared: The same by another surrogate, of 50 tournaments at most; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained.
@@ -109,7 +109,7 @@ def fit_languages(
         surrogate.fit(training, {item.language: item.tournaments for item in data})
     other = find_surrogate(compared_surrogate(surrogate.name), seed=surrogate.seed)
     unseen = _unseen(data, surrogate, n_jobs, progress)
-    compared = _unseen(data, other, n_jobs, progress)
+    compared = _unseen([_few_tournaments(item) for item in data], other, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     single = [min(len(item.tournaments.draws), SINGLE_TOURNAMENTS) for item in data]
     stretches = [
@@ -159,6 +159,12 @@ def _unseen(
             )
             for item in data
         ]
+
+
+def _few_tournaments(data: LanguageData) -> LanguageData:
+    """Draw no more tournaments than ``validate`` does: a comparison is not to cost a board."""
+    few = min(data.settings.tournaments, SINGLE_TOURNAMENTS)
+    return replace(data, settings=replace(data.settings, tournaments=few))
 
 
 def _fit_stretch(

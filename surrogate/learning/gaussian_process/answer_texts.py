@@ -1,30 +1,24 @@
 """What answers say, as vectors: how alike systems write, and how near an answer is to the others.
 
-Character n-grams are hashed with signs, so that inner products are kept on average (Weinberger et
-al., 2009) and no vocabulary is needed: a few thousand numbers a system stand for all its answers.
+Vectors are of hashed n-grams weighted by their inverse document frequency, of unit length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
 from arena.data.errors import UsageError
+from surrogate.learning.gaussian_process.ngrams import DIMENSIONS, hashed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
-DIMENSIONS = 4096
-ANSWERS_KEPT = 2**16
-"""Answers whose hashed n-grams a process remembers, some 5 kB each."""
-NGRAMS = (3, 5)
 KEPT = np.float16
 """Type in which vectors are kept, small enough to travel with a board."""
 
@@ -96,27 +90,6 @@ class AnswerTexts:
         cosines = np.asarray(vectors.multiply(self.sums[questions]).sum(axis=1), np.float64)
         itself = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64)
         return _share(cosines - own * itself, self.counts[questions] - own)
-
-
-def hashed(texts: Sequence[str]) -> sparse.csr_array:
-    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
-    rows = [_hashed(text) for text in texts]
-    ends = np.cumsum([0, *(len(places) for places, _ in rows)])
-    places = np.concatenate([places for places, _ in rows]) if rows else np.empty(0)
-    values = np.concatenate([values for _, values in rows]) if rows else np.empty(0)
-    matrix = values.astype(np.float64), places.astype(np.int32), ends
-    return sparse.csr_array(matrix, shape=(len(rows), DIMENSIONS))
-
-
-@lru_cache(maxsize=ANSWERS_KEPT)
-def _hashed(text: str) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]:
-    """Hash one text; a process that trains many surrogates on the same answers does it once."""
-    vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=NGRAMS, n_features=DIMENSIONS, norm=None
-    )
-    counts = vectorizer.transform([text])
-    damped = np.sign(counts.data) * np.log1p(np.abs(counts.data))
-    return counts.indices.astype(np.uint16), damped.astype(np.float16)
 
 
 def read_answer_texts(

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
-from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
 from arena.data.errors import UsageError
-from surrogate.learning.gaussian_process.answer_texts import DIMENSIONS, NGRAMS, read_answer_texts
+from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
+from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.process import _negative_log_likelihood, fit_process
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
@@ -100,12 +100,8 @@ def test_texts_are_what_a_plain_loop_over_the_library_gives():
     texts = ["one two three", "one two four", "five", "one two three", "six seven", "five five"]
     systems, questions = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
     learned, consensus = read_answer_texts(texts, systems, questions, (3, 2))
-    vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=NGRAMS, n_features=DIMENSIONS, norm=None
-    )
-    counts = vectorizer.transform(texts).toarray()
-    damped = np.sign(counts) * np.log1p(np.abs(counts))
-    weighted = damped * (np.log(7 / (1 + (counts != 0).sum(axis=0))) + 1)
+    damped = hashed(texts).toarray()
+    weighted = damped * (np.log(7 / (1 + (damped != 0).sum(axis=0))) + 1)
     unit = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
     np.testing.assert_allclose(learned.profiles[1], (unit[1] + unit[4]) / 2, atol=1e-3)
     expected = [
