@@ -30,6 +30,7 @@ from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
+from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,6 +44,9 @@ TOURNAMENTS_PER_TASK = 25
 SINGLE_TOURNAMENTS = 50
 """Tournaments at most whose own surrogates give R² and the spread of importances: its mean over 200
 is no more certain than they are, for the held-out systems are the same."""
+
+ENOUGH_RATINGS = 50
+SPLITS = 5
 
 NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
@@ -145,9 +149,10 @@ def fit_languages(
 def _unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> list[Outcome]:
-    """Rate every system by a surrogate trained without it: what ``validate`` does once."""
+    """Rate every system by a surrogate trained without it: what ``validate`` does."""
+    times = splits(data)
     try:
-        return leave_systems_out(data, surrogate, Repeats(1, surrogate.seed, n_jobs, progress))
+        return leave_systems_out(data, surrogate, Repeats(times, surrogate.seed, n_jobs, progress))
     except UsageError as error:
         return [
             Outcome(
@@ -159,6 +164,11 @@ def _unseen(
             )
             for item in data
         ]
+
+
+def splits(data: Sequence[LanguageData]) -> int:
+    """How often systems are split into folds: of few ratings, tau hangs on the split."""
+    return 1 if sum(len(item.systems) for item in data) >= ENOUGH_RATINGS else SPLITS
 
 
 def _few_tournaments(data: LanguageData) -> LanguageData:
@@ -256,8 +266,12 @@ def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
 
 
 def unseen_agreement(outcome: Outcome) -> float:
-    """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it."""
-    return kendall_tau(outcome.predicted[0], outcome.truth[0])
+    """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it.
+
+    The mean over splits.
+    """
+    pairs = zip(outcome.predicted, outcome.truth, strict=True)
+    return float(finite_means(np.array([kendall_tau(*pair) for pair in pairs])))
 
 
 def holdout_r2(fit: LanguageFit) -> HoldoutR2:
