@@ -133,10 +133,16 @@ def _print_explanations(placed: RankedSystems) -> None:
             )
             for entries in explained["attributions"]
         ],
-        nearest=[
-            ", ".join(str(entry["neighbor"]) for entry in entries)
-            for entries in explained["neighbors"]
-        ],
+        **{
+            title: [", ".join(str(entry["neighbor"]) for entry in entries) for entries in lists]
+            for title, lists in (
+                ("nearest_by_features", explained["neighbors"]),
+                ("nearest_by_answers", explained["answer_neighbors"]),
+            )
+        },
     )
+    columns = ["language", "system", "attributions", "nearest_by_features"]
+    if explained["answer_neighbors"].map(bool).any():
+        columns.append("nearest_by_answers")
     title = "What moved their ratings (logits), and the systems nearest to them"
-    printing.print_columns(title, rows, ["language", "system", "attributions", "nearest"])
+    printing.print_columns(title, rows, columns)

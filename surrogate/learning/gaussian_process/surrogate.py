@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import normalize
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
@@ -253,6 +254,22 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         keys = pd.DataFrame(items.keys, columns=["language", "system"])
         table = keys.join(pd.DataFrame(contributions, columns=[*names, *other]))
         return table.melt(["language", "system"], var_name="feature", value_name="contribution")
+
+    def answer_similarities(self, X: pd.DataFrame) -> pd.DataFrame | None:
+        """Compare mean vectors of answers, less the training systems' mean, by their cosine."""
+        tables = []
+        for language, rows in X.groupby("language"):
+            profiles = self.profiles_.get(str(language))
+            if profiles is None or profiles.texts is None:
+                continue
+            new, known = profiles.of(rows), profiles.training
+            cosines = normalize(new.texts) @ normalize(known.texts).T
+            pairs = pd.MultiIndex.from_product(
+                [[str(language)], new.systems, known.systems],
+                names=["language", "system", "neighbor"],
+            )
+            tables.append(pd.Series(cosines.ravel(), pairs, name="similarity").reset_index())
+        return pd.concat(tables, ignore_index=True) if tables else None
 
     def arrays(self) -> dict[str, Arrays]:
         """The vectors of the training answers, in place of the answers."""

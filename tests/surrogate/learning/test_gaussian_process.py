@@ -225,3 +225,17 @@ def test_attributions_and_the_mean_make_the_rating():
     for language, system in rated.index:
         total = means[language] + added[language, system]
         assert rated[language, system] == pytest.approx(total, abs=1e-9)
+
+
+def test_a_systems_answers_are_most_like_those_of_its_copy():
+    rows, ratings = arena()
+    surrogate = GaussianProcessSurrogate().fit(rows, ratings)
+    name = sorted(set(rows["system"]))[0]
+    found = surrogate.answer_similarities(rows[rows["system"] == name].assign(system="copy"))
+    assert set(found["system"]) == {"copy"}
+    for _, own in found.groupby("language"):
+        best = own.loc[own["similarity"].idxmax()]
+        assert (best["neighbor"], round(best["similarity"], 3)) == (name, 1.0)
+        assert own["similarity"].between(-1.001, 1.001).all()
+    mute = rows.drop(columns="answer")
+    assert GaussianProcessSurrogate().fit(mute, ratings).answer_similarities(mute) is None
