@@ -58,8 +58,9 @@ class RankedSystems:
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
             ``rating, low, high, coverage, answers, note``.
         explanations: Row by row what explains them: ``language, system, neighbors,
-            answer_neighbors, attributions`` (lists of entries), ``outside_training`` (the features in which a system
-            is unlike the training systems; None where it is not); see ``Explanation``.
+            answer_neighbors, attributions`` (lists of entries), ``outside_training`` (the features
+            in which a system is unlike the training systems; None where it is not); see
+            ``Explanation``.
         notes: Why some of this is not known, or not well.
     """
 
