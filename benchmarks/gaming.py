@@ -62,11 +62,12 @@ def ranks_of(arena: Arena, surrogate: str, jobs: int) -> list[dict[str, object]]
     rows = []
     for quarter in QUARTERS:
         system = order[round((1 - quarter) * (len(order) - 1))]
-        board = build_board(without(arena, system), surrogate=surrogate, n_jobs=jobs)
+        others = without(arena, system)
+        board = build_board(others, surrogate=surrogate, n_jobs=jobs)
         own = arena.answers[arena.answers["system"] == system]
         best = next(name for name in order if name != system)
         forms = [form.assign(system=name) for name, form in spoilt(arena, own, best).items()]
-        new = board.rank(pd.concat(forms, ignore_index=True), arena, n_jobs=jobs).new
+        new = board.rank(pd.concat(forms, ignore_index=True), others, n_jobs=jobs).new
         ranks = new.groupby("system")["rank"].mean()
         for name, rank in ranks.items():
             notes = sorted({note for note in new.loc[new["system"] == name, "note"] if note})
