@@ -57,7 +57,9 @@ def judge(
     ] = None,
     longest_answer: Annotated[
         int | None,
-        typer.Option("--longest-answer", min=1, help="Characters to show of what a system wrote; all."),
+        typer.Option(
+            "--longest-answer", min=1, help="Characters to show of what a system wrote; all."
+        ),
     ] = None,
     longest_passage: Annotated[
         int | None,
