@@ -13,7 +13,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import plain_records
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.pass_rates import (
-    PASS_RATE,
+    RATE,
     TOTAL,
     call_counts,
     grouse_metaevaluations,
@@ -166,7 +166,7 @@ class Grouse:
             for key, of_judge in judges_of(rates).items()
         ]
         dataset = BUILTIN_DATASET if self.source is None else f"grouse:{self.source.stem}"
-        metric = PASS_RATE if self.acceptance == "refusals" else f"{PASS_RATE}_{self.acceptance}"
+        metric = RATE if self.acceptance == "refusals" else f"{RATE}_{self.acceptance}"
         entries = grouse_metaevaluations(scores, dataset, metric)
         return Report(content, tables, entries, evaluation.usages)
 

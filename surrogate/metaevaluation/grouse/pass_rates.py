@@ -12,7 +12,7 @@ from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, METRICS
 from surrogate.metaevaluation.report import BY_JUDGE, judges_of, metaevaluations
 
 TOTAL = "total"
-PASS_RATE = "pass_rate"
+RATE = "pass_rate"
 RATE_COLUMNS = [
     *("judge", "prompt", "metric", "passed", "tests", "pass_rate", "standard_error"),
     *("failures", "not_asked", "reason"),
@@ -80,7 +80,7 @@ def call_counts(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def grouse_metaevaluations(
-    scores: pd.DataFrame, dataset: str, metric: str = PASS_RATE
+    scores: pd.DataFrame, dataset: str, metric: str = RATE
 ) -> list[MetaEvaluation]:
     """Sum up scores for an arena's ``metaevaluation.json``.
 

@@ -70,7 +70,7 @@ def test_a_judge_that_finds_an_answer_everywhere_is_accepted_where_the_answer_re
         verdicts = evaluate_judges(Grouse(all_types_of("Why?"), acceptance=rule), [judge]).verdicts
         counts = pass_rates(verdicts).set_index("metric")["passed"]
         passed[rule] = (counts["positive_acceptance"], counts["negative_rejection"])
-    # Types 1, 4, 6, 8 to 10 and 14 to 16 respond; all of these but 9, and 11 and 12, are answerable.
+    # Types 1, 4, 6, 8 to 10 and 14 to 16 respond; without 9, with 11 and 12: answerable.
     assert passed == {"refusals": (9, 10), "answerable": (8, 10)}
 
 
