@@ -63,18 +63,22 @@ PAPER_WITHOUT_MODELS = (
 
 DEFAULT_FEATURES = (
     *PAPER_WITHOUT_MODELS,
-    *(ANSWER_LENGTH, CITATIONS, INVALID_CITATIONS),
-    *(NGRAM_COVERAGE, CONTENT_COVERAGE, FRAGMENT_DENSITY),
-    *(LONGEST_COMMON_SPAN, UNSUPPORTED_NUMBERS),
+    *(ANSWER_LENGTH, CITATIONS, CITATION_DENSITY, CITATION_PRECISION),
+    *(INVALID_CITATIONS, INVALID_CITATION_SHARE),
+    *(NGRAM_COVERAGE, CONTENT_COVERAGE, FRAGMENT_COVERAGE, FRAGMENT_DENSITY),
+    *(LONGEST_COMMON_SPAN, UNSUPPORTED_NUMBERS, UNSUPPORTED_NAMES, QUERY_COVERAGE),
+    *FLUENCY_FEATURES,
 )
 """Features measured unless others are asked for: cheap, without models, and, since they cut no
-sentences, in all languages with what a plain install brings."""
+sentences, in all languages with what a plain install brings.
+
+That is all without a model but chrF, the costliest, and those that cut sentences.
+"""
 
 DETERMINISTIC_FEATURES = (
     *DEFAULT_FEATURES,
-    *(CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE, CITATION_DENSITY, CHRF),
+    *(CITED_SENTENCES, CHRF),
     *(feature for feature in GROUNDING_FEATURES if feature not in DEFAULT_FEATURES),
-    *FLUENCY_FEATURES,
 )
 """All features that need no model."""
 

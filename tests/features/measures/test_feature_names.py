@@ -30,8 +30,11 @@ def test_text_reads_back_as_the_same_features(features):
 def test_names_of_the_default_features():
     assert [str(feature) for feature in DEFAULT_FEATURES] == [
         *("target_language", "english", "citation_recall@10", "citation_map@10", "bleu"),
-        *("rouge_l", "answer_length", "citations", "invalid_citations", "ngram_coverage@2"),
-        *("content_coverage", "fragment_density", "longest_common_span", "unsupported_numbers"),
+        *("rouge_l", "answer_length", "citations", "citation_density", "citation_precision"),
+        *("invalid_citations", "invalid_citation_share", "ngram_coverage@2", "content_coverage"),
+        *("fragment_coverage", "fragment_density", "longest_common_span", "unsupported_numbers"),
+        *("unsupported_names", "query_coverage"),
+        *(str(feature) for feature in GROUPS["fluency"]),
     ]
 
 
@@ -53,7 +56,8 @@ def test_names_of_the_default_features():
             "bleu,default",
             ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
         ),
-        ("default,fluency", [str(item) for item in (*DEFAULT_FEATURES, *GROUPS["fluency"])]),
+        ("default,fluency", [str(item) for item in DEFAULT_FEATURES]),
+        ("default,chrf", [*(str(item) for item in DEFAULT_FEATURES), "chrf"]),
         ("similarity_question(model=a/b c)", ["similarity_question(model=a/b c)"]),
     ],
 )
