@@ -17,7 +17,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,9 @@ def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
         tournaments=settings,
         n_jobs=jobs,
     )
-    return found.scores.as_json() | coverage(found.outcomes, line["seed"])
+    reasons = dict.fromkeys(item.reason for item in found.per_language.values() if item.reason)
+    scores = found.scores.as_json() | {"reason": "; ".join(reasons) or None}
+    return scores | coverage(found.outcomes, line["seed"])
 
 
 def report(lines: Sequence[Line]) -> str:
@@ -150,12 +152,12 @@ def report(lines: Sequence[Line]) -> str:
         if kind != ("", ""):
             texts.append(f"{kind[0]}, features {kind[1]} (repeats × tournaments)\n\n{taus(own)}")
     covered = [line for line in lines if line.get("normal_coverage") is not None]
-    head = ["arena", "surrogate", "protocol", "± 1.645 SE", "conformal 90%", "its half-width (SD)"]
+    head = ["arena", "surrogate", "protocol", "features", "repeats × tournaments"]
+    head += ["± 1.645 SE", "conformal 90%", "its half-width (SD)"]
     rows = [
         [
-            line["arena"],
-            line["surrogate"],
-            line["protocol"],
+            *(line["arena"], line["surrogate"], line["protocol"], line["features"]),
+            f"{line['repeats']} × {line['tournaments']}",
             *[shown(line[name]) for name in SHARES],
         ]
         for line in covered
@@ -173,20 +175,25 @@ def taus(lines: Sequence[Line]) -> str:
     ordered = sorted(lines, key=lambda line: (line["tournaments"], line["repeats"]))
     cells = {(line["surrogate"], line["arena"]): line for line in ordered}
     arenas = list(dict.fromkeys(line["arena"] for line in lines))
+    best = {
+        arena: best_tau(line for line in cells.values() if line["arena"] == arena)
+        for arena in arenas
+    }
     rows = [["surrogate", *arenas]]
-    for name in dict.fromkeys([*SURROGATE_NAMES, HALVES]):
+    for name in [*SURROGATE_NAMES, HALVES]:
         own = [cells.get((name, arena), {"surrogate": name}) for arena in arenas]
         if any("tau" in line for line in own):
-            rows.append([name, *[cell(line, best_tau(lines, line)) for line in own]])
+            pairs = zip(own, best.values(), strict=True)
+            rows.append([name, *[cell(line, highest) for line, highest in pairs]])
     return markdown(rows)
 
 
-def best_tau(lines: Sequence[Line], own: Line) -> float:
-    rated = [line for line in lines if line.get("tau") is not None and line["surrogate"] != HALVES]
-    return max((line["tau"] for line in rated if line["arena"] == own.get("arena")), default=2.0)
+def best_tau(lines: Iterable[Line]) -> float | None:
+    rated = [line["tau"] for line in lines if line["surrogate"] != HALVES and "tau" in line]
+    return max((tau for tau in rated if tau is not None), default=None)
 
 
-def cell(line: Line, best: float = 2.0) -> str:
+def cell(line: Line, best: float | None = None) -> str:
     if line.get("tau") is None:
         return "–"
     tau = shown(line["tau"])
