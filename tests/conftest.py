@@ -1,6 +1,39 @@
 """What all tests share: no hypothesis test depends on speed, and 40 examples are enough."""
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("arena", deadline=None, max_examples=40)
 settings.load_profile("arena")
+
+# Files that read models, or the one board that takes seconds to build, each go to one worker.
+TOGETHER = {
+    "models": (
+        *("tests/features/models/", "tests/features/engine/test_feature_scoring.py"),
+        "tests/features/measures/test_ragas_features.py",
+        "tests/features/measures/test_similarity_features.py",
+        "tests/surrogate/metaevaluation/test_wikieval_command.py",
+    ),
+    "board": (
+        *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),
+        *(
+            f"tests/surrogate/board/test_{name}.py"
+            for name in ("build", "board", "published", "settings")
+        ),
+        "tests/surrogate/diff/test_board_diff.py",
+    ),
+}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return next((name for name, of in TOGETHER.items() if file.startswith(of)), file)
+
+    return Together(config, log)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
+from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,6 +44,9 @@ TOURNAMENTS_PER_TASK = 25
 SINGLE_TOURNAMENTS = 50
 """Tournaments at most whose own surrogates give R² and the spread of importances: its mean over 200
 is no more certain than they are, for the held-out systems are the same."""
+
+ENOUGH_RATINGS = 50
+SPLITS = 5
 
 NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
@@ -61,7 +65,7 @@ class LanguageFit:
         ratings: The arena's ratings of the judged systems.
         holdout: Judged systems kept out of training.
         unseen: Each judged system's rating by a surrogate trained without it.
-        compared: The same by another surrogate; by its name.
+        compared: The same by another surrogate, of 50 tournaments at most; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained.
@@ -109,7 +113,7 @@ def fit_languages(
         surrogate.fit(training, {item.language: item.tournaments for item in data})
     other = find_surrogate(compared_surrogate(surrogate.name), seed=surrogate.seed)
     unseen = _unseen(data, surrogate, n_jobs, progress)
-    compared = _unseen(data, other, n_jobs, progress)
+    compared = _unseen([_few_tournaments(item) for item in data], other, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     single = [min(len(item.tournaments.draws), SINGLE_TOURNAMENTS) for item in data]
     stretches = [
@@ -145,9 +149,10 @@ def fit_languages(
 def _unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> list[Outcome]:
-    """Rate every system by a surrogate trained without it: what ``validate`` does once."""
+    """Rate every system by a surrogate trained without it: what ``validate`` does."""
+    times = splits(data)
     try:
-        return leave_systems_out(data, surrogate, Repeats(1, surrogate.seed, n_jobs, progress))
+        return leave_systems_out(data, surrogate, Repeats(times, surrogate.seed, n_jobs, progress))
     except UsageError as error:
         return [
             Outcome(
@@ -159,6 +164,17 @@ def _unseen(
             )
             for item in data
         ]
+
+
+def splits(data: Sequence[LanguageData]) -> int:
+    """How often systems are split into folds: of few ratings, tau hangs on the split."""
+    return 1 if sum(len(item.systems) for item in data) >= ENOUGH_RATINGS else SPLITS
+
+
+def _few_tournaments(data: LanguageData) -> LanguageData:
+    """Draw no more tournaments than ``validate`` does: a comparison is not to cost a board."""
+    few = min(data.settings.tournaments, SINGLE_TOURNAMENTS)
+    return replace(data, settings=replace(data.settings, tournaments=few))
 
 
 def _fit_stretch(
@@ -250,8 +266,12 @@ def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
 
 
 def unseen_agreement(outcome: Outcome) -> float:
-    """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it."""
-    return kendall_tau(outcome.predicted[0], outcome.truth[0])
+    """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it.
+
+    The mean over splits.
+    """
+    pairs = zip(outcome.predicted, outcome.truth, strict=True)
+    return float(finite_means(np.array([kendall_tau(*pair) for pair in pairs])))
 
 
 def holdout_r2(fit: LanguageFit) -> HoldoutR2:

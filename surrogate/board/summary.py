@@ -130,7 +130,7 @@ class LanguageSummary(BaseModel):
         tau_low: Lower bound of its 95% bootstrap interval (systems and questions resampled).
         tau_high: Upper bound.
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
-            and its battles (five folds over systems).
+            and its battles (five folds over systems; five times over where ratings are few).
         tau_unseen_of: The same, by another surrogate: the paper's own beside the default, the
             default beside any other.
         holdout: Systems held out of training.

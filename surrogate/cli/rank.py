@@ -16,6 +16,8 @@ from surrogate.cli.options import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from surrogate.ranking.rank import RankedSystems
 
 SHOWN_ATTRIBUTIONS = 3
@@ -59,11 +61,11 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
 
     new = set(placed.new["system"])
     if as_json:
-        both = plain_records(placed.new), plain_records(placed.explanations)
+        both = plain_records(_bounded(placed.new)), plain_records(placed.explanations)
         printing.print_json(
             {
                 "new": [row | explanation for row, explanation in zip(*both, strict=True)],
-                "board": placed.board,
+                "board": _bounded(placed.board),
                 "overall": placed.overall,
                 "notes": placed.notes,
             }
@@ -85,6 +87,11 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     _print_explanations(placed)
     for note in placed.notes:
         print(f"Note: {note}")
+
+
+def _bounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out upper bounds that are infinite, which JSON has no number for."""
+    return table.assign(high=table["high"].where(table["high"] != float("inf")))
 
 
 def _print_new(placed: RankedSystems) -> None:
@@ -126,10 +133,16 @@ def _print_explanations(placed: RankedSystems) -> None:
             )
             for entries in explained["attributions"]
         ],
-        nearest=[
-            ", ".join(str(entry["neighbor"]) for entry in entries)
-            for entries in explained["neighbors"]
-        ],
+        **{
+            title: [", ".join(str(entry["neighbor"]) for entry in entries) for entries in lists]
+            for title, lists in (
+                ("nearest_by_features", explained["neighbors"]),
+                ("nearest_by_answers", explained["answer_neighbors"]),
+            )
+        },
     )
+    columns = ["language", "system", "attributions", "nearest_by_features"]
+    if explained["answer_neighbors"].map(bool).any():
+        columns.append("nearest_by_answers")
     title = "What moved their ratings (logits), and the systems nearest to them"
-    printing.print_columns(title, rows, ["language", "system", "attributions", "nearest"])
+    printing.print_columns(title, rows, columns)

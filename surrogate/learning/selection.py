@@ -99,6 +99,10 @@ class SelectedSurrogate(BaseEstimator):  # type: ignore[misc]
         """See ``Surrogate.attributions``."""
         return self.chosen_.attributions(X)
 
+    def answer_similarities(self, X: pd.DataFrame) -> pd.DataFrame | None:
+        """See ``Surrogate.answer_similarities``."""
+        return self.chosen_.answer_similarities(X)
+
     def arrays(self) -> dict[str, Arrays]:
         """See ``Surrogate.arrays``."""
         return self.chosen_.arrays()

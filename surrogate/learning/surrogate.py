@@ -130,6 +130,14 @@ class Surrogate(Protocol):
             Columns ``language, system, feature, contribution``; None where that is not known.
         """
 
+    def answer_similarities(self, X: pd.DataFrame) -> pd.DataFrame | None:
+        """Say how alike a system's answers are to those of each training system.
+
+        Returns:
+            Columns ``language, system, neighbor, similarity``, in [-1, 1]; None where the
+            surrogate does not read answers.
+        """
+
     def arrays(self) -> dict[str, Arrays]:
         """What it has learned of each language, where that is plain arrays and costly to learn."""
 
@@ -291,6 +299,10 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
                 ],
             }
         )
+
+    def answer_similarities(self, X: pd.DataFrame) -> pd.DataFrame | None:  # noqa: ARG002
+        """It reads no answers."""
+        return None
 
     def attributions(self, X: pd.DataFrame) -> pd.DataFrame | None:  # noqa: ARG002
         """Say what each feature adds to a rating; not known here."""

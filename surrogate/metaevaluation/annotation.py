@@ -257,8 +257,6 @@ def write_sheet(sheet: pd.DataFrame, path: Path | str) -> None:
     path = Path(path)
     if row_suffix(path) not in CSV_SUFFIXES:
         raise UsageError(f"{path.name}: a sheet is a CSV file; use a name such as anna.csv")
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent} to write {path.name} in")
     write_rows(sheet, path)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from surrogate.learning.gaussian_process.answer_texts import hashed
+from surrogate.learning.gaussian_process.ngrams import hashed
 
 NEARLY_THE_SAME = 0.9
 """Cosine of character n-grams from which two answers are one: a word in a sentence may differ."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from surrogate.learning.neighbors import system_space
+from surrogate.learning.neighbors import NEIGHBORS, system_space
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
@@ -24,12 +24,15 @@ class Explanation:
         attributions: Entries ``feature, contribution`` (logits), largest first, without
             features that did nothing; empty where the surrogate has none.
         neighbors: Entries ``neighbor, distance``, nearest first; see ``SystemSpace``.
+        answer_neighbors: Entries ``neighbor, similarity``, those whose answers are most alike
+            first; empty where the surrogate does not read answers.
         outside_training: None where the system is like those the surrogate was trained on, else
             the features in which it is not; see ``SystemSpace.outside``.
     """
 
     attributions: Entries = field(default_factory=list)
     neighbors: Entries = field(default_factory=list)
+    answer_neighbors: Entries = field(default_factory=list)
     outside_training: tuple[str, ...] | None = None
 
 
@@ -56,6 +59,7 @@ def explain_systems(surrogate: Surrogate, X: pd.DataFrame, known: pd.DataFrame) 
     """
     attributions = surrogate.attributions(X)
     moved = {} if attributions is None else _largest_first(attributions)
+    alike = _most_alike(surrogate.answer_similarities(X))
     explained = {}
     trained = [name for name in surrogate.systems_ if name not in surrogate.failures_]
     for language in trained:
@@ -67,7 +71,7 @@ def explain_systems(surrogate: Surrogate, X: pd.DataFrame, known: pd.DataFrame) 
             one = newcomers.take(systems=[system])
             near, outside = _placed(one, board, surrogate.systems_[language])
             explained[language, system] = Explanation(
-                moved.get((language, system), []), near, outside
+                moved.get((language, system), []), near, alike.get((language, system), []), outside
             )
     attributed = set() if attributions is None else set(attributions["language"])
     answered = set(X["language"])
@@ -84,6 +88,19 @@ def _largest_first(attributions: pd.DataFrame) -> dict[tuple[str, str], Entries]
             {"feature": str(name), "contribution": float(value)}
             for name, value in zip(rows["feature"], rows["contribution"], strict=True)
         ]
+        for (language, system), rows in ordered.groupby(["language", "system"])
+    }
+
+
+def _most_alike(similarities: pd.DataFrame | None) -> dict[tuple[str, str], Entries]:
+    if similarities is None:
+        return {}
+    rounded = similarities.assign(similarity=similarities["similarity"].round(DECIMALS))
+    ordered = rounded.sort_values("similarity", ascending=False, kind="stable")
+    return {
+        (str(language), str(system)): rows[["neighbor", "similarity"]]
+        .head(NEIGHBORS)
+        .to_dict(orient="records")
         for (language, system), rows in ordered.groupby(["language", "system"])
     }
 

@@ -35,11 +35,12 @@ NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("coverage", "answers", "note"),
 ]
-EXPLANATION_COLUMNS = ["language", "system", "neighbors", "attributions", "outside_training"]
+LISTS = ("neighbors", "answer_neighbors", "attributions")
+EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
     **dict.fromkeys(("rank", "rank_low", "rank_high", "arena_rank"), "Int64"),
-    **dict.fromkeys(("neighbors", "attributions", "outside_training"), "object"),
+    **dict.fromkeys((*LISTS, "outside_training"), "object"),
     "answers": "int64",
 }
 
@@ -57,8 +58,9 @@ class RankedSystems:
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
             ``rating, low, high, coverage, answers, note``.
         explanations: Row by row what explains them: ``language, system, neighbors,
-            attributions`` (lists of entries), ``outside_training`` (the features in which a system
-            is unlike the training systems; None where it is not); see ``Explanation``.
+            answer_neighbors, attributions`` (lists of entries), ``outside_training`` (the features
+            in which a system is unlike the training systems; None where it is not); see
+            ``Explanation``.
         notes: Why some of this is not known, or not well.
     """
 
@@ -204,6 +206,7 @@ def _row(
         "split": NEW,
         "note": "; ".join(note for note in notes if note),
         "neighbors": explanation.neighbors,
+        "answer_neighbors": explanation.answer_neighbors,
         "attributions": explanation.attributions,
         "outside_training": None if outside is None else list(outside),
     }

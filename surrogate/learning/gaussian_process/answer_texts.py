@@ -1,30 +1,24 @@
 """What answers say, as vectors: how alike systems write, and how near an answer is to the others.
 
-Character n-grams are hashed with signs, so that inner products are kept on average (Weinberger et
-al., 2009) and no vocabulary is needed: a few thousand numbers a system stand for all its answers.
+Vectors are of hashed n-grams weighted by their inverse document frequency, of unit length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
 from arena.data.errors import UsageError
+from surrogate.learning.gaussian_process.ngrams import DIMENSIONS, hashed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
-DIMENSIONS = 4096
-ANSWERS_KEPT = 2**16
-"""Answers whose hashed n-grams a process remembers, some 5 kB each."""
-NGRAMS = (3, 5)
 KEPT = np.float16
 """Type in which vectors are kept, small enough to travel with a board."""
 
@@ -80,48 +74,22 @@ class AnswerTexts:
         """Return the unit vectors of texts, shape (N, D); of an empty text, zeros."""
         return _unit(hashed(texts), self.weights)
 
-    def profile(self, texts: Sequence[str]) -> Floats:
-        """Return the mean vector of one system's answers, shape (D,)."""
-        return np.asarray(self.vectors(texts).mean(axis=0), np.float64).ravel()
-
     def consensus(
-        self, texts: Sequence[str], questions: Integers, own: npt.NDArray[np.bool_]
+        self, vectors: sparse.csr_array, questions: Integers, own: npt.NDArray[np.bool_]
     ) -> Floats:
         """Return each answer's mean cosine to the training systems' answers to its question.
 
         Args:
-            texts: N answers.
+            vectors: Those of N answers, shape (N, D).
             questions: Place of each one's question, shape (N,).
             own: Whether an answer is a training system's own, and so not compared with itself.
 
         Returns:
             Shape (N,); NaN where no other training system answered.
         """
-        vectors = self.vectors(texts)
         cosines = np.asarray(vectors.multiply(self.sums[questions]).sum(axis=1), np.float64)
         itself = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64)
         return _share(cosines - own * itself, self.counts[questions] - own)
-
-
-def hashed(texts: Sequence[str]) -> sparse.csr_array:
-    """Count character n-grams by signed hash, damped by the logarithm, shape (N, D)."""
-    rows = [_hashed(text) for text in texts]
-    ends = np.cumsum([0, *(len(places) for places, _ in rows)])
-    places = np.concatenate([places for places, _ in rows]) if rows else np.empty(0)
-    values = np.concatenate([values for _, values in rows]) if rows else np.empty(0)
-    matrix = values.astype(np.float64), places.astype(np.int32), ends
-    return sparse.csr_array(matrix, shape=(len(rows), DIMENSIONS))
-
-
-@lru_cache(maxsize=ANSWERS_KEPT)
-def _hashed(text: str) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]:
-    """Hash one text; a process that trains many surrogates on the same answers does it once."""
-    vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=NGRAMS, n_features=DIMENSIONS, norm=None
-    )
-    counts = vectorizer.transform([text])
-    damped = np.sign(counts.data) * np.log1p(np.abs(counts.data))
-    return counts.indices.astype(np.uint16), damped.astype(np.float16)
 
 
 def read_answer_texts(
@@ -143,15 +111,8 @@ def read_answer_texts(
     present = np.bincount(counts.indices, minlength=DIMENSIONS)
     weights = np.log((1 + len(texts)) / (1 + present)) + 1
     vectors = _unit(counts, weights)
-    by_system, by_question = (
-        sparse.csr_array(
-            (np.ones(len(texts)), (places, np.arange(len(texts)))), shape=(size, len(texts))
-        )
-        for places, size in zip((systems, questions), shape, strict=True)
-    )
-    answered = np.maximum(np.bincount(systems, minlength=shape[0]), 1)
-    profiles = (by_system @ vectors).toarray() / answered[:, None]
-    sums = (by_question @ vectors).toarray()
+    profiles = mean_vectors(vectors, systems, shape[0])
+    sums = _sums(vectors, questions, shape[1])
     times = np.bincount(questions, minlength=shape[1]).astype(np.float64)
     learned = AnswerTexts(weights, profiles, sums, times)
     own = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64)
@@ -159,10 +120,32 @@ def read_answer_texts(
     return learned, _share(to_all - own, times[questions] - 1)
 
 
+def mean_vectors(vectors: sparse.csr_array, systems: Integers, size: int) -> Floats:
+    """Return the mean vector of each system's answers; zeros without any.
+
+    Args:
+        vectors: Shape (N, D).
+        systems: Place of each one's system, shape (N,).
+        size: Number of systems S.
+
+    Returns:
+        Shape (S, D).
+    """
+    answered = np.maximum(np.bincount(systems, minlength=size), 1)
+    return _sums(vectors, systems, size) / answered[:, None]
+
+
+def _sums(vectors: sparse.csr_array, places: Integers, size: int) -> Floats:
+    """Sum of the vectors of each place, shape (N, D) to (size, D)."""
+    ones, columns = np.ones(len(places)), np.arange(len(places))
+    added = sparse.csr_array((ones, (places, columns)), shape=(size, len(places))) @ vectors
+    return np.asarray(added.toarray(), np.float64)
+
+
 def _unit(counts: sparse.csr_array, weights: Floats) -> sparse.csr_array:
-    return sparse.csr_array(
-        normalize(counts @ sparse.dia_array((weights[None], [0]), shape=(len(weights),) * 2))
-    )
+    weighted = counts.data * weights[counts.indices]
+    matrix = sparse.csr_array((weighted, counts.indices, counts.indptr), shape=counts.shape)
+    return sparse.csr_array(normalize(matrix, copy=False))
 
 
 def _share(totals: Floats, times: Floats) -> Floats:

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 Floats = npt.NDArray[np.float64]
 
-RESIDUAL = 0.3
+RESIDUAL = 0.03
 """Share of the signal's variance that the residual has by the prior."""
 PRIOR_DEVIATION = 1.5
 """Of the logarithm of each weight; by a factor of 4.5 up or down."""
@@ -68,7 +68,8 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     """Condition a Gaussian process on ratings.
 
     The weights of the kernels and of the residual maximize the restricted marginal likelihood
-    under independent log-normal priors, wide and centered on equal shares of the signal.
+    under independent log-normal priors, wide and centered on equal shares of the signal,
+    with little left to the residual.
 
     Args:
         kernels: K kernels among the N items, shape (K, N, N), each of mean diagonal 1.

@@ -11,7 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate.learning.gaussian_process.answer_texts import AnswerTexts, read_answer_texts
+from surrogate.learning.gaussian_process.answer_texts import (
+    AnswerTexts,
+    mean_vectors,
+    read_answer_texts,
+)
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -32,7 +36,8 @@ class SystemProfiles:
 
     Attributes:
         systems: The systems.
-        features: Features relative to the training systems, in standard deviations, shape (S, F).
+        features: Features relative to the training systems, in standard deviations times the
+            features' reliability, shape (S, F).
         texts: Mean vector of a system's answers less that of the training systems, shape (S, D);
             no columns where there are no texts.
     """
@@ -55,6 +60,7 @@ class LanguageProfiles:
         levels: Mean of each feature over the training systems' answers to a question, shape (Q, F).
         center: Mean of the training systems' features less these levels, shape (F,).
         deviation: Standard deviation of the same, shape (F,).
+        reliability: Share of the variance of the same that is no noise of few answers, shape (F,).
         texts: Vectors of the training systems' answers; None without texts.
         text_center: Mean of the training systems' mean vectors, shape (D,).
         text_scale: Root of their mean squared distance from it.
@@ -69,6 +75,7 @@ class LanguageProfiles:
     levels: Floats
     center: Floats
     deviation: Floats
+    reliability: Floats
     texts: AnswerTexts | None
     text_center: Floats
     text_scale: float
@@ -96,15 +103,13 @@ class LanguageProfiles:
             answers = rows[ANSWER].fillna("").astype(str).to_numpy(object)
             known = places >= 0
             own = self._own(systems[codes])
-            values[known, -1] = self.texts.consensus(answers[known], places[known], own[known])
-            profiles = np.stack(
-                [self.texts.profile(answers[codes == i]) for i in range(len(systems))]
-            )
+            vectors = self.texts.vectors(answers)
+            values[known, -1] = self.texts.consensus(vectors[known], places[known], own[known])
+            profiles = mean_vectors(vectors, codes, len(systems))
             texts = (profiles - self.text_center) / self.text_scale
         means = _system_means(values - _levels(self.levels, places), codes, len(systems))
-        return SystemProfiles(
-            tuple(systems), _standardized(means, self.center, self.deviation, self.usable), texts
-        )
+        features = _standardized(means, self.center, self.deviation, self.usable)
+        return SystemProfiles(tuple(systems), features * self.reliability, texts)
 
     def _own(self, systems: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Whether an answer is among those that it would be compared with."""
@@ -151,16 +156,18 @@ def learn_profiles(
     if texts is not None:
         names, values = (*names, CONSENSUS), np.column_stack([values, consensus])
     levels = _system_means(values, places, len(questions))
-    means = _system_means(values - _levels(levels, places), codes, len(systems))
+    relative = values - _levels(levels, places)
+    means = _system_means(relative, codes, len(systems))
     center, deviation = _spread(means)
     usable = deviation > SMALLEST_DEVIATION
+    reliability = _reliability(relative, codes, means, deviation)
     profiles = texts.profiles if texts is not None else np.zeros((len(systems), 0))
     text_center = profiles.mean(axis=0)
     distance = float(np.sqrt(np.mean(np.sum((profiles - text_center) ** 2, axis=1))))
     text_scale = distance if distance > SMALLEST_DEVIATION else 1.0
     training = SystemProfiles(
         tuple(systems),
-        _standardized(means, center, deviation, usable),
+        _standardized(means, center, deviation, usable) * reliability,
         (profiles - text_center) / text_scale,
     )
     return LanguageProfiles(
@@ -172,6 +179,7 @@ def learn_profiles(
         levels,
         center,
         deviation,
+        reliability,
         texts,
         text_center,
         text_scale,
@@ -206,6 +214,31 @@ def _spread(means: Floats) -> tuple[Floats, Floats]:
     groups = np.zeros(len(means), dtype=np.intp)
     center = _system_means(means, groups, 1)[0]
     return center, np.sqrt(np.nan_to_num(_system_means((means - center) ** 2, groups, 1)[0]))
+
+
+def _reliability(values: Floats, codes: Integers, means: Floats, deviation: Floats) -> Floats:
+    """Share of the variance between systems' means that their answers' spread does not explain.
+
+    A mean of few answers is a noisy measurement, and a feature whose systems differ by no more
+    than that says little: its values are shrunk as measurement error asks (Fuller, 1987, chapter
+    1). Noise is the squared standard error of a mean, averaged over systems with two answers.
+
+    Args:
+        values: Features less the level of the question, shape (N, F).
+        codes: Place of each answer's system, shape (N,).
+        means: Mean of each system's values, shape (S, F).
+        deviation: Standard deviation of the means, shape (F,).
+
+    Returns:
+        Between 0 and 1, shape (F,); 1 where no system has two answers.
+    """
+    times = np.zeros(means.shape)
+    np.add.at(times, codes, np.isfinite(values).astype(np.float64))
+    squares = _system_means((values - means[codes]) ** 2, codes, len(means))
+    errors = np.divide(squares, times - 1, out=np.full(means.shape, np.nan), where=times > 1)
+    noise = np.nan_to_num(_system_means(errors, np.zeros(len(means), dtype=np.intp), 1)[0])
+    shares = np.divide(noise, deviation**2, out=np.zeros_like(noise), where=deviation > 0)
+    return np.asarray(np.clip(1 - shares, 0.0, 1.0))
 
 
 def _standardized(

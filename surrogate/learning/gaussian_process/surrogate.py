@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import normalize
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
@@ -44,6 +45,12 @@ Integers = npt.NDArray[np.intp]
 
 MOST_QUESTIONS = 200
 """Questions of a language that are learned from at most, so that a board stays small."""
+SAMPLED_NOISE = 0.5
+"""Share of a rating's variance over resamples of questions that is noise to the features.
+
+They are measured on the same questions, and explain part of what the draw of these does to ratings.
+Of real arenas, intervals of unseen systems were nearest to their level with half of it.
+"""
 SMALLEST_DIAGONAL = 1e-12
 NO_DIFFERENCE = "the same for all training systems"
 TEXTS = "texts"
@@ -218,7 +225,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         sizes = np.abs(own + mean)[: len(self.features_)]
         parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
         for language, profiles in self.profiles_.items():
-            used = np.where(profiles.usable[: len(sizes)], sizes, np.nan)
+            reliable = sizes * profiles.reliability[: len(sizes)]
+            used = np.where(profiles.usable[: len(sizes)], reliable, np.nan)
             total = np.nansum(used)
             shares = used / total if total > 0 else used
             columns = {"language": language, "feature": self.features_, "importance": shares}
@@ -246,6 +254,22 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         keys = pd.DataFrame(items.keys, columns=["language", "system"])
         table = keys.join(pd.DataFrame(contributions, columns=[*names, *other]))
         return table.melt(["language", "system"], var_name="feature", value_name="contribution")
+
+    def answer_similarities(self, X: pd.DataFrame) -> pd.DataFrame | None:
+        """Compare mean vectors of answers, less the training systems' mean, by their cosine."""
+        tables = []
+        for language, rows in X.groupby("language"):
+            profiles = self.profiles_.get(str(language))
+            if profiles is None or profiles.texts is None:
+                continue
+            new, known = profiles.of(rows), profiles.training
+            cosines = normalize(new.texts) @ normalize(known.texts).T
+            pairs = pd.MultiIndex.from_product(
+                [[str(language)], new.systems, known.systems],
+                names=["language", "system", "neighbor"],
+            )
+            tables.append(pd.Series(cosines.ravel(), pairs, name="similarity").reset_index())
+        return pd.concat(tables, ignore_index=True) if tables else None
 
     def arrays(self) -> dict[str, Arrays]:
         """The vectors of the training answers, in place of the answers."""
@@ -331,7 +355,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         return np.asarray(np.equal.outer(items.languages, list(self.profiles_)).astype(np.float64))
 
     def _slopes(self) -> tuple[Floats, Floats]:
-        """What a standard deviation of a feature adds: in the language, on average over them."""
+        """What a unit of a profile's feature adds: in the language, on average over them."""
         if self.process_ is None:
             return np.zeros(len(self.features_)), np.zeros(len(self.features_))
         weights, dual = self.process_.weights / self.scales_, self.process_.dual
@@ -346,7 +370,7 @@ def _squared_distances(one: _Items, other: _Items) -> Floats:
 
 
 def _noise(rated: TrainingRatings) -> Floats:
-    """Sampling variance of each rating, by the spread over resamples of all judged questions."""
+    """Noise variance of each rating: as given, or by the spread over resamples of the questions."""
     if rated.variance is not None:
         return np.asarray(np.nan_to_num(rated.variance))
     drawn = rated.draws.sum(axis=1).mean()
@@ -354,7 +378,7 @@ def _noise(rated: TrainingRatings) -> Floats:
     if len(rated.coefficients) < 2:
         return np.zeros(len(rated.systems))
     spread = np.nan_to_num(np.nanvar(rated.coefficients, axis=0, ddof=1))
-    return np.asarray(spread * drawn / judged)
+    return np.asarray(SAMPLED_NOISE * spread * drawn / judged)
 
 
 def _rated_systems(rows: pd.DataFrame, rated: TrainingRatings) -> list[str]:

@@ -76,15 +76,12 @@ def write_run(verdicts: pd.DataFrame, path: Path | str) -> None:
     Raises:
         UsageError: If the folder does not exist.
     """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent} to write {path.name} in")
     judges = [
         JudgeVerdicts(judge=judge, prompt=prompt, **_lists(rows))
         for (judge, prompt), rows in judges_of(verdicts).items()
     ]
     text = RunContent(judges=judges).model_dump_json(indent=None)
-    with atomic_path(path) as temporary:
+    with atomic_path(Path(path)) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 

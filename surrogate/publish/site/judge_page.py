@@ -54,6 +54,7 @@ class JudgePage:
             ``systems``, ``questions`` and ``judgments``, and the ``reason`` where something is
             undefined; ``compared``: unseen tau of another surrogate.
         compared: Name of that surrogate.
+        holds_out: Whether systems were held out of training, for R².
         mean: The mean over languages; None where there is one language only.
     """
 
@@ -63,6 +64,7 @@ class JudgePage:
     tau: list[dict[str, Any]]
     mean: dict[str, Any] | None
     compared: str
+    holds_out: bool
 
 
 def judge_page(board: Board) -> JudgePage:
@@ -76,6 +78,7 @@ def judge_page(board: Board) -> JudgePage:
         tau=sorted(rows, key=itemgetter("name")),
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
         compared=", ".join(summary.macro.tau_unseen_of),
+        holds_out=any(item.holdout for item in summary.languages.values()),
     )
 
 

@@ -85,6 +85,7 @@ def test_rakuda_is_balanced_in_position_and_leans_to_long_answers(data):
     assert found.absent.iloc[0].tolist() == ["ja", "gpt-4", 359, 0, 0]
 
 
+@pytest.mark.slow
 def test_nomiracl_is_mostly_ties_in_every_language(data):
     found = diagnose(read_arena(data / "arenas" / "nomiracl"))
     assert len(found.overview) == 16

@@ -1,7 +1,7 @@
 """The exact text of the prompts, and what data cannot do to it."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
@@ -95,7 +95,6 @@ def test_the_order_of_passages_rests_on_the_question_and_the_seed_alone():
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(str.strip)
 
 
-@settings(max_examples=50, deadline=None)
 @given(words, st.lists(words, min_size=1, max_size=4))
 def test_no_data_changes_the_frame_of_the_prompt(question, texts):
     """What MIRAGE-Bench's adapter reads from the prompt is what was put in."""

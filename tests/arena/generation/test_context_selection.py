@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from asked_questions import build_queries
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("bm25s", reason="needs the extra bm25")
@@ -112,7 +112,6 @@ def test_passages_of_a_corpus():
 texts = st.text(st.sampled_from("ab c東京ไท"), max_size=12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(texts, st.sampled_from([0, 1, None])), max_size=7), texts, st.integers(1, 4)
 )

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
@@ -103,7 +103,6 @@ def test_confusion_matrices_come_near_the_truth():
         np.testing.assert_allclose(np.diag(fit.confusion[judge])[:2], skill, atol=0.04)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 50), st.integers(2, 5), st.floats(0, 3))
 def test_probabilities_are_probabilities(seed, judges, prior_votes):
     votes, _ = simulated([0.7] * judges, items=12, seed=seed)

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from judged_systems import build_arena
 
@@ -18,7 +18,6 @@ texts = st.text(st.characters(codec="utf-8"), max_size=8)
 answers = st.tuples(texts, texts)
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts, texts, answers, answers, st.integers(0, 5))
 def test_the_order_does_not_hang_on_how_a_pair_is_given(language, query_id, one, other, seed):
     order = shown_order(language, query_id, one, other, seed)

@@ -1,7 +1,7 @@
 """The prompt: protocol, delimiters, injection, templates of users."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
@@ -61,7 +61,6 @@ def test_delimiters_cannot_be_forged():
     assert text.count(f"[The End of Assistant A's Answer {own}]") == 1
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(alphabet="0123456789abcdef", max_size=200), min_size=1, max_size=3))
 def test_codes_stand_in_none_of_the_texts(texts):
     code = delimiter_code(*texts)
@@ -105,7 +104,6 @@ def test_flags_name_the_side_and_leave_the_answer_as_it_is():
     assert "Output [[B]]" in text_of(asked)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text())
 def test_no_answer_breaks_the_flags(answer):
     answer_flags(answer)

@@ -73,8 +73,11 @@ def right(panel):
     "skills",
     [
         {"good": 0.9, "fair": 0.85, "bad": 0.3},
-        {"good": 0.9, "fair": 0.75, "bad": 0.05},
-        {"good": 0.9, "fair": 0.7, "weak": 0.7, "bad": 0.3, "worse": 0.35},
+        pytest.param({"good": 0.9, "fair": 0.75, "bad": 0.05}, marks=pytest.mark.slow),
+        pytest.param(
+            {"good": 0.9, "fair": 0.7, "weak": 0.7, "bad": 0.3, "worse": 0.35},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_dawid_skene_beats_the_majority_where_a_judge_is_bad(skills):

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.judging import parse_verdict
@@ -78,13 +78,11 @@ def test_several_verdicts_are_noted():
     assert read_verdict("[[A]]").flags == ()
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(alphabet="[]ABC abcＡ\\【】<think>/\n'", max_size=60) | st.text())
 def test_no_reply_breaks_the_parser(reply):
     assert parse_verdict(reply) in ("a", "b", "tie", None)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=40), st.sampled_from("ABC"))
 def test_a_verdict_at_the_end_counts(reply, letter):
     if "<think" not in reply.lower():

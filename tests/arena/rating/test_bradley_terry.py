@@ -80,7 +80,7 @@ def test_replicates_unlike_the_pooled_data_are_finished_by_newton_steps():
     np.testing.assert_allclose(fit.coefficients[0], alone.coefficients[0], atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(2, 7), st.integers(0, 10**6))
 def test_relabelling_mirroring_and_order_of_pairs_do_not_matter(n_systems, seed):
     points, counts, first, second = simulated_points(n_systems, 6, 2, seed)
@@ -101,7 +101,7 @@ def test_relabelling_mirroring_and_order_of_pairs_do_not_matter(n_systems, seed)
     np.testing.assert_allclose(permuted.coefficients, fit, atol=1e-8)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(3, 8), st.integers(0, 10**6))
 def test_the_gradient_vanishes_and_coefficients_are_centered(n_systems, seed):
     points, counts, first, second = simulated_points(n_systems, 5, 3, seed)

@@ -139,7 +139,7 @@ def test_a_model_without_ties_in_the_data_needs_a_prior():
     assert PRIOR_NEEDED in rated(table, ties="davidson").notes
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from(["half", "davidson", "rao-kupper", "drop"]))
 def test_relabelling_mirroring_duplicating_and_order_change_no_rating(seed, ties):
     table = arena_of([0.6, 0.2, -0.1, -0.7], 12, seed=seed, tie=0.5)

@@ -111,7 +111,7 @@ def test_a_tournament_without_a_systems_battles_leaves_it_missing_not_zero():
     assert np.isfinite(held.mean_coefficients).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_the_order_of_rows_does_not_matter(seed):
     table = round_robin(["x", "y", "z"], 6, seed=seed)
@@ -120,7 +120,7 @@ def test_the_order_of_rows_does_not_matter(seed):
     np.testing.assert_array_equal(one.coefficients, other.coefficients)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_mirroring_a_and_b_does_not_matter(seed):
     table = round_robin(["x", "y", "z"], 6, seed=seed)

@@ -47,6 +47,7 @@ def test_further_systems_languages_and_questions_change_nothing_else(default):
     assert (both["passages_x"] == both["passages_y"]).all()
 
 
+@pytest.mark.slow
 def test_the_simulation_does_not_depend_on_the_hash_seed():
     script = (
         "import hashlib; from arena.simulation import simulate; s = simulate(questions=2)\n"

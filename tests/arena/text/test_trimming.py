@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import MissingDependencyError, UsageError
@@ -25,7 +25,6 @@ def test_four_bytes_are_a_token(text, tokens, kept):
     assert ByteTrimmer().trim(text, tokens) == kept
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(), st.integers(1, 20))
 def test_what_is_kept_is_the_beginning_and_short_enough(text, tokens):
     kept = ByteTrimmer().trim(text, tokens)

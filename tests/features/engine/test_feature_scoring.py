@@ -34,7 +34,7 @@ def chosen(minilm):
 
 @pytest.fixture(scope="module")
 def simulated():
-    return simulate(languages=("en",), questions=4, seed=2).arena
+    return simulate(languages=("en",), questions=3, seed=2).arena
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ def nomiracl(shared_arenas):
     return arena, extract(arena)
 
 
+@pytest.mark.slow
 def test_every_answer_has_a_row_and_every_gap_a_reason(nomiracl):
     arena, table = nomiracl
     assert len(table) == len(arena.answers) == 13_728
@@ -17,6 +18,7 @@ def test_every_answer_has_a_row_and_every_gap_a_reason(nomiracl):
     assert counts["answers"].sum() == table.filter(regex="^[^:]*$").isna().sum().sum()
 
 
+@pytest.mark.slow
 def test_the_reference_system_overlaps_with_itself(nomiracl):
     arena, table = nomiracl
     own = table[table["system"] == arena.info.reference_system]
@@ -25,6 +27,7 @@ def test_the_reference_system_overlaps_with_itself(nomiracl):
     assert own["rouge_l"].notna().mean() > 0.99
 
 
+@pytest.mark.slow
 def test_a_part_of_the_answers_measured_alone_gets_the_same_values(nomiracl):
     arena, table = nomiracl
     part = arena.answers[arena.answers["language"] == "te"]

@@ -223,7 +223,7 @@ def test_golden_unreadable_characters(text, share, make_sample):
     assert UNREADABLE_CHARACTERS.measure(make_sample(text)) == share
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(text=st.text(st.characters(), max_size=60), code=st.sampled_from(sorted(SENTENCES)))
 def test_any_text_has_values_in_range(text, code):
     question = Question(code, "q", "?", (), NO_REFERENCE_SYSTEM)

@@ -83,7 +83,7 @@ def test_rows_do_not_depend_on_batches_order_or_neighbours(in_order):
     pairs = [*PAIRS, (long, SENTENCES[0]), ("", ""), (SENTENCES[1], long)]
     expected = loaded(in_order).score(pairs)
     order = np.random.default_rng(3).permutation(len(pairs))
-    for size in (1, 3):
+    for size in (3,):
         found = loaded(in_order, batch_size=size).score([pairs[place] for place in order])
         np.testing.assert_allclose(found, expected[order], atol=2e-6)
     alone = np.concatenate([loaded(in_order).score([pair]) for pair in pairs])

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sentences import SENTENCES
 
@@ -58,14 +58,12 @@ def test_long_texts(identifier, unit, libraries):
     check(libraries, identifier, [text, "short", text[:50_001]], 1e-9)
 
 
-@settings(max_examples=40)
 @given(texts=st.lists(st.text(st.characters(), max_size=120), max_size=6))
 def test_any_texts_in_py3langid(texts, libraries):
     if texts:
         check(libraries, "py3langid", texts, TOLERANCE)
 
 
-@settings(max_examples=40)
 @given(texts=st.lists(st.binary(max_size=150), min_size=1, max_size=5))
 def test_random_bytes(texts, libraries):
     decoded = [text.decode("latin-1") for text in texts]
@@ -73,7 +71,6 @@ def test_random_bytes(texts, libraries):
     check(libraries, "langid", decoded, 1e-9)
 
 
-@settings(max_examples=40)
 @given(texts=st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5))
 def test_any_texts_in_langid(texts, libraries):
     check(libraries, "langid", texts, 1e-9)

@@ -84,7 +84,7 @@ MIXED = st.text(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(MIXED)
 def test_the_quick_pattern_cuts_texts_as_the_exact_one(text):
     text = tokens._normalized(text)

@@ -11,6 +11,7 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
+from surrogate.board.language import BEYOND
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,8 @@ def test_rank_places_new_systems_and_leaves_the_board_alone(
     assert {row["system"] for row in printed["new"]} == {"newcomer"}
     for row in printed["new"]:
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-        assert row["low"] < row["rating"] < row["high"]
+        assert row["low"] < row["rating"]
+        assert row["high"] is None if BEYOND in row["note"] else row["rating"] < row["high"]
         assert len(row["neighbors"]) == 3
         assert row["attributions"][0].keys() == {"feature", "contribution"}
         assert row["outside_training"] is None
@@ -194,7 +196,13 @@ def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(aren
     assert len(boards[0]) == 11
 
 
-def test_demo_builds_the_sample_board_and_says_how_close_it_is(run, tmp_path, capsys):
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_demo_builds_the_sample_board_and_says_how_close_it_is(
+    run, simulation, arena_folder, tmp_path, capsys, monkeypatch, whole
+):
+    if not whole:
+        monkeypatch.setattr("arena.simulation.sample_folder", lambda: arena_folder)
+        monkeypatch.setattr("arena.simulation.sample_truth", lambda: simulation.truth)
     assert run("demo", "--out", tmp_path, "--tournaments", 2, "--jobs", 1) == 0
     printed = capsys.readouterr().out
     assert "How close to the known truth (Kendall tau)" in printed

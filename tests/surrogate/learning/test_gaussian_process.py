@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import approx_fprime
-from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
 from arena.data.errors import UsageError
-from surrogate.learning.gaussian_process.answer_texts import DIMENSIONS, NGRAMS, read_answer_texts
+from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
+from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.process import _negative_log_likelihood, fit_process
+from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
@@ -99,12 +100,8 @@ def test_texts_are_what_a_plain_loop_over_the_library_gives():
     texts = ["one two three", "one two four", "five", "one two three", "six seven", "five five"]
     systems, questions = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
     learned, consensus = read_answer_texts(texts, systems, questions, (3, 2))
-    vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=NGRAMS, n_features=DIMENSIONS, norm=None
-    )
-    counts = vectorizer.transform(texts).toarray()
-    damped = np.sign(counts) * np.log1p(np.abs(counts))
-    weighted = damped * (np.log(7 / (1 + (counts != 0).sum(axis=0))) + 1)
+    damped = hashed(texts).toarray()
+    weighted = damped * (np.log(7 / (1 + (damped != 0).sum(axis=0))) + 1)
     unit = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
     np.testing.assert_allclose(learned.profiles[1], (unit[1] + unit[4]) / 2, atol=1e-3)
     expected = [
@@ -112,6 +109,36 @@ def test_texts_are_what_a_plain_loop_over_the_library_gives():
         for i in range(6)
     ]
     np.testing.assert_allclose(consensus, expected, atol=1e-3)
+
+
+def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_answers():
+    random = np.random.default_rng(3)
+    true, noisy = random.normal(size=400), random.normal(size=(400, 6))
+    rows = pd.DataFrame(
+        {
+            "system": np.repeat([f"s{place:03}" for place in range(400)], 6),
+            "query_id": np.tile([f"q{place}" for place in range(6)], 400),
+            "plain": np.repeat(true, 6),
+            "half": (true[:, None] + np.sqrt(6) * noisy).ravel(),
+            "none": random.normal(size=2400),
+        }
+    )
+    systems, names = sorted(rows["system"].unique()), ["plain", "half", "none"]
+    learned = learn_profiles(rows, "en", systems, names)
+    np.testing.assert_allclose(learned.reliability, [1.0, 0.5, 0.0], atol=0.12)
+    np.testing.assert_allclose(learned.of(rows).features, learned.training.features)
+    wide = rows[["system", "half"]].assign(
+        half=rows["half"] - rows.groupby("query_id")["half"].transform("mean")
+    )
+    own = wide.groupby("system")["half"]
+    share = 1 - (own.var() / 6).mean() / own.mean().var(ddof=0)
+    assert learned.reliability[1] == pytest.approx(share)
+
+
+def test_one_answer_a_system_leaves_features_as_they_are():
+    X, ratings = arena(questions=1, languages=("en",))
+    surrogate = GaussianProcessSurrogate().fit(X, ratings)
+    np.testing.assert_array_equal(surrogate.profiles_["en"].reliability, 1.0)
 
 
 def test_the_order_of_rows_changes_nothing_and_a_renaming_only_names():
@@ -198,3 +225,17 @@ def test_attributions_and_the_mean_make_the_rating():
     for language, system in rated.index:
         total = means[language] + added[language, system]
         assert rated[language, system] == pytest.approx(total, abs=1e-9)
+
+
+def test_a_systems_answers_are_most_like_those_of_its_copy():
+    rows, ratings = arena()
+    surrogate = GaussianProcessSurrogate().fit(rows, ratings)
+    name = sorted(set(rows["system"]))[0]
+    found = surrogate.answer_similarities(rows[rows["system"] == name].assign(system="copy"))
+    assert set(found["system"]) == {"copy"}
+    for _, own in found.groupby("language"):
+        best = own.loc[own["similarity"].idxmax()]
+        assert (best["neighbor"], round(best["similarity"], 3)) == (name, 1.0)
+        assert own["similarity"].between(-1.001, 1.001).all()
+    mute = rows.drop(columns="answer")
+    assert GaussianProcessSurrogate().fit(mute, ratings).answer_similarities(mute) is None

@@ -2,7 +2,7 @@
 
 import pytest
 from grouse_samples import RightJudge, TableJudge, answer, unit_test
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
@@ -150,7 +150,6 @@ def test_a_refusal_with_information_takes_all_four():
     assert scores["positive_acceptance"].value == 0
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.fixed_dictionaries(VALUES), min_size=1, max_size=6))
 def test_metrics_are_defined_where_figure_2_says(said):
     judge = FunctionJudge("f", lambda metric, *texts: said[int(texts[-1])][metric])

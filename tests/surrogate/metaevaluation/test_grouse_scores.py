@@ -170,7 +170,7 @@ def test_calibration_leaves_failures_out_and_says_why_there_is_no_value():
     assert few["reason"] == "fewer than two answers have a score on both sides"
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from([1, 2, 3, 4, 5, None]), min_size=2, max_size=30))
 def test_a_judge_is_calibrated_to_itself(values):
     scores = scores_of(values)

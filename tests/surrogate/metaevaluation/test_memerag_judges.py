@@ -79,6 +79,7 @@ def test_languages_are_counted_apart_and_order_does_not_matter():
     assert ground(claims[::-1]) == found[::-1]
 
 
+@pytest.mark.slow
 def test_the_grounding_judge_on_real_labels():
     if not (SHARED / "memerag").is_dir():
         pytest.skip(f"no MEMERAG at {os.path.relpath(SHARED / 'memerag')}")

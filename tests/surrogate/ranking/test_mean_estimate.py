@@ -56,7 +56,16 @@ def repeated(slope, size, others, times=2000, bias=0.0):
     return done
 
 
-@pytest.mark.parametrize(("slope", "size"), [(0.0, 20), (1.0, 20), (1.0, 60), (-1.0, 60)])
+@pytest.mark.parametrize(
+    ("slope", "size"),
+    [
+        (1.0, 20),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((0.0, 20), (1.0, 60), (-1.0, 60))
+        ),
+    ],
+)
 def test_nineteen_of_twenty_intervals_hold_the_mean_and_nothing_is_biased(slope, size):
     done = repeated(slope, size, 10 * size, bias=5.0)
     covered = np.mean([item.powered.low <= 0 <= item.powered.high for item in done])

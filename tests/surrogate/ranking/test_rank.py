@@ -74,7 +74,7 @@ def test_partial_and_absent_answers_are_shown_with_their_coverage(published, sma
     placed = rank_systems(published, half, small_arena)
     new = placed.new.set_index("language")
     assert new.loc["en", "coverage"] == 0.5
-    assert new.loc["en", "note"] == ""
+    assert NO_ANSWER not in new.loc["en", "note"]
     assert new.loc["sw", "note"] == NO_ANSWER
     assert pd.isna(new.loc["sw", "rank"])
     row = placed.overall.set_index("system").loc["partial"]
@@ -138,9 +138,9 @@ def test_a_system_of_garbage_is_flagged_and_a_copy_is_not(published, small_arena
     placed = rank_systems(published, answers, small_arena)
     new, explained = (table.set_index("system") for table in (placed.new, placed.explanations))
     assert explained.loc["garbage", "outside_training"].map(len).min() > 0
-    assert new.loc["garbage", "note"].str.startswith(OUTSIDE).all()
+    assert new.loc["garbage", "note"].str.contains(OUTSIDE).all()
     assert explained.loc["copy", "outside_training"].isna().all()
-    assert (new.loc["copy", "note"] == "").all()
+    assert not new.loc["copy", "note"].str.contains(OUTSIDE).any()
 
 
 def test_an_interval_that_rests_on_other_languages_is_said(published, small_arena):

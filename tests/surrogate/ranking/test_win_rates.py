@@ -135,6 +135,7 @@ def test_a_rating_is_the_mean_of_those_of_single_answers(published, own):
     )
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_win_rate_and_are_narrower_than_without_the_surrogate(published):
     """Questions of other seeds, with their own answers and judgments, are the population."""
     parts = [_population(published, seed) for seed in (11, 12, 13, 14)]

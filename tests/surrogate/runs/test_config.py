@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError
@@ -175,7 +175,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(["defaults", "boards", "matrix", "out"]), VALUES))
 def test_whatever_a_file_says_is_read_or_refused_in_words(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("config") / "boards.toml"

@@ -84,8 +84,8 @@ def test_features_chosen_with_the_held_out_ratings_in_view_leak_and_chosen_insid
     "surrogate",
     [
         find_surrogate("relative-ridge"),
-        find_surrogate("ridge", pooled=True),
-        find_surrogate("pairwise-logistic"),
+        pytest.param(find_surrogate("ridge", pooled=True), marks=pytest.mark.slow),
+        pytest.param(find_surrogate("pairwise-logistic"), marks=pytest.mark.slow),
     ],
     ids=["relative-ridge", "pooled ridge", "pairwise-logistic"],
 )
