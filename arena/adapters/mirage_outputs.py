@@ -34,7 +34,7 @@ PUBLISHED_FEATURES = MappingProxyType(
         "support_entailment": "nli_entailment",
         "support_neutral": "nli_neutral",
         "reranker_score": "reranker_score",
-        "answer_overlap_score": "llm_answer_overlap",
+        "answer_overlap_score": "llm_overlap",
         "fluency_score": "llm_fluency",
     }
 )

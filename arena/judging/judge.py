@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.judging.pairs import ArenaTexts, ChosenPairs, PairKey, pair_keys
 from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
@@ -115,7 +116,7 @@ class _Prompts:
         self.flags: list[tuple[str, ...]] = []
 
     def of(self, pair: PairKey) -> Prompt:
-        asked = self._prompt.ask(self._texts.comparison(pair))
+        asked = self._prompt.ask(self._texts.comparison(pair, self._prompt.show))
         self.flags.append(asked.flags)
         return asked.prompt
 
@@ -139,18 +140,20 @@ def judge_arena(
     Args:
         arena: Questions, answers, and the judgments there are.
         judge: Who judges.
-        pairs: What to judge; see ``choose_pairs``.
+        pairs: What to judge; see ``choose_pairs``. They must be chosen for what the judge's
+            prompt shows.
         store: Where replies are and go; see ``arena.llm.open_store``.
         budget: Most pairs to ask; the rest fails as ``over_budget``. None asks all.
         prices: Price of each model, for the cost in the summary.
         progress: Called with the judge's name, the pairs done, and all.
 
     Raises:
-        UsageError: If the endpoint, the settings or the template cannot be used.
+        UsageError: If the endpoint, the settings or the template cannot be used, or the pairs
+            were chosen for something else than the prompt shows.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
-    left = pairs.without(set(pair_keys(there)))
+    left = _left(pairs, there, judge)
     version = judge.asked_by.version
     prompts = _Prompts(arena, judge)
     llm = Llm(judge.asked_settings, judge.endpoint, store, budget or Budget())
@@ -188,12 +191,23 @@ def dry_run_judge(
     """Count what ``judge_arena`` would ask, and what that would cost at most; nothing is sent.
 
     Raises:
-        UsageError: If the settings or the template cannot be used.
+        UsageError: If the settings or the template cannot be used, or the pairs were chosen for
+            something else than the prompt shows.
     """
-    there = arena.judgments[arena.judgments["judge"] == judge.judge]
-    left = pairs.without(set(pair_keys(there)))
+    left = _left(pairs, arena.judgments[arena.judgments["judge"] == judge.judge], judge)
     prompts = map(_Prompts(arena, judge).of, pair_keys(left.table))
     return dry_run(prompts, judge.asked_settings, store, prices)
+
+
+def _left(pairs: ChosenPairs, there: pd.DataFrame, judge: LlmJudge) -> ChosenPairs:
+    """Leave out the pairs that the judge has judged."""
+    show = judge.asked_by.show
+    if pairs.show != show:
+        raise UsageError(
+            f"the pairs were chosen with show={pairs.show!r}, the prompt of {judge.judge} has "
+            f"show={show!r}; give both the same"
+        )
+    return pairs.without(set(pair_keys(there)))
 
 
 def _verdict(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import Arena
 from arena.data.seeds import generator, seed_sequence
 from arena.text.answers import parse_answer
@@ -83,6 +83,11 @@ PairKey = tuple[str, str, str, str]
 """Language, query_id, system on side A, system on side B."""
 
 
+Show = Literal["output", "answer"]
+"""What a judge sees of a system: its whole output, or the text after ``##Answer:`` alone."""
+SHOWS: tuple[Show, ...] = ("output", "answer")
+
+
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
     """A passage as a judge sees it.
@@ -108,8 +113,8 @@ class Comparison:
         key: Language, query_id, system on side A, system on side B.
         question: The question.
         passages: Its passages, if any.
-        answer_a: The answer proper on side A: without ``##Reason:``, citations included.
-        answer_b: The answer on side B.
+        answer_a: What is shown of side A, citations included; see ``Show``.
+        answer_b: What is shown of side B.
     """
 
     key: PairKey
@@ -147,8 +152,8 @@ class ArenaTexts:
         """Systems that answered a question, sorted."""
         return sorted(self._outputs.get(key, {}))
 
-    def answer(self, key: QuestionKey, system: str) -> str:
-        """Return the answer that a judge sees: the whole output where no answer is marked.
+    def shown(self, key: QuestionKey, system: str, show: Show) -> str:
+        """Return what a judge sees of a system; without ``##Answer:``, that is all it wrote.
 
         Raises:
             UsageError: If there is no such answer.
@@ -157,9 +162,9 @@ class ArenaTexts:
         if output is None:
             language, query_id = key
             raise UsageError(f"there is no answer of {system!r} to {query_id!r} in {language!r}")
-        return parse_answer(output).text
+        return output.strip() if show == "output" else parse_answer(output).text
 
-    def comparison(self, key: PairKey) -> Comparison:
+    def comparison(self, key: PairKey, show: Show) -> Comparison:
         """Put together what a judge compares.
 
         Raises:
@@ -167,7 +172,7 @@ class ArenaTexts:
         """
         language, query_id, system_a, system_b = key
         question = (language, query_id)
-        answers = (self.answer(question, system_a), self.answer(question, system_b))
+        answers = [self.shown(question, system, show) for system in (system_a, system_b)]
         if question not in self._questions:
             raise UsageError(f"there is no question {query_id!r} in {language!r}")
         query, passages = self._questions[question]
@@ -238,11 +243,12 @@ class ChosenPairs:
 
     Attributes:
         table: Pairs to ask: columns ``language, query_id, system_a, system_b``.
-        identical: Pairs whose answers are the same text, which nobody is asked: they are ties.
+        identical: Pairs whose shown texts are the same, which nobody is asked: they are ties.
         both_orders: Whether every pair stands there in both orders.
         questions: Questions drawn, per language.
         without_pair: Questions with fewer than two answers, of which none was drawn.
         absent_answers: Systems of the arena without an answer, summed over the questions drawn.
+        show: What is shown of a system; the judge's prompt must show the same.
     """
 
     table: pd.DataFrame
@@ -251,18 +257,13 @@ class ChosenPairs:
     questions: dict[str, int]
     without_pair: int
     absent_answers: int
+    show: Show = "output"
 
     def without(self, judged: Collection[PairKey]) -> ChosenPairs:
         """Leave out pairs that are judged: in this order where both are asked, else in either."""
         done = set(judged) if self.both_orders else {unordered(key) for key in judged}
-        return ChosenPairs(
-            self._left(self.table, done),
-            self._left(self.identical, done),
-            self.both_orders,
-            self.questions,
-            self.without_pair,
-            self.absent_answers,
-        )
+        table, identical = (self._left(rows, done) for rows in (self.table, self.identical))
+        return replace(self, table=table, identical=identical)
 
     def __len__(self) -> int:
         return len(self.table) + len(self.identical)
@@ -280,6 +281,7 @@ def choose_pairs(
     both_orders: bool = False,
     languages: Sequence[str] | None = None,
     seed: int = 0,
+    show: Show = "output",
 ) -> ChosenPairs:
     """Choose what to judge.
 
@@ -295,10 +297,15 @@ def choose_pairs(
             is drawn by the pair's content (see ``shown_order``).
         languages: Languages to take; None takes all.
         seed: Seed of all draws.
+        show: What the judge will see of a system: ``output``, all it wrote, or ``answer``, the
+            text after ``##Answer:``. Pairs of which it would see the same text twice are ties;
+            nothing else that is chosen depends on it.
 
     Raises:
-        UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
+        UsageError: For a number below 1, an unknown language or way to show, or an arena with
+            nothing to judge.
     """
+    checked_choice(show, SHOWS, "show")
     if (questions is not None and questions < 1) or (pairs != "all" and pairs < 1):
         raise UsageError("questions and pairs must be at least 1")
     texts = ArenaTexts(arena)
@@ -319,11 +326,15 @@ def choose_pairs(
         for names in of_question(question, texts.systems(question))
     ]
     absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
-    return _asked(texts, keys, both_orders, seed, without_pair, absent)
+    return _asked(texts, keys, both_orders, seed, without_pair, absent, show)
 
 
 def pairs_judged_in(
-    arena: Arena, judgments: pd.DataFrame, both_orders: bool = False, seed: int = 0
+    arena: Arena,
+    judgments: pd.DataFrame,
+    both_orders: bool = False,
+    seed: int = 0,
+    show: Show = "output",
 ) -> ChosenPairs:
     """Choose the pairs that somebody has judged, to hold another judge against their verdicts.
 
@@ -332,12 +343,14 @@ def pairs_judged_in(
         judgments: Columns ``language, query_id, system_a, system_b``.
         both_orders: As in ``choose_pairs``.
         seed: As in ``choose_pairs``.
+        show: As in ``choose_pairs``.
 
     Raises:
-        UsageError: If a pair has an answer that is absent.
+        UsageError: If a pair has an answer that is absent, or for an unknown way to show.
     """
+    checked_choice(show, SHOWS, "show")
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
-    return _asked(ArenaTexts(arena), keys, both_orders, seed, 0, 0)
+    return _asked(ArenaTexts(arena), keys, both_orders, seed, 0, 0, show)
 
 
 def _chosen_languages(arena: Arena, languages: Sequence[str] | None) -> list[str]:
@@ -385,20 +398,24 @@ def _asked(
     seed: int,
     without_pair: int,
     absent: int,
+    show: Show,
 ) -> ChosenPairs:
     asked: list[PairKey] = []
     identical: list[PairKey] = []
     questions: dict[str, dict[str, None]] = {}
     for language, query_id, one, other in keys:
         question = (language, query_id)
-        first, second = ((system, texts.answer(question, system)) for system in (one, other))
+        first, second = (
+            (system, texts.shown(question, system, "answer")) for system in (one, other)
+        )
         side_a, side_b = shown_order(language, query_id, first, second, seed)
         orders = [(*question, side_a, side_b), (*question, side_b, side_a)]
-        same = first[1].strip() == second[1].strip()
+        same = texts.shown(question, one, show) == texts.shown(question, other, show)
         (identical if same else asked).extend(orders[: 1 + both_orders])
         questions.setdefault(language, {})[query_id] = None
     counts = {language: len(drawn) for language, drawn in questions.items()}
-    return ChosenPairs(_table(asked), _table(identical), both_orders, counts, without_pair, absent)
+    tables = (_table(asked), _table(identical))
+    return ChosenPairs(*tables, both_orders, counts, without_pair, absent, show)
 
 
 def _table(keys: Sequence[PairKey]) -> pd.DataFrame:

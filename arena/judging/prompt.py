@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from arena.data.errors import UsageError
-from arena.judging.pairs import Comparison, ShownPassage
+from arena.data.errors import UsageError, checked_choice
+from arena.judging.pairs import SHOWS, Comparison, Show, ShownPassage
 from arena.judging.replies import holds_verdict
 from arena.llm.settings import Prompt
 from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt, read_template
@@ -76,8 +76,8 @@ VARIABLES = MappingProxyType(
         "question": "the question",
         "language": "its language code",
         "passages": "its passages, each with passage_id, title, text, relevance; may be empty",
-        "answer_a": "the answer on side A, citations included",
-        "answer_b": "the answer on side B",
+        "answer_a": "what is shown of side A, citations included",
+        "answer_b": "what is shown of side B",
         "question_code": "code for delimiters of the question and the passages, the same for all "
         "pairs of a question",
         "answer_code": "code for delimiters of the answers; stands in none of the texts",
@@ -112,25 +112,30 @@ class PairwisePrompt:
 
     Attributes:
         template: The template.
-        longest_answer: Characters of an answer that are shown; None for all.
+        longest_answer: Characters that are shown of what a system wrote; None for all.
         longest_passage: Characters of a passage that are shown; None for all.
+        show: What is shown of a system: ``output``, all it wrote, reasoning and citations
+            included, or ``answer``, the text after ``##Answer:``.
     """
 
     template: PromptTemplate
     longest_answer: int | None = None
     longest_passage: int | None = None
+    show: Show = "output"
 
     def __post_init__(self) -> None:
+        checked_choice(self.show, SHOWS, "show")
         for longest in (self.longest_answer, self.longest_passage):
             if longest is not None and longest < 1:
                 raise UsageError(f"cannot trim texts to {longest} characters; give 1 or more")
 
     @property
     def version(self) -> str:
-        """The template's name and digest, and how texts are trimmed."""
+        """The template's name and digest, what it shows beside answers, and how it is trimmed."""
         limits = (("answers", self.longest_answer), ("passages", self.longest_passage))
         cuts = [f"{name}:{longest}" for name, longest in limits if longest is not None]
-        return "|".join([self.template.version, *cuts])
+        shown = [f"shows:{self.show}"] if self.show != "answer" else []
+        return "|".join([self.template.version, *shown, *cuts])
 
     def ask(self, comparison: Comparison) -> AskedPair:
         """Make the prompt for a pair of answers.
@@ -177,6 +182,7 @@ def pairwise_prompt(
     verdict: VerdictForm = "text",
     longest_answer: int | None = None,
     longest_passage: int | None = None,
+    show: Show = "output",
 ) -> PairwisePrompt:
     """Choose the prompt.
 
@@ -185,11 +191,13 @@ def pairwise_prompt(
             one that comes with the package for this form of verdict.
         verdict: ``text`` (an explanation, then ``[[A]]``, ``[[B]]`` or ``[[C]]``) or ``logprobs``
             (the next token is A, B or C).
-        longest_answer: Characters of an answer to show; None for all.
+        longest_answer: Characters to show of what a system wrote; None for all.
         longest_passage: Characters of a passage to show; None for all.
+        show: ``output`` (all that a system wrote, as MIRAGE-Bench's figure 13 shows it) or
+            ``answer`` (the text after ``##Answer:``).
 
     Raises:
-        UsageError: If the template is unusable, or a form or a length unknown.
+        UsageError: If the template is unusable, or a form, a length or a way to show unknown.
     """
     if verdict not in VERDICT_FORMS:
         raise UsageError(f"unknown form of verdict {verdict!r}; use one of text, logprobs")
@@ -198,7 +206,7 @@ def pairwise_prompt(
     else:
         chosen = read_template(template, VARIABLES)
         _check_shows_answers(chosen)
-    return PairwisePrompt(chosen, longest_answer, longest_passage)
+    return PairwisePrompt(chosen, longest_answer, longest_passage, show)
 
 
 @cache

@@ -91,6 +91,10 @@ class JudgingSettings(BaseModel):
         description="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
         "the letters A, B, C, in one token.",
     )
+    show: Literal["output", "answer"] = Field(
+        default="output",
+        description="output: all that a system wrote; answer: the text after ##Answer: alone.",
+    )
     store: Address | None = Field(
         default=None,
         description="SQLite file that keeps every reply; judging.sqlite in the folder if not "
@@ -121,12 +125,14 @@ class JudgingSettings(BaseModel):
         """Return the judge.
 
         Args:
-            prompt: What it is asked; the packaged prompt by default.
+            prompt: What it is asked; by default the packaged prompt for ``verdict``, which shows
+                what ``show`` says.
 
         Raises:
             UsageError: If no model is named, or a setting cannot be used.
         """
         from arena.judging.judge import LlmJudge
+        from arena.judging.prompt import pairwise_prompt
 
         endpoint = Endpoint(
             self.base_url,
@@ -135,12 +141,19 @@ class JudgingSettings(BaseModel):
             timeout_s=self.timeout_s,
         )
         settings = ModelSettings.stated(self.model, self.temperature, self.max_tokens, self.body)
-        return LlmJudge(settings, endpoint, self.verdict, prompt, self.name)
+        asked = prompt or pairwise_prompt(verdict=self.verdict, show=self.show)
+        return LlmJudge(settings, endpoint, self.verdict, asked, self.name)
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:
         """Choose what to judge; see ``arena.judging.choose_pairs``."""
         from arena.judging.pairs import choose_pairs
 
         return choose_pairs(
-            arena, self.questions, self.pairs, self.both_orders, self.languages, self.seed
+            arena,
+            self.questions,
+            self.pairs,
+            self.both_orders,
+            self.languages,
+            self.seed,
+            self.show,
         )

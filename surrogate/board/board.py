@@ -119,6 +119,8 @@ class Board:
         arena: Arena | None = None,
         n_jobs: int = 1,
         models: ModelOptions | None = None,
+        *,
+        feature_table: pd.DataFrame | None = None,
     ) -> RankedSystems:
         """Rank new systems by their answers alone; see ``ranking.rank.rank_systems``.
 
@@ -127,11 +129,12 @@ class Board:
             arena: The arena the board was built from; by default it is read from where it was.
             n_jobs: Processes for feature extraction.
             models: How features' models are run.
+            feature_table: Features of the answers already at hand, used instead of extracting any.
         """
         from surrogate.ranking.rank import rank_systems
 
         arena = read_arena(self.arena_folder()) if arena is None else arena
-        return rank_systems(self, answers, arena, n_jobs, models)
+        return rank_systems(self, answers, arena, n_jobs, models, feature_table=feature_table)
 
     def arena_folder(self) -> Path:
         """Return the arena folder the board was built from.

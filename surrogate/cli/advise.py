@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JobsOption, JsonOption, SeedOption
+from surrogate.cli.options import (
+    FeatureTableOption,
+    JobsOption,
+    JsonOption,
+    SeedOption,
+    given_features,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +43,7 @@ def advise_command(
         float, typer.Option("--level", help="Confidence of separations and intervals.")
     ] = 0.95,
     seed: SeedOption = 0,
+    feature_table: FeatureTableOption = None,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
@@ -50,7 +57,13 @@ def advise_command(
 
     published = Board.load(board)
     read = read_arena(arena or published.arena_folder())
-    table = rank_systems(published, read_answers(answers, read.queries), read, jobs).features
+    table = rank_systems(
+        published,
+        read_answers(answers, read.queries),
+        read,
+        jobs,
+        feature_table=given_features(feature_table),
+    ).features
     judged = None if judgments is None else read_judgments(judgments)
     advice = advise_systems(
         published, table, judged=judged, questions=questions, level=level, seed=seed

@@ -12,10 +12,12 @@ from surrogate.cli.options import (
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
+    FeatureTableOption,
     JobsOption,
     JsonOption,
     SeedOption,
     TournamentsOption,
+    given_features,
     with_settings,
 )
 
@@ -30,10 +32,7 @@ def board(
     arena: Annotated[Path, typer.Argument(help="Arena folder.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
     settings: BoardSettings,
-    feature_table: Annotated[
-        Path | None,
-        typer.Option("--feature-table", help="Feature table to use instead of computing features."),
-    ] = None,
+    feature_table: FeatureTableOption = None,
     feature_cache: Annotated[
         Path | None,
         typer.Option("--feature-cache", help="Folder that keeps what was measured, by content."),
@@ -61,7 +60,6 @@ def board(
     from features.models.scorer import ModelOptions
     from surrogate.board.build import build_board
     from surrogate.board.judge_report import read_judging_records
-    from surrogate.board.tables import read_feature_table
     from surrogate.cli.printing import progress_bar
 
     read = read_arena(arena)
@@ -70,7 +68,7 @@ def board(
         built = build_board(
             read,
             settings,
-            feature_table=read_feature_table(feature_table) if feature_table else None,
+            feature_table=given_features(feature_table),
             records=read_judging_records(arena, judge, metaevaluation or ()),
             n_jobs=jobs,
             models=ModelOptions(device, batch_size, download),

@@ -57,7 +57,9 @@ def judge(
     ] = None,
     longest_answer: Annotated[
         int | None,
-        typer.Option("--longest-answer", min=1, help="Characters of an answer to show; all."),
+        typer.Option(
+            "--longest-answer", min=1, help="Characters to show of what a system wrote; all."
+        ),
     ] = None,
     longest_passage: Annotated[
         int | None,
@@ -80,7 +82,9 @@ def judge(
     from arena.llm import open_store, read_prices
 
     rule = checked_option("--aggregate", aggregate, AGGREGATES)
-    prompt = pairwise_prompt(template, settings.verdict, longest_answer, longest_passage)
+    prompt = pairwise_prompt(
+        template, settings.verdict, longest_answer, longest_passage, settings.show
+    )
     settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
     others = [settings.model_copy(update={"model": m, "name": ""}) for m in split_names(panel)]
     judges = [each.llm_judge(prompt) for each in (settings, *others)]

@@ -98,12 +98,23 @@ def grouse(
             help="What the server holds a model to: json_schema, json_object or text (nothing).",
         ),
     ] = "json_schema",
+    acceptance: Annotated[
+        str,
+        typer.Option(
+            "--acceptance",
+            help="Where positive acceptance is defined: refusals, as in the paper, or answerable "
+            "(questions).",
+        ),
+    ] = "refusals",
     as_json: JsonOption = False,
 ) -> None:
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
     from surrogate.metaevaluation.grouse.evaluation import Grouse
+    from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
-    benchmark = Grouse.choose(file, split_names(languages), split_names(types), limit, replies)
+    chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
+    names, kinds = split_names(languages), split_names(types)
+    benchmark = Grouse.choose(file, names, kinds, limit, replies, chosen)
     _present(benchmark.report(_evaluate(benchmark, judges, settings)), as_json, arena)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, TypeVar, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from annotated_types import Ge
@@ -13,6 +14,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from arena.data.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON to standard output instead of tables.")
@@ -42,6 +46,11 @@ FeaturesOption = Annotated[
         help="Comma-separated features, such as citation_recall@10,bleu; or groups of them: "
         "default, deterministic, paper, all.",
     ),
+]
+
+FeatureTableOption = Annotated[
+    Path | None,
+    typer.Option("--feature-table", help="Feature table to use instead of computing features."),
 ]
 
 DeviceOption = Annotated[
@@ -91,6 +100,13 @@ def checked_option(option: str, value: str, choices: Sequence[Choice]) -> Choice
         if choice == value:
             return choice
     raise UsageError(f"{option} is {value!r}; use one of {', '.join(choices)}")
+
+
+def given_features(path: Path | None) -> pd.DataFrame | None:
+    """Read the feature table that a user names, if any; see ``read_feature_table``."""
+    from surrogate.board.tables import read_feature_table
+
+    return None if path is None else read_feature_table(path)
 
 
 def split_names(text: str | None) -> list[str]:

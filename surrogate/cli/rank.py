@@ -11,8 +11,10 @@ from surrogate.cli.options import (
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
+    FeatureTableOption,
     JobsOption,
     JsonOption,
+    given_features,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def rank(
     out: Annotated[
         Path | None, typer.Option("--out", help="CSV file for the board with the new systems.")
     ] = None,
+    feature_table: FeatureTableOption = None,
     jobs: JobsOption = 1,
     device: DeviceOption = "auto",
     batch_size: BatchSizeOption = 32,
@@ -49,7 +52,14 @@ def rank(
     published = Board.load(board)
     read = read_arena(arena or published.arena_folder())
     models = ModelOptions(device, batch_size, download)
-    placed = rank_systems(published, read_answers(answers, read.queries), read, jobs, models)
+    placed = rank_systems(
+        published,
+        read_answers(answers, read.queries),
+        read,
+        jobs,
+        models,
+        feature_table=given_features(feature_table),
+    )
     if out is not None:
         write_rows(placed.board, out)
     _print_ranked(placed, as_json)

@@ -10,11 +10,13 @@ import typer
 
 from surrogate.cli.options import (
     FeaturesOption,
+    FeatureTableOption,
     JobsOption,
     JsonOption,
     QuestionsOption,
     SeedOption,
     TournamentsOption,
+    given_features,
     split_names,
 )
 
@@ -144,10 +146,7 @@ def validate_command(
     ] = "leave-systems-out",
     surrogate: SurrogateOption = None,
     features: FeaturesOption = "default",
-    feature_table: Annotated[
-        Path | None,
-        typer.Option("--feature-table", help="Feature table to use instead of computing features."),
-    ] = None,
+    feature_table: FeatureTableOption = None,
     judge: Annotated[
         str | None, typer.Option("--judge", help="Judge to learn from, where there are several.")
     ] = None,
@@ -199,7 +198,7 @@ def validate_command(
     shared: dict[str, Any] = {
         "features": parse_features(features),
         "judge": judge,
-        "feature_table": _table(feature_table),
+        "feature_table": given_features(feature_table),
         "tournaments": TournamentSettings(
             tournaments, questions, checked_choice(ties, TIE_RULES, "tie rule"), seed=seed
         ),
@@ -226,17 +225,11 @@ def validate_command(
             repeats=repeats,
             test_arena=None if test is None else read_arena(test),
             test_judge=test_judge,
-            test_feature_table=_table(test_feature_table),
+            test_feature_table=given_features(test_feature_table),
             holdout=None if holdout is None else split_names(holdout),
             progress=progress,
         )
     _print_validation(validated, as_json)
-
-
-def _table(path: Path | None) -> Any:  # noqa: ANN401 - a pandas table, which is loaded late
-    from surrogate.board.tables import read_feature_table
-
-    return None if path is None else read_feature_table(path)
 
 
 def _print_validation(validated: Validation, as_json: bool) -> None:

@@ -107,7 +107,7 @@ class Surrogate(Protocol):
             language that was not learned from and for a system without feature values.
 
         Raises:
-            UsageError: If a feature column is missing.
+            UsageError: If a feature column is missing that a training answer had a value of.
         """
 
     def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -149,6 +149,30 @@ class Surrogate(Protocol):
         Raises:
             UsageError: If the arrays are not what this surrogate learns.
         """
+
+
+def known_features(surrogate: Surrogate) -> tuple[str, ...]:
+    """Return the features that some training answer has a value of; new answers need these."""
+    has_value = surrogate.X_[list(surrogate.features_)].notna().any()
+    return tuple(name for name in surrogate.features_ if has_value[name])
+
+
+def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
+    """Bring the feature table of new answers to all features of a surrogate.
+
+    Returns:
+        The table, with a column of NaN for each feature that it lacks and no training answer had.
+
+    Raises:
+        UsageError: If it lacks any other feature, or has no row.
+    """
+    absent = [name for name in surrogate.features_ if name not in X]
+    needed = [name for name in known_features(surrogate) if name in absent]
+    if needed:
+        raise UsageError(f"the feature table lacks {', '.join(needed)}; extract them first")
+    if X.empty:
+        raise UsageError("the feature table has no answer to rate")
+    return X.assign(**dict.fromkeys(absent, np.nan))
 
 
 AnySurrogate = TypeVar("AnySurrogate", bound=Surrogate)
@@ -359,13 +383,9 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         self, X: pd.DataFrame
     ) -> Iterator[tuple[FeatureTensor, FeatureTensor, Any | None]]:
         """Give each language's answers, what they are compared with, and the model for them."""
-        absent = [name for name in self.features_ if name not in X]
-        if absent:
-            raise UsageError(f"the feature table lacks {', '.join(absent)}; extract them first")
-        if X.empty:
-            raise UsageError("the feature table has no answer to rate")
-        for language in sorted(X["language"].unique()):
-            tensor = feature_tensor(X, language, self.features_)
+        table = with_features(X, self)
+        for language in sorted(table["language"].unique()):
+            tensor = feature_tensor(table, language, self.features_)
             reference = self._reference(tensor)
             model = self.models_.get(language)
             if model is None and self.pooled:

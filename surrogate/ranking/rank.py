@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, fingerprint
+from arena.data.folder import Arena, as_rows, checked_answers, fingerprint
+from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import parse_features
 from features.models.scorer import ModelOptions
@@ -20,6 +21,7 @@ from surrogate.board.language import BEYOND, BOARD_COLUMNS
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers
+from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.copies import Copy, near_copies
 from surrogate.ranking.explanations import Explanation, explain_systems
 
@@ -31,6 +33,7 @@ OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
     "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
 )
+ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("coverage", "answers", "note"),
@@ -78,6 +81,8 @@ def rank_systems(
     arena: Arena,
     n_jobs: int = 1,
     models: ModelOptions | None = None,
+    *,
+    feature_table: pd.DataFrame | None = None,
 ) -> RankedSystems:
     """Rank new systems by their answers alone.
 
@@ -90,9 +95,13 @@ def rank_systems(
         arena: The arena the board was built from (questions, passages, reference answers).
         n_jobs: Processes for feature extraction.
         models: How features' models are run; see ``features.extract``.
+        feature_table: Features of the answers already at hand, used instead of extracting any:
+            those that a training answer had a value of. Rows of other answers are not looked at.
 
     Raises:
-        UsageError: If a system is already on the board, or the arena is another one.
+        UsageError: If a system is already on the board, the arena is another one, the feature
+            table lacks an answer or a feature, or there is none and a feature cannot be extracted.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
@@ -102,10 +111,35 @@ def rank_systems(
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
-    declared = parse_features(",".join(board.surrogate.features_))
-    table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
+    if feature_table is None:
+        declared = _declared(known_features(board.surrogate))
+        table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
+    else:
+        checked = checked_answers(as_rows(answers, "answers"), arena.queries)
+        table = _rows_of(checked, feature_table)
     copies = near_copies(answers, arena.answers)
     return place_systems(board, with_answers(table, answers), arena.queries, copies)
+
+
+def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
+    try:
+        return parse_features(",".join(names))
+    except UsageError as error:
+        raise UsageError(
+            f"give the board's features of these answers in a table (--feature-table): {error}"
+        ) from error
+
+
+def _rows_of(answers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a feature table that are of some answers."""
+    rows = answers[KEYS].merge(table, on=KEYS, how="left", indicator=ROW)
+    absent = rows.loc[rows.pop(ROW) == "left_only", KEYS]
+    if not absent.empty:
+        raise UsageError(
+            f"the feature table has no row of {len(absent)} of {len(answers)} answers "
+            f"(first: {', '.join(absent.iloc[0])}); add them"
+        )
+    return rows
 
 
 def place_systems(

@@ -156,11 +156,28 @@ def test_options_reach_the_model(judge, serve, tmp_path):
     assert len(server.bodies) == 3
 
 
+def test_the_whole_output_is_shown_unless_the_answer_alone_is_asked_for(judge, serve, folder):
+    server, counted = serve(), {}
+    for show in ("output", "answer"):
+        options = ["--show", show, "--languages", "en", "--name", show]
+        _, planned = judge(server, *options, "--dry-run", "--json")
+        counted[show] = json.loads(planned)["judges"][show]["tokens_in"]
+        judge(server, *options, "--pairs", 4)
+    assert counted["output"] > counted["answer"]
+    shown = ["##Reason" in body["messages"][0]["content"] for body in server.bodies]
+    assert shown == [True] * (len(shown) // 2) + [False] * (len(shown) // 2)
+    judgments = read_arena(folder).judgments
+    assert not set(judgments.loc[judgments["judge"] == "output", "prompt"]) & set(
+        judgments.loc[judgments["judge"] == "answer", "prompt"]
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--pairs", "some"], "--pairs is 'some': give all, or a number"),
         (["--verdict", "stars"], "--verdict is 'stars': input should be 'text' or 'logprobs'"),
+        (["--show", "all"], "--show is 'all': input should be 'output' or 'answer'"),
         (["--aggregate", "mean"], "--aggregate is 'mean'; use one of majority, dawid-skene"),
         (["--languages", "xx"], "no language 'xx' here; there is en, sw"),
         (["--body", "{"], "--body is no JSON"),

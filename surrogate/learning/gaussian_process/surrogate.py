@@ -31,7 +31,14 @@ from surrogate.learning.gaussian_process.profiles import (
     SystemProfiles,
     learn_profiles,
 )
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, KEYS, NO_VALUE, TOO_FEW, Arrays
+from surrogate.learning.surrogate import (
+    FEWEST_SYSTEMS,
+    KEYS,
+    NO_VALUE,
+    TOO_FEW,
+    Arrays,
+    with_features,
+)
 from surrogate.learning.training import (
     DEFAULT_ROWS,
     KnownRatings,
@@ -258,7 +265,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
     def answer_similarities(self, X: pd.DataFrame) -> pd.DataFrame | None:
         """Compare mean vectors of answers, less the training systems' mean, by their cosine."""
         tables = []
-        for language, rows in X.groupby("language"):
+        for language, rows in with_features(X, self).groupby("language"):
             profiles = self.profiles_.get(str(language))
             if profiles is None or profiles.texts is None:
                 continue
@@ -300,12 +307,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def _items_of(self, X: pd.DataFrame) -> _Items | None:
         """Return the systems of a table as kernels see them; None where nothing can be rated."""
-        absent = [name for name in self.features_ if name not in X]
-        if absent:
-            raise UsageError(f"the feature table lacks {', '.join(absent)}; extract them first")
-        if X.empty:
-            raise UsageError("the feature table has no answer to rate")
-        rows = {str(language): own for language, own in X.groupby("language")}
+        table = with_features(X, self)
+        rows = {str(language): own for language, own in table.groupby("language")}
         profiles = {
             language: self.profiles_[language].of(own)
             for language, own in rows.items()

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import plain_records
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.pass_rates import (
+    RATE,
     TOTAL,
     call_counts,
     grouse_metaevaluations,
@@ -22,7 +23,9 @@ from surrogate.metaevaluation.grouse.pass_rates import (
 from surrogate.metaevaluation.grouse.pipeline import Score, score_answers
 from surrogate.metaevaluation.grouse.reading import builtin_tests, read_unit_tests
 from surrogate.metaevaluation.grouse.unit_tests import (
+    ACCEPTANCES,
     METRICS,
+    Acceptance,
     Metric,
     UnitTest,
     all_conditions,
@@ -43,6 +46,10 @@ from surrogate.metaevaluation.runner import LEXICAL, PYTHON, Evaluation, JudgeKi
 BUILTIN_DATASET = "grouse-builtin"
 
 _HEADINGS = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
+_DEFINED_FOR: dict[Acceptance, str] = {
+    "refusals": "answers that refuse, as in the paper",
+    "answerable": "answerable questions; the paper's totals are by another rule",
+}
 _TYPES = {"was_asked": bool, "was_called": bool}
 
 
@@ -61,11 +68,20 @@ class Grouse:
         tests: The tests; those that come with this project if left out.
         source: Their file; None for those of this project.
         prompts: How LLMs given by name are asked.
+        acceptance: Where positive acceptance is defined: for ``refusals``, as in figure 4 of the
+            paper, or for ``answerable`` questions; see ``unit_tests.acceptance``.
+
+    Raises:
+        UsageError: For an unknown acceptance.
     """
 
     tests: Sequence[UnitTest] = field(default_factory=builtin_tests)
     source: Path | None = None
     prompts: GrousePrompts = field(default_factory=GrousePrompts)
+    acceptance: Acceptance = "refusals"
+
+    def __post_init__(self) -> None:
+        checked_choice(self.acceptance, ACCEPTANCES, "acceptance")
 
     @classmethod
     def choose(
@@ -75,6 +91,7 @@ class Grouse:
         types: Sequence[str] = (),
         limit: int | None = None,
         reply_form: str = "json_schema",
+        acceptance: Acceptance = "refusals",
     ) -> Grouse:
         """Read unit tests and choose from them.
 
@@ -84,14 +101,15 @@ class Grouse:
             types: Names or numbers of types; all if there are none.
             limit: Keep the first so many of each language and type.
             reply_form: How far a server holds LLMs to the form of the reply.
+            acceptance: Where positive acceptance is defined.
 
         Raises:
-            UsageError: If there is no such file, language, type or form.
+            UsageError: If there is no such file, language, type, form or acceptance.
             DataError: If the file is faulty.
         """
         tests = builtin_tests(languages) if path is None else read_unit_tests(path)
         chosen = choose_tests(tests, languages, [type_name(name) for name in types], limit)
-        return cls(chosen, path, GrousePrompts(reply_form))
+        return cls(chosen, path, GrousePrompts(reply_form), acceptance)
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:
@@ -106,11 +124,11 @@ class Grouse:
         """Let a judge score the answers of all tests, and check the scores."""
         if not self.tests:
             raise UsageError("there is no unit test; give one at least")
-        scored = score_answers([test.sample for test in self.tests], judge)
+        scored = score_answers([test.sample for test in self.tests], judge, self.acceptance)
         rows = [
             row
             for test, scores in zip(self.tests, scored, strict=True)
-            for row in _test_rows(test, scores)
+            for row in _test_rows(test, scores, self.acceptance)
         ]
         columns = {
             name: pd.Series([row[name] for row in rows], dtype=_TYPES.get(name, object))
@@ -125,6 +143,7 @@ class Grouse:
         content = {
             "source": None if self.source is None else str(self.source),
             "tests": len(self.tests),
+            "acceptance": self.acceptance,
             "pass_rates": plain_records(rates),
             "matrix": plain_records(matrix),
             "calls": plain_records(calls),
@@ -139,6 +158,7 @@ class Grouse:
                 of_judge.set_index("metric"),
                 [
                     f"{len(self.tests)} {source}",
+                    f"Positive acceptance is defined for {_DEFINED_FOR[self.acceptance]}",
                     f"Prompts and settings: {key[1]}",
                     *_notes(key[0], counts[key].iloc[0], of_judge, verdicts[key]),
                 ],
@@ -146,12 +166,15 @@ class Grouse:
             for key, of_judge in judges_of(rates).items()
         ]
         dataset = BUILTIN_DATASET if self.source is None else f"grouse:{self.source.stem}"
-        entries = grouse_metaevaluations(scores, dataset)
+        metric = RATE if self.acceptance == "refusals" else f"{RATE}_{self.acceptance}"
+        entries = grouse_metaevaluations(scores, dataset, metric)
         return Report(content, tables, entries, evaluation.usages)
 
 
-def _test_rows(test: UnitTest, scores: Mapping[Metric, Score]) -> Iterator[dict[str, Any]]:
-    conditions = all_conditions(test.conditions)
+def _test_rows(
+    test: UnitTest, scores: Mapping[Metric, Score], acceptance: Acceptance
+) -> Iterator[dict[str, Any]]:
+    conditions = all_conditions(test.conditions, acceptance)
     for metric in METRICS:
         score, condition = scores[metric], conditions[metric]
         passed = score.failure is None and condition.holds(score.value)

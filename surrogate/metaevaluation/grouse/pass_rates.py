@@ -12,6 +12,7 @@ from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, METRICS
 from surrogate.metaevaluation.report import BY_JUDGE, judges_of, metaevaluations
 
 TOTAL = "total"
+RATE = "pass_rate"
 RATE_COLUMNS = [
     *("judge", "prompt", "metric", "passed", "tests", "pass_rate", "standard_error"),
     *("failures", "not_asked", "reason"),
@@ -78,12 +79,15 @@ def call_counts(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=CALL_COLUMNS)
 
 
-def grouse_metaevaluations(scores: pd.DataFrame, dataset: str) -> list[MetaEvaluation]:
+def grouse_metaevaluations(
+    scores: pd.DataFrame, dataset: str, metric: str = RATE
+) -> list[MetaEvaluation]:
     """Sum up scores for an arena's ``metaevaluation.json``.
 
     Args:
         scores: Verdicts, see ``Grouse``.
         dataset: Name of the tests.
+        metric: Name of the pass rate.
 
     Returns:
         One entry a judge; those without a pass rate or a standard error, and tests in no known
@@ -96,7 +100,7 @@ def grouse_metaevaluations(scores: pd.DataFrame, dataset: str) -> list[MetaEvalu
         if languages:
             rate = _rate(of_judge)
             row = {"judge": judge, "prompt": prompt, "value": rate["pass_rate"], "n": rate["tests"]}
-            entries += metaevaluations([rate | row], dataset, "pass_rate", languages)
+            entries += metaevaluations([rate | row], dataset, metric, languages)
     return entries
 
 

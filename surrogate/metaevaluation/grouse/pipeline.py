@@ -11,6 +11,7 @@ from surrogate.metaevaluation.grouse.judges import ScoringTask
 from surrogate.metaevaluation.grouse.unit_tests import (
     JUDGED_METRICS,
     SCALES,
+    Acceptance,
     AnswerSample,
     JudgedMetric,
     Metric,
@@ -58,13 +59,20 @@ _JUDGED_NULL: MappingProxyType[JudgedMetric, str] = MappingProxyType(
 
 
 def score_answers(
-    samples: Sequence[AnswerSample], judge: Judge[ScoringTask]
+    samples: Sequence[AnswerSample],
+    judge: Judge[ScoringTask],
+    defined_for: Acceptance = "refusals",
 ) -> list[dict[Metric, Score]]:
     """Score answers by all six metrics, with at most four calls each.
 
     Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
     null; faithfulness only where the answer gives any information, that is, where relevancy or
     usefulness is not null. The other two metrics follow from relevancy and completeness.
+
+    Args:
+        samples: Answers to score.
+        judge: Who scores.
+        defined_for: Where positive acceptance is defined; see ``acceptance``.
 
     Returns:
         Scores of each answer by ``METRICS``, in the order of the answers.
@@ -86,8 +94,8 @@ def score_answers(
         for of_answer, score in zip(scores, known, strict=True):
             of_answer[metric] = next(called) if score is None else score
     for of_answer in scores:
-        of_answer["positive_acceptance"] = _derived(of_answer, 0, NO_ANSWER_THERE)
-        of_answer["negative_rejection"] = _derived(of_answer, 1, ANSWER_THERE)
+        derived = _derived(of_answer, defined_for)
+        of_answer["positive_acceptance"], of_answer["negative_rejection"] = derived
     return scores
 
 
@@ -126,12 +134,22 @@ def _faithfulness(scores: Scores) -> Score | None:
     return None
 
 
-def _derived(scores: Scores, which: int, null_reason: str) -> Score:
+_UNACCEPTED: MappingProxyType[Acceptance, str] = MappingProxyType(
+    {"refusals": ANSWER_RESPONDS, "answerable": NO_ANSWER_THERE}
+)
+"""Why positive acceptance is null, where it is."""
+
+
+def _derived(scores: Scores, defined_for: Acceptance) -> tuple[Score, Score]:
     blocked = _blocked(scores, "answer_relevancy", "completeness")
     if blocked is not None:
-        return blocked
-    value = acceptance(scores["answer_relevancy"].value, scores["completeness"].value)[which]
-    return Score(value, null_reason if value is None else None)
+        return blocked, blocked
+    judged = (scores["answer_relevancy"].value, scores["completeness"].value)
+    accepted, rejected = acceptance(*judged, defined_for)
+    return (
+        Score(accepted, _UNACCEPTED[defined_for] if accepted is None else None),
+        Score(rejected, ANSWER_THERE if rejected is None else None),
+    )
 
 
 def _blocked(scores: Scores, *needed: JudgedMetric) -> Score | None:

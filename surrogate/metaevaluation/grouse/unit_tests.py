@@ -101,25 +101,39 @@ SCALES: MappingProxyType[Metric, tuple[int, ...]] = MappingProxyType(
 """The scores of each metric, beside null."""
 
 
-def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
-    """Derive positive acceptance and negative rejection (sections 4.1 and 4.4).
+Acceptance = Literal["refusals", "answerable"]
+"""Where positive acceptance is defined: for answers that refuse, or for answerable questions."""
+ACCEPTANCES: tuple[Acceptance, ...] = ("refusals", "answerable")
 
-    Relevancy is null where the answer says that nothing answers the question, completeness where
-    the references indeed hold no answer. Positive acceptance is defined for answerable questions,
-    negative rejection for the others; each is 1 where the answer saw which of the two it was.
-    These are the definitions of section 4.1. The authors' published evaluator differs: it gives a
-    right refusal 1 for both, and null for positive acceptance to every answer that responds.
+
+def acceptance(
+    relevancy: int | None, completeness: int | None, defined_for: Acceptance = "refusals"
+) -> tuple[int | None, int | None]:
+    """Derive positive acceptance and negative rejection from the other scores.
+
+    Relevancy is null where the answer refuses: it says that nothing answers the question;
+    completeness where the references indeed hold no answer. Negative rejection is defined where
+    they hold none, and is 1 where the answer refuses.
 
     Args:
         relevancy: Score for answer relevancy, None for null.
         completeness: Score for completeness, None for null.
+        defined_for: ``refusals``: positive acceptance is defined where the answer refuses, and
+            is 1 where it is right to. ``answerable``: it is defined where the references hold an
+            answer, and is 1 where the answer responds, so that it and negative rejection exclude
+            each other.
 
     Returns:
         Positive acceptance and negative rejection, None for null.
+
+    Source: ``refusals`` is figure 4 of Muller et al., 2024 and the authors' evaluator;
+    ``answerable`` is this project's reading of section 4.1.
     """
-    if completeness is None:
-        return None, int(relevancy is None)
-    return int(relevancy is not None), None
+    refuses, answerable = relevancy is None, completeness is not None
+    rejection = None if answerable else int(refuses)
+    if defined_for == "refusals":
+        return int(not answerable) if refuses else None, rejection
+    return int(not refuses) if answerable else None, rejection
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,11 +293,18 @@ def type_name(value: object) -> str:
     return _ALIASES.get(plain, text or UNTYPED)
 
 
-def all_conditions(judged: Mapping[JudgedMetric, Condition]) -> dict[Metric, Condition]:
-    """Add the conditions that the derived metrics must meet to those of the judged ones."""
+def all_conditions(
+    judged: Mapping[JudgedMetric, Condition], defined_for: Acceptance = "refusals"
+) -> dict[Metric, Condition]:
+    """Add the conditions that the derived metrics must meet to those of the judged ones.
+
+    Args:
+        judged: Conditions of the judged metrics.
+        defined_for: Where positive acceptance is defined; see ``acceptance``.
+    """
     relevancy = None if judged["answer_relevancy"].admits_null else 1
     completeness = None if judged["completeness"].admits_null else 1
-    accepted, rejected = acceptance(relevancy, completeness)
+    accepted, rejected = acceptance(relevancy, completeness, defined_for)
     conditions: dict[Metric, Condition] = {metric: judged[metric] for metric in JUDGED_METRICS}
     conditions["positive_acceptance"] = Condition.equal_to(accepted)
     conditions["negative_rejection"] = Condition.equal_to(rejected)

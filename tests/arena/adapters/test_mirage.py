@@ -28,7 +28,7 @@ FEATURES = [
     "nli_entailment",
     "nli_neutral",
     "reranker_score",
-    "llm_answer_overlap",
+    "llm_overlap",
     "llm_fluency",
 ]
 INSTRUCTION = "Instruction: Provide an answer to the question.\n\nPlease respond in English."

@@ -9,7 +9,8 @@ from judged_systems import better, build_arena, shown_answers
 
 from arena import MissingDependencyError, UsageError
 from arena.data.folder import as_rows, checked_arena
-from arena.judging import choose_pairs, dry_run_judge, judge_arena
+from arena.judging import choose_pairs, dry_run_judge, judge_arena, pairwise_prompt
+from arena.judging.pairs import SHOWS
 from arena.llm import Budget, Price
 from arena.rating.ratings import rate
 
@@ -185,6 +186,48 @@ def test_a_dry_run_asks_nothing(judge_at, store, serve):
     assert not server.asked
     judge_arena(arena, judge_at(server), choose_pairs(arena), store)
     assert dry_run_judge(arena, judge_at(server), choose_pairs(arena), store).calls == 0
+
+
+REASONED = "##Reason: the passage [p1] says so ##Answer: good, in 1990"
+
+
+def test_the_judge_sees_the_whole_output_by_default(serve, judge_at, store):
+    arena = build_arena({("q0", "good"): f" {REASONED}\n"}, questions=1, systems=("good", "fair"))
+    seen = []
+
+    def behave(prompt, _):
+        seen.append(sorted(shown_answers(prompt)))
+        return completion("[[C]]")
+
+    server, versions = serve(behave), []
+    for show in SHOWS:
+        judge = judge_at(server, prompt=pairwise_prompt(show=show))
+        judged = judge_arena(arena, judge, choose_pairs(arena, show=show), store)
+        versions += list(judged.judgments["prompt"])
+    assert seen == [[REASONED, "fair answer to q0"], ["fair answer to q0", "good, in 1990"]]
+    assert [version.partition("|")[2] for version in versions] == ["shows:output", ""]
+    default = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
+    assert default.summary.usage.from_store == 1
+    assert default.summary.prompt == versions[0]
+
+
+def test_a_dry_run_counts_the_tokens_of_what_is_shown(serve, judge_at):
+    arena = build_arena({("q0", "good"): f"##Reason: {'so ' * 800}##Answer: good"})
+    tokens = {}
+    for show in SHOWS:
+        judge = judge_at(serve(honest), prompt=pairwise_prompt(show=show))
+        tokens[show] = dry_run_judge(arena, judge, choose_pairs(arena, show=show)).tokens_in
+    reasons = 2 * 800  # words of reasoning: "good" stands in two pairs
+    assert 0.5 * reasons < tokens["output"] - tokens["answer"] < 2 * reasons
+
+
+def test_pairs_are_chosen_for_what_the_prompt_shows(serve, judge_at, store):
+    arena = build_arena()
+    judge = judge_at(serve(honest), prompt=pairwise_prompt(show="answer"))
+    with pytest.raises(UsageError, match=r"chosen with show='output'.*has show='answer'"):
+        judge_arena(arena, judge, choose_pairs(arena), store)
+    with pytest.raises(UsageError, match="give both the same"):
+        dry_run_judge(arena, judge, choose_pairs(arena))
 
 
 def test_verdicts_of_one_letter_have_a_probability(serve, judge_at, store):

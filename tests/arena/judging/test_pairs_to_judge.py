@@ -129,9 +129,15 @@ def test_both_orders_ask_every_pair_twice():
 
 def test_identical_answers_are_told_apart():
     same = {("q0", "good"): "##Reason: x\n##Answer: the same ", ("q0", "fair"): "the same"}
-    chosen = choose_pairs(build_arena(same), both_orders=True)
+    chosen = choose_pairs(build_arena(same), both_orders=True, show="answer")
     assert len(chosen.identical) == 2
     assert len(chosen.table) == 2 * 11
+    whole = choose_pairs(build_arena(same), both_orders=True)
+    assert len(whole.identical) == 0
+    assert set(pair_keys(whole.table)) == {
+        *pair_keys(chosen.table),
+        *pair_keys(chosen.identical),
+    }
 
 
 def test_pairs_of_another_judge_can_be_chosen():
@@ -164,6 +170,7 @@ def test_judged_pairs_are_left_out_in_either_order():
         ({"questions": 0}, "at least 1"),
         ({"pairs": 0}, "at least 1"),
         ({"languages": ["fi"]}, "no language 'fi' here; there is en"),
+        ({"show": "all"}, "unknown show 'all'; use one of output, answer"),
     ],
 )
 def test_what_cannot_be_chosen_is_said(options, message):

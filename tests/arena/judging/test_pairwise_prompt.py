@@ -117,7 +117,7 @@ def test_texts_are_trimmed_only_when_asked():
     assert asked.flags == (TRIMMED,)
     assert "x" * 10 + "…" in text_of(asked)
     assert "y" * 21 not in text_of(asked)
-    assert prompt.version.endswith("|answers:10|passages:20")
+    assert prompt.version.endswith("|shows:output|answers:10|passages:20")
     assert prompt.ask(compared("short", "short", passages=())).flags == ()
 
 
@@ -181,3 +181,5 @@ def test_what_is_no_template_file_is_refused(tmp_path):
         pairwise_prompt(verdict="stars")
     with pytest.raises(UsageError, match="cannot trim texts to 0"):
         pairwise_prompt(longest_answer=0)
+    with pytest.raises(UsageError, match="unknown show 'all'"):
+        pairwise_prompt(show="all")

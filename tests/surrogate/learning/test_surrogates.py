@@ -137,8 +137,9 @@ def test_a_system_without_values_has_no_rating_and_a_lost_feature_is_said(
     assert surrogate.predict(new)["rating"].isna().all()
     if name != "rank-pairwise":
         assert surrogate.left_out_["en"] == {"empty": "no training answer has a value"}
-    with pytest.raises(UsageError, match="the feature table lacks empty; extract them first"):
-        surrogate.predict(table)
+    pd.testing.assert_frame_equal(surrogate.predict(table), surrogate.predict(empty))
+    with pytest.raises(UsageError, match="the feature table lacks close; extract them first"):
+        surrogate.predict(empty.drop(columns="close"))
 
 
 def test_logits_do_not_depend_on_the_order_of_a_pair(data):

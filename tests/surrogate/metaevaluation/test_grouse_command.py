@@ -43,7 +43,7 @@ def module(tmp_path, monkeypatch):
 
 def test_the_builtin_tests_by_default():
     found = run_json("grouse", "--judge", "lexical", "--languages", "en,de", "--limit", 1)
-    assert (found["source"], found["tests"]) == (None, 32)
+    assert (found["source"], found["tests"], found["acceptance"]) == (None, 32, "refusals")
     assert {row["language"] for row in found["scores"]} == {"en", "de"}
     assert len(found["scores"]) == 32 * 6
     matrix = {(row["test_type"], row["metric"]): row for row in found["matrix"]}
@@ -98,6 +98,8 @@ def test_what_cannot_be_asked_is_refused(file, module, tmp_path):
             run("grouse", file, "--judge", spec, "--store", tmp_path / "s.sqlite")
     with pytest.raises(UsageError, match="unknown form of replies 'xml'; use one of json_schema"):
         run("grouse", file, "--judge", "lexical", "--replies", "xml")
+    with pytest.raises(UsageError, match="--acceptance is 'all'; use one of refusals, answerable"):
+        run("grouse", file, "--judge", "lexical", "--acceptance", "all")
     with pytest.raises(UsageError, match="no unit tests in sw; there are de, en, fr"):
         run("grouse", "--judge", "lexical", "--languages", "sw")
     with pytest.raises(UsageError, match="no unit test has the language en; there is none"):
@@ -151,5 +153,9 @@ def test_the_pass_rate_is_noted_in_the_arena(tmp_path):
     assert (entry.judge, entry.dataset, entry.metric) == ("lexical", "grouse-builtin", "pass_rate")
     assert entry.languages == ["en"]
     assert 0.5 < entry.value < 1
+    options = ["--limit", 2, "--languages", "en", "--acceptance", "answerable"]
+    run("grouse", "--judge", "lexical", *options, "--arena", tmp_path)
+    metrics = [entry.metric for entry in read_metaevaluations(tmp_path)]
+    assert metrics == ["pass_rate", "pass_rate_answerable"]
     with pytest.raises(UsageError, match="nowhere"):
         run("grouse", "--judge", "lexical", "--limit", 1, "--arena", tmp_path / "nowhere")

@@ -183,7 +183,7 @@ def test_an_llm_takes_the_pipeline(serve, llm_at):
     scores = score_answers([answer("No document answers. But …")], judge)[0]
     assert {name: score.value for name, score in scores.items()} == {
         **said,
-        "positive_acceptance": None,
+        "positive_acceptance": 1,
         "negative_rejection": 1,
     }
     assert [metric_of(body) for body in server.bodies] == list(JUDGED_METRICS)

@@ -55,36 +55,59 @@ def test_what_is_no_condition(text):
 
 @pytest.mark.parametrize(
     ("relevancy", "completeness", "expected"),
-    [(5, 5, (1, None)), (None, 1, (0, None)), (1, None, (None, 0)), (None, None, (None, 1))],
+    [(5, 5, (None, None)), (None, 5, (0, None)), (5, None, (None, 0)), (None, None, (1, 1))],
 )
-def test_positive_acceptance_and_negative_rejection_exclude_each_other(
+def test_positive_acceptance_and_negative_rejection_are_the_authors(
     relevancy, completeness, expected
 ):
     assert acceptance(relevancy, completeness) == expected
 
 
-def test_the_types_are_those_of_figure_4():
-    marks = {
-        each.number: " ".join(str(each.conditions[name]) for name in JUDGED_METRICS)
-        for each in TEST_TYPES
-    }
-    assert list(marks) == list(range(1, 17))
-    assert {marks[number] for number in (1, 4, 6)} == {"==5 ==5 ==None ==1"}
-    assert {marks[number] for number in (2, 5)} == {"==None ==None ==None ==None"}
-    assert {marks[number] for number in (3, 7)} == {"==None ==None ==1 ==1"}
-    assert {marks[number] for number in (14, 15, 16)} == {"==5 ==5 ==None ==0"}
-    assert marks[8] == "<5 ==5 ==None ==1"
-    assert marks[9] == "==1 ==None ==None ==1"
-    assert marks[10] == "==5 <5 ==None ==1"
-    assert marks[11] == "==None ==1 ==None ==None"
-    assert marks[12] == "==None ==1 ==1 ==1"
-    assert marks[13] == "==None ==None ==0 ==1"
+@pytest.mark.parametrize(
+    ("relevancy", "completeness", "expected"),
+    [(5, 5, (1, None)), (None, 1, (0, None)), (1, None, (None, 0)), (None, None, (None, 1))],
+)
+def test_of_answerable_questions_the_two_exclude_each_other(relevancy, completeness, expected):
+    assert acceptance(relevancy, completeness, "answerable") == expected
 
 
-def test_the_derived_conditions_follow():
+FIGURE_4 = {
+    1: "5 5 / 1 / /",
+    2: "/ / / / 1 1",
+    3: "/ / 1 1 1 1",
+    4: "5 5 / 1 / /",
+    5: "/ / / / 1 1",
+    6: "5 5 / 1 / /",
+    7: "/ / 1 1 1 1",
+    8: "<5 5 / 1 / /",
+    9: "1 / / 1 / 0",
+    10: "5 <5 / 1 / /",
+    11: "/ 1 / / 0 /",
+    12: "/ 1 1 1 0 /",
+    13: "/ / 0 1 1 1",
+    14: "5 5 / 0 / /",
+    15: "5 5 / 0 / /",
+    16: "5 5 / 0 / /",
+}
+"""Expected scores of a test type by ``METRICS``, a slash for null."""
+
+
+@pytest.mark.parametrize("kind", TEST_TYPES, ids=lambda kind: kind.name)
+def test_all_conditions_are_those_of_figure_4(kind):
+    conditions = all_conditions(kind.conditions)
+    assert list(conditions) == list(METRICS)
+    written = [str(condition).removeprefix("==") for condition in conditions.values()]
+    assert " ".join(written).replace("None", "/") == FIGURE_4[kind.number]
+
+
+def test_there_are_16_types():
+    assert [kind.number for kind in TEST_TYPES] == list(FIGURE_4)
+
+
+def test_the_derived_conditions_of_answerable_questions():
     derived = {
         each.number: tuple(
-            str(all_conditions(each.conditions)[name])
+            str(all_conditions(each.conditions, "answerable")[name])
             for name in ("positive_acceptance", "negative_rejection")
         )
         for each in TEST_TYPES
@@ -126,7 +149,7 @@ def test_an_answer_takes_three_calls():
         "completeness": 4,
         "usefulness": None,
         "faithfulness": 0,
-        "positive_acceptance": 1,
+        "positive_acceptance": None,
         "negative_rejection": None,
     }
     assert scores["usefulness"].null_reason == "the answer responds to the question"
@@ -140,6 +163,8 @@ def test_a_plain_refusal_takes_three_calls_too_and_faithfulness_follows():
     assert (scores["faithfulness"].value, scores["faithfulness"].was_called) == (None, False)
     assert scores["faithfulness"].null_reason == "the answer gives no information"
     assert scores["negative_rejection"].value == 1
+    assert scores["positive_acceptance"].value == 1
+    scores = score_answers([answer()], judge, "answerable")[0]
     assert scores["positive_acceptance"].null_reason == "the references hold no answer"
 
 
@@ -163,8 +188,9 @@ def test_metrics_are_defined_where_figure_2_says(said):
         assert scores["usefulness"].was_called != responds
         informs = responds or marks["usefulness"] is not None
         assert scores["faithfulness"].was_called == informs
-        defined = [scores[name].value is None for name in METRICS[-2:]]
-        assert sorted(defined) == [False, True]
+        accepted, rejected = (scores[name].value for name in METRICS[-2:])
+        assert (accepted is None) == responds
+        assert (rejected is None) == (marks["completeness"] is not None)
 
 
 def test_what_depends_on_a_failure_fails_with_it():

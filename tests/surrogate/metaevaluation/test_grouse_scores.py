@@ -18,7 +18,7 @@ from surrogate.metaevaluation.grouse.pass_rates import (
     pass_rates,
     type_matrix,
 )
-from surrogate.metaevaluation.grouse.unit_tests import METRICS, TEST_TYPES
+from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES, METRICS, TEST_TYPES
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict
 from surrogate.metaevaluation.runner import evaluate_judges
 
@@ -61,6 +61,22 @@ def test_a_right_judge_passes_all():
     assert (entry.dataset, entry.metric) == ("mine", "pass_rate")
     assert (entry.value, entry.standard_error) == (1, 0)
     assert (entry.n, entry.languages, entry.failures) == (192, ["en"], 0)
+
+
+def test_a_judge_that_finds_an_answer_everywhere_is_accepted_where_the_answer_responds():
+    judge = FunctionJudge("f", lambda metric, *_: 1 if metric == "faithfulness" else 5)
+    passed = {}
+    for rule in ACCEPTANCES:
+        verdicts = evaluate_judges(Grouse(all_types_of("Why?"), acceptance=rule), [judge]).verdicts
+        counts = pass_rates(verdicts).set_index("metric")["passed"]
+        passed[rule] = (counts["positive_acceptance"], counts["negative_rejection"])
+    # Types 1, 4, 6, 8 to 10 and 14 to 16 respond; without 9, with 11 and 12: answerable.
+    assert passed == {"refusals": (9, 10), "answerable": (8, 10)}
+
+
+def test_an_unknown_acceptance_is_refused():
+    with pytest.raises(UsageError, match="unknown acceptance 'all'; use one of refusals"):
+        Grouse(acceptance="all")
 
 
 def test_calls_made_and_saved():

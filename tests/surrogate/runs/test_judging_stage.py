@@ -44,7 +44,7 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     assert states(steps) == {"a/judging": "made", "a/features": "made", "a/board": "made"}
     assert sum(server.asked.values()) == 20
     (reason,) = check(boards, boards.out).steps[0].reasons
-    assert reason == "pairs without a verdict: 12 over_budget"
+    assert reason == "pairs without a verdict: 13 over_budget"
     boards = configure(judging(server))
     assert states(make(boards))["a/board"] == "made"
     assert set(server.asked.values()) == {1}
@@ -61,9 +61,17 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     assert sum(server.asked.values()) == calls
 
 
+def test_what_the_judge_sees_belongs_to_the_step(configure, make, states, server):
+    make(configure(judging(server)))
+    calls = sum(server.asked.values())
+    assert states(make(configure(judging(server, 'show = "answer"'))))["a/judging"] == "made"
+    assert all("##Reason" not in body["messages"][0]["content"] for body in server.bodies[calls:])
+    assert len(server.bodies) > calls
+
+
 def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make, server):
     boards = configure(judging(server))
     server.behave = lambda *_: completion("I do not know.")
     steps = make(boards)
-    assert steps["a/judging"].error == "no pair that was asked got a verdict: 34 unparsable"
+    assert steps["a/judging"].error == "no pair that was asked got a verdict: 35 unparsable"
     assert steps["a/board"].state == "skipped"

@@ -1,0 +1,142 @@
+"""A board from MIRAGE-Bench's published features, and a new model placed on it, by commands."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena import UsageError, write_arena
+from arena.adapters import MirageFiles, read_mirage
+from arena.data.rows import write_rows
+from surrogate import Board, place_systems, rank_systems
+
+NEW = "newcomer"
+PUBLISHED = {
+    "answer_bleu": "bleu",
+    "reranker_score": "reranker_score",
+    "fluency_score": "llm_fluency",
+}
+WINNERS = {"a": "A", "b": "B", "tie": "Tie"}
+
+
+def write_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def prompt_of(row):
+    contexts = "\n".join(f"[{item['passage_id']}] {item['text']}" for item in row.passages)
+    ids = {kind: [] for kind in (0, 1)}
+    for item in row.passages:
+        ids[min(item["relevance"], 1)].append(item["passage_id"])
+    text = f"Question: {row.query}\n\nContexts:\n{contexts}\n\nInstruction: Answer."
+    named = {"positive_ids": ids[1], "negative_ids": ids[0]}
+    return {"query_id": row.query_id, "prompt": text, **named}
+
+
+def outputs_of(rows, quality):
+    """One row a question; scores but for support, which is null, and overlap, which is absent."""
+    random = np.random.default_rng(0)
+    for query_id, own in rows.groupby("query_id"):
+        scores = {
+            name: {system: quality[system] + 0.1 * random.normal() for system in own["system"]}
+            for name in PUBLISHED
+        }
+        yield {
+            "query_id": query_id,
+            "outputs": [{"model": row.system, "output": row.answer} for row in own.itertuples()],
+            **scores,
+            "support_entailment": dict.fromkeys(own["system"]),
+        }
+
+
+@pytest.fixture(scope="module")
+def files(tiny_arena, simulation, tmp_path_factory):
+    """Arena, answers and tables of features, all of them read from files as published."""
+    folder = tmp_path_factory.mktemp("published")
+    truth = simulation.truth[simulation.truth["language"] == "en"]
+    quality = dict(zip(truth["system"], truth["quality"], strict=True))
+    best = max(tiny_arena.info.systems, key=quality.get)
+    copy = tiny_arena.answers[tiny_arena.answers["system"] == best].assign(system=NEW)
+    prompts = write_jsonl(folder / "prompts.jsonl", map(prompt_of, tiny_arena.queries.itertuples()))
+    pairs = [
+        {"query_id": row.query_id, "judge": row.judge, "verdict": WINNERS[row.winner]}
+        | {"model_A": row.system_a, "model_B": row.system_b}
+        for row in tiny_arena.judgments.itertuples()
+    ]
+    judgments = write_jsonl(folder / "pairs.jsonl", pairs)
+    read = {}
+    for name, rows in (("known", tiny_arena.answers), ("new", copy)):
+        scored = outputs_of(rows, quality | {NEW: quality[best] + 0.05})
+        outputs = write_jsonl(folder / f"{name}.jsonl", scored)
+        given = MirageFiles(prompts, outputs, judgments if name == "known" else None)
+        read[name] = read_mirage({"en": given})
+        write_rows(read[name].features, folder / f"{name}.parquet")
+    write_arena(read["known"].arena, folder / "arena")
+    write_rows(read["new"].arena.answers, folder / "answers.jsonl")
+    return folder
+
+
+@pytest.fixture(scope="module", params=["gaussian-process", "random-forest"])
+def board(request, run, files):
+    out = files / request.param
+    options = ["--surrogate", request.param, "--holdout", "none", "--tournaments", 3]
+    table = files / "known.parquet"
+    options += ["--feature-table", table, "--jobs", 1, "--no-site"]
+    assert run("board", files / "arena", "--out", out, *options) == 0
+    return out
+
+
+def test_a_new_model_is_placed_by_its_published_features(run, board, files, capsys):
+    table = files / "new.parquet"
+    asked = ["rank", files / "answers.jsonl", "--board", board, "--feature-table", table, "--json"]
+    capsys.readouterr()
+    assert run(*asked) == 0
+    printed = json.loads(capsys.readouterr().out)
+    (new,) = printed["new"]
+    assert (new["system"], new["coverage"]) == (NEW, 1.0)
+    assert new["rank"] <= 2
+    assert "llm_fluency" in {entry["feature"] for entry in new["attributions"]}
+    published = Board.load(board)
+    left_out = published.summary.languages["en"].skipped.features_left_out
+    assert {"llm_overlap", "nli_entailment", "nli_neutral"} <= set(left_out)
+    answers = pd.read_json(files / "answers.jsonl", lines=True, dtype=False)
+    features = pd.read_parquet(table)
+    placed = published.rank(answers, feature_table=features).new
+    assert placed["rating"].tolist() == pytest.approx([new["rating"]])
+
+
+def test_what_no_training_answer_had_is_not_demanded(board, files):
+    features = pd.read_parquet(files / "new.parquet")
+    few = features[["language", "system", "query_id", *PUBLISHED.values()]].assign(answer="")
+    published = Board.load(board)
+    queries = pd.DataFrame({"language": "en", "query_id": few["query_id"]})
+    whole = place_systems(published, features.assign(answer=""), queries).new
+    pd.testing.assert_frame_equal(place_systems(published, few, queries).new, whole)
+
+
+def test_advice_takes_published_features_too(run, board, files, capsys):
+    table = files / "new.parquet"
+    asked = ["advise", files / "answers.jsonl", "--board", board, "--feature-table", table]
+    assert run(*asked, "--json") == 0
+    capsys.readouterr()
+
+
+def test_a_table_that_lacks_answers_or_features_is_refused(run, board, files, tmp_path, capsys):
+    features = pd.read_parquet(files / "new.parquet")
+    asked = ["rank", files / "answers.jsonl", "--board", board, "--feature-table"]
+    for part, message in (
+        (features.iloc[1:], f"no row of 1 of {len(features)} answers (first: en, {NEW},"),
+        (features.drop(columns=["bleu"]), "the feature table lacks bleu; extract them first"),
+    ):
+        part.to_parquet(tmp_path / "part.parquet")
+        assert run(*asked, tmp_path / "part.parquet") == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_features_of_others_are_asked_for_as_a_table(build_quickly, quick_features, small_arena):
+    table = quick_features.assign(own=quick_features["answer_length"])
+    made = build_quickly(small_arena, feature_table=table)
+    with pytest.raises(UsageError, match=r"\(--feature-table\): no feature is named 'own'"):
+        rank_systems(made, small_arena.answers.head(2).assign(system=NEW), small_arena)
