@@ -1,11 +1,14 @@
-"""How well surrogates of all kinds rank unseen systems, by feature sets on one arena, same folds.
+"""How well surrogates rank unseen systems: a table of surrogates over arenas.
 
-    python benchmarks/surrogates.py ARENA [--surrogates S1,S2] [--feature-sets crude,default]
-        [--repeats 5] [--tournaments 50] [--jobs -1] [--feature-cache FOLDER] [--json FILE]
+    python benchmarks/surrogates.py ARENA... --out FILE [--surrogates S1,S2] [--report]
+        [--judge ARENA=JUDGE] [--feature-sets crude,default,deterministic] [--feature-cache FOLDER]
+        [--protocol leave-families-out] [--repeats 5] [--tournaments 50] [--seed 0] [--jobs 1]
 
-Prints Kendall tau of unseen systems (leave-systems-out, five folds a repeat; macro over languages)
-with its 95% interval over systems, the paired difference from the crude features, and, as the
-limit of what can be expected, how far two halves of the questions agree on the ranking.
+Each result is a line of FILE; what FILE has of the same settings and version is not measured
+again, so that a run that was killed goes on. Last comes the table: Kendall tau of unseen systems
+(mean over languages, 95% interval over systems), and how far two halves of an arena's questions
+agree on its ranking. For surrogates with standard errors it is followed by the share of the
+arena's ratings inside their intervals. ``--report`` prints what FILE has.
 """
 
 from __future__ import annotations
@@ -14,159 +17,198 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 sys.path.append(str(Path(__file__).parent))
 
 from crude_features import CRUDE_FEATURES  # noqa: E402
+from reliability import SHARES, SPLITS, coverage, split_half  # noqa: E402
 
 from arena import Arena, read_arena  # noqa: E402
-from arena.data.seeds import generator  # noqa: E402
-from arena.rating.battles import Battles  # noqa: E402
-from arena.rating.bradley_terry import DEFAULT_RIDGE  # noqa: E402
-from arena.rating.tournaments import fit_coefficients  # noqa: E402
-from arena.statistics.bootstrap import percentile_interval  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
-from features import Feature, extract, parse_features  # noqa: E402
-from surrogate.validation import TournamentSettings, Validation, validate  # noqa: E402
-from surrogate.validation.scores import MACRO, replicate_taus  # noqa: E402
+from arena.data.errors import ArenaError  # noqa: E402
+from arena.data.version import __version__  # noqa: E402
+from features import extract  # noqa: E402
+from surrogate.learning.languages import TournamentSettings  # noqa: E402
+from surrogate.learning.names import SURROGATE_NAMES  # noqa: E402
+from surrogate.validation import validate  # noqa: E402
 from surrogate.validation.study import study_data  # noqa: E402
 
-Floats = npt.NDArray[np.float64]
+Line = dict[str, Any]
 
 CRUDE = "crude"
-FEATURE_SETS = (CRUDE, "default", "deterministic", "grounding")
-SURROGATES = (
-    *("random-forest", "extra-trees", "xgboost", "ridge", "relative-ridge", "pairwise-logistic"),
-    *("linear", "mlp", "svr", "rank-pairwise"),
-)
-HALVES = 200
+HALVES = "half of the questions"
+ARENA_KEY = ("arena", "judge", "surrogate", "features", "protocol")
+KEY = (*ARENA_KEY, "repeats", "tournaments", "seed", "version")
 
 
 def main() -> None:
     options = read_options()
-    arena = read_arena(options.arena)
-    settings = TournamentSettings(tournaments=options.tournaments, seed=options.seed)
-    tables = {
-        name: measured(arena, name, options.feature_cache, options.jobs)
-        for name in options.feature_sets.split(",")
-    }
-    rows = []
-    for surrogate in options.surrogates.split(","):
-        done = {}
-        for name, table in tables.items():
-            started = time.perf_counter()
-            done[name] = validate(
-                arena,
-                "leave-systems-out",
-                surrogate,
-                judge=options.judge,
-                feature_table=table,
-                repeats=options.repeats,
-                tournaments=settings,
-                n_jobs=options.jobs,
-            )
-            crude = done.get(CRUDE)
-            rows.append(row(surrogate, name, done[name], crude, options.seed, started))
-            print(shown(rows[-1]), flush=True)
-    halves = split_half(arena, tables, options.judge, settings)
-    for language, (tau, low, high) in halves.items():
-        print(f"split-half of the questions, {language}: tau {tau:.3f} [{low:.3f}, {high:.3f}]")
-    if options.json is not None:
-        content = {"arena": arena.info.name, "rows": rows, "split_half": halves}
-        options.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if not options.report:
+        for folder in options.arenas:
+            measure_arena(folder, options)
+    names = [folder.name for folder in options.arenas]
+    lines = [line for line in read_lines(options.out) if line["arena"] in names or not names]
+    print(report(lines))
 
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("arena", type=Path)
-    parser.add_argument("--judge")
-    parser.add_argument("--surrogates", default=",".join(SURROGATES))
-    parser.add_argument("--feature-sets", default=",".join(FEATURE_SETS))
+    parser.add_argument("arenas", type=Path, nargs="*", help="arena folders")
+    parser.add_argument("--out", type=Path, required=True, help="JSON Lines, one a result")
+    parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
+    parser.add_argument("--surrogates", default=",".join(SURROGATE_NAMES))
+    parser.add_argument("--feature-sets", default="default")
+    parser.add_argument("--feature-cache", type=Path)
+    parser.add_argument("--protocol", default="leave-systems-out")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--tournaments", type=int, default=50)
-    parser.add_argument("--jobs", type=int, default=-1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--feature-cache", type=Path)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="measure nothing")
     return parser.parse_args()
 
 
-def measured(arena: Arena, name: str, cache: Path | None, jobs: int) -> pd.DataFrame:
-    """Measure a feature set; crude features are of no module that workers can import."""
-    chosen: Sequence[Feature] = CRUDE_FEATURES if name == CRUDE else parse_features(name)
-    started = time.perf_counter()
-    table = extract(arena, chosen, n_jobs=1 if name == CRUDE else jobs, cache=cache)
-    print(f"{name}: {len(chosen)} features in {time.perf_counter() - started:.1f} s", flush=True)
-    return table
+def read_lines(path: Path) -> list[Line]:
+    """Read the results; a line that was cut off by a kill is measured again."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
 
 
-def row(
-    surrogate: str, name: str, done: Validation, crude: Validation | None, seed: int, started: float
-) -> dict[str, object]:
-    """Return one line of the table; the difference is paired over the same resamples."""
-    found = done.scores
-    against: tuple[float | None, float | None, float | None] = (None, None, None)
-    if crude is not None and crude is not done:
-        replicates = [replicate_taus(item.outcomes, seed)[MACRO] for item in (done, crude)]
-        low, high = percentile_interval(replicates[0] - replicates[1])
-        against = (found.tau - crude.scores.tau, low, high)
-    return {
-        "surrogate": surrogate,
-        "features": name,
-        "tau": found.tau,
-        "low": found.tau_low,
-        "high": found.tau_high,
-        "difference": against[0],
-        "difference_low": against[1],
-        "difference_high": against[2],
-        "pairwise_accuracy": found.pairwise_accuracy,
-        "systems": found.n_systems,
-        "seconds": time.perf_counter() - started,
+def measure_arena(folder: Path, options: argparse.Namespace) -> None:
+    """Validate each surrogate on each feature set; append what is new to the file."""
+    arena = read_arena(folder)
+    judge = dict(item.split("=", 1) for item in options.judge).get(folder.name)
+    if judge is None and len(arena.judges) != 1:
+        sys.exit(f"{folder.name}: --judge {folder.name}=JUDGE, of {', '.join(arena.judges)}")
+    done = {identity(line) for line in read_lines(options.out)}
+
+    @cache
+    def table(features: str) -> pd.DataFrame:
+        if features == CRUDE:  # of no module that workers can import
+            return extract(arena, CRUDE_FEATURES)
+        return extract(arena, features, n_jobs=options.jobs, cache=options.feature_cache)
+
+    for features in options.feature_sets.split(","):
+        for surrogate in (HALVES, *options.surrogates.split(",")):
+            line = settings_of(options, features, surrogate)
+            line |= {"arena": folder.name, "judge": judge or arena.judges[0]}
+            if identity(line) in done:
+                continue
+            started = time.perf_counter()
+            try:
+                line |= measured(arena, table(features), line, options.jobs)
+            except ArenaError as error:
+                line["reason"] = str(error)
+            line["seconds"] = time.perf_counter() - started
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+            print(f"{folder.name} {surrogate} {features}: {cell(line)}", flush=True)
+
+
+def settings_of(options: argparse.Namespace, features: str, surrogate: str) -> Line:
+    """Return the settings of a result; halves of the questions know no features and no folds."""
+    line = {"surrogate": surrogate, "seed": options.seed, "version": __version__}
+    if surrogate == HALVES:
+        return {**line, "features": "", "protocol": "", "repeats": SPLITS, "tournaments": 1}
+    chosen = {name: getattr(options, name) for name in ("protocol", "repeats", "tournaments")}
+    return {**line, **chosen, "features": features}
+
+
+def identity(line: Line) -> tuple[object, ...]:
+    return tuple(line[name] for name in KEY)
+
+
+def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
+    """Return the scores of a surrogate, or of two halves of the questions."""
+    settings = TournamentSettings(tournaments=line["tournaments"], seed=line["seed"])
+    if line["surrogate"] == HALVES:
+        data = study_data(arena, judge=line["judge"], feature_table=table, tournaments=settings)
+        return split_half(data.languages, line["seed"])
+    found = validate(
+        *(arena, line["protocol"], line["surrogate"]),
+        judge=line["judge"],
+        feature_table=table,
+        repeats=line["repeats"],
+        tournaments=settings,
+        n_jobs=jobs,
+    )
+    reasons = dict.fromkeys(item.reason for item in found.per_language.values() if item.reason)
+    scores = found.scores.as_json() | {"reason": "; ".join(reasons) or None}
+    return scores | coverage(found.outcomes, line["seed"])
+
+
+def report(lines: Sequence[Line]) -> str:
+    """Return as Markdown tau by protocol and feature set, coverage, and why there is no result."""
+    kinds = dict.fromkeys((line["protocol"], line["features"]) for line in lines)
+    texts = []
+    for kind in kinds:
+        own = [line for line in lines if (line["protocol"], line["features"]) in (kind, ("", ""))]
+        if kind != ("", ""):
+            texts.append(f"{kind[0]}, features {kind[1]} (repeats × tournaments)\n\n{taus(own)}")
+    covered = [line for line in lines if line.get("normal_coverage") is not None]
+    head = ["arena", "surrogate", "protocol", "features", "repeats × tournaments"]
+    head += ["± 1.645 SE", "conformal 90%", "its half-width (SD)"]
+    rows = [
+        [
+            *(line["arena"], line["surrogate"], line["protocol"], line["features"]),
+            f"{line['repeats']} × {line['tournaments']}",
+            *[shown(line[name]) for name in SHARES],
+        ]
+        for line in covered
+    ]
+    reasons = [
+        f"{line['arena']}, {line['surrogate']}: {line['reason']}"
+        for line in lines
+        if line.get("reason")
+    ]
+    return "\n\n".join([*texts, markdown([head, *rows]), *reasons])
+
+
+def taus(lines: Sequence[Line]) -> str:
+    """Tau of surrogates over arenas, of several those of most repeats; the best in bold."""
+    ordered = sorted(lines, key=lambda line: (line["tournaments"], line["repeats"]))
+    cells = {(line["surrogate"], line["arena"]): line for line in ordered}
+    arenas = list(dict.fromkeys(line["arena"] for line in lines))
+    best = {
+        arena: best_tau(line for line in cells.values() if line["arena"] == arena)
+        for arena in arenas
     }
+    rows = [["surrogate", *arenas]]
+    for name in [*SURROGATE_NAMES, HALVES]:
+        own = [cells.get((name, arena), {"surrogate": name}) for arena in arenas]
+        if any("tau" in line for line in own):
+            pairs = zip(own, best.values(), strict=True)
+            rows.append([name, *[cell(line, highest) for line, highest in pairs]])
+    return markdown(rows)
 
 
-def shown(line: dict[str, object]) -> str:
-    text = (
-        f"{line['surrogate']:<22} {line['features']:<14} tau {line['tau']:.3f} "
-        f"[{line['low']:.3f}, {line['high']:.3f}]"
-    )
-    if line["difference"] is not None:
-        text += (
-            f"  over crude {line['difference']:+.3f} "
-            f"[{line['difference_low']:+.3f}, {line['difference_high']:+.3f}]"
-        )
-    return f"{text}  {line['seconds']:.0f} s"
+def best_tau(lines: Iterable[Line]) -> float | None:
+    rated = [line["tau"] for line in lines if line["surrogate"] != HALVES and "tau" in line]
+    return max((tau for tau in rated if tau is not None), default=None)
 
 
-def split_half(
-    arena: Arena, tables: dict[str, pd.DataFrame], judge: str | None, settings: TournamentSettings
-) -> dict[str, tuple[float, float, float]]:
-    """Kendall tau of the ratings of two random halves of the questions, with 95% of the splits."""
-    data = study_data(
-        arena, judge=judge, feature_table=next(iter(tables.values())), tournaments=settings
-    )
-    found = {}
-    for item in data.languages:
-        taus = half_taus(item.tournaments.battles, settings.seed)
-        found[item.language] = (float(np.nanmean(taus)), *percentile_interval(taus))
-    return found
+def cell(line: Line, best: float | None = None) -> str:
+    if line.get("tau") is None:
+        return "–"
+    tau = shown(line["tau"])
+    size = "" if line["surrogate"] == HALVES else f" {line['repeats']} × {line['tournaments']}"
+    found = f"**{tau}**" if line["tau"] == best else tau
+    return f"{found} [{shown(line['tau_low'])}, {shown(line['tau_high'])}]{size}"
 
 
-def half_taus(battles: Battles, seed: int) -> Floats:
-    random = generator(seed, "split half")
-    size = len(battles.questions)
-    first = np.array([random.permutation(size) < size // 2 for _ in range(HALVES)], dtype=float)
-    halves = []
-    for weights in (first, 1 - first):
-        halves.append(fit_coefficients(battles, weights, DEFAULT_RIDGE))
-    return np.array([kendall_tau(one, other) for one, other in zip(*halves, strict=True)])
+def shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([head, "|" + " --- |" * len(rows[0]), *body])
 
 
 if __name__ == "__main__":

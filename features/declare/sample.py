@@ -50,8 +50,8 @@ NO_CITATION = Missing("no citation")
 NO_FULL_STOPS = Missing("language without full stops")
 
 
-Part = Literal["output", "answer"]
-"""Part of what a system wrote: all of it, or only what follows ``##Answer:``."""
+Part = Literal["output", "answer", "reason"]
+"""Part of what a system wrote: all of it, what follows ``##Answer:``, or what ``##Reason:``."""
 
 Result = TypeVar("Result")
 
@@ -147,18 +147,19 @@ class Sample:
         return [word.casefold() for word in self.words]
 
     def part(self, part: Part) -> str:
-        """Return the whole output or the answer part, citations included."""
-        return self.parsed.output if part == "output" else self.parsed.text
+        """Return a part, citations included; empty where there is no such part."""
+        parsed = self.parsed
+        return {"output": parsed.output, "answer": parsed.text, "reason": parsed.reason or ""}[part]
 
     def citations(self, part: Part) -> Citations:
-        """Return what the output or its answer part cites."""
+        """Return what a part cites."""
         key = ("citations", self.question.language, self.question.query_id, self.part(part))
         return self.memo.get(
             key, lambda: cited_passages(self.part(part), self.question.passage_ids)
         )
 
     def statements(self, part: Part) -> tuple[Statement, ...]:
-        """Return the sentences of the output or its answer part, with what each cites.
+        """Return the sentences of a part, with what each cites.
 
         Raises:
             MissingDependencyError: See ``features.text.sentences.split_sentences``.

@@ -91,7 +91,7 @@ def _text(sample: Sample, part: ReadPart) -> str:
     """Return a part without citations."""
     if part == "answer":
         return sample.text
-    return strip_citations(sample.parsed.reason or "", sample.question.passage_ids)
+    return strip_citations(sample.part(part), sample.question.passage_ids)
 
 
 def _known(memo: Memo, identifier: str) -> _Known:

@@ -1,6 +1,8 @@
 """Ratings of an answer by an LLM, from 1 to 5.
 
-The answer is the part after ``##Answer:``, without citations. The model is one at an
+Overlap is that of the part after ``##Answer:``, without citations, with the reference answer.
+Fluency is that of the whole output, reason and citations included, as in MIRAGE-Bench (figure 12);
+``part=answer`` rates the answer as overlap sees it. The model is one at an
 OpenAI-compatible endpoint (see ``features.models.llm_scorer``). With ``score=integer``, the rating
 is the number that the model wrote; with ``score=expected``, it is the mean over 1 to 5, weighted
 by the probabilities that the model gave them, where the endpoint tells these.
@@ -20,6 +22,7 @@ from features.declare.sample import (
     NO_REFERENCE_ANSWER,
     NO_REFERENCE_SYSTEM,
     Missing,
+    Part,
     Sample,
     passage_texts,
 )
@@ -34,6 +37,7 @@ PACKAGES = ("openai", "aiohttp")
 
 _DIGITS = 6
 _SCORE = choice("score", "integer", "expected")
+_PART = choice("part", "output", "answer")
 
 
 def require_llm(**_: object) -> None:
@@ -59,13 +63,14 @@ def overlap_items(sample: Sample, score: str) -> tuple[Item, ...] | Missing:
     return (overlap_item(score, question.language, question.query, reference, sample.text),)
 
 
-def fluency_items(sample: Sample, score: str) -> tuple[Item, ...] | Missing:
-    """Return the answer, the question and the passages, if any."""
+def fluency_items(sample: Sample, score: str, part: Part) -> tuple[Item, ...] | Missing:
+    """Return the output or its answer, the question and the passages, if any."""
     question = sample.question
-    if not sample.text.strip():
+    text = sample.text if part == "answer" else sample.part(part)
+    if not text.strip():
         return EMPTY_ANSWER
     passages = passage_texts(question, question.passage_ids)
-    return (fluency_item(score, question.language, question.query, passages, sample.text),)
+    return (fluency_item(score, question.language, question.query, passages, text),)
 
 
 def llm_rating(_sample: Sample, scores: Scores, **_: object) -> Value:
@@ -87,11 +92,11 @@ LLM_OVERLAP = Feature(
 )
 LLM_FLUENCY = Feature(
     name="llm_fluency",
-    summary="An LLM's rating, 1 to 5, of the answer's fluency",
+    summary="An LLM's rating, 1 to 5, of the fluency of the whole output",
     source="MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
     needs=("answer", "passages", "LLM"),
     measurement=llm_rating,
-    parameters=(model(RATER), _SCORE),
+    parameters=(model(RATER), _SCORE, _PART),
     missing=(EMPTY_ANSWER, NO_RATING),
     requirement=require_llm,
     reading=Reading("llm", fluency_items),

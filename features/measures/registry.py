@@ -33,7 +33,7 @@ from features.measures.grounding import (
 from features.measures.language import ENGLISH, TARGET_LANGUAGE
 from features.measures.llm_rated import LLM_FEATURES
 from features.measures.overlap import BLEU_SCORE, CHRF, ROUGE_L
-from features.measures.ragas import RAGAS_CONTEXT_RELEVANCE, RAGAS_FAITHFULNESS, RAGAS_FEATURES
+from features.measures.ragas import RAGAS_FEATURES
 from features.measures.relevance import RELEVANCE_FEATURES, RERANKER_SCORE, SIMILARITY_FEATURES
 from features.measures.statement_support import (
     BEST_PASSAGE_CITED,
@@ -60,6 +60,14 @@ PAPER_WITHOUT_MODELS = (
     ROUGE_L,
 )
 """The features of MIRAGE-Bench, section 4.1, that need no model."""
+
+PAPER_FEATURES = (
+    *PAPER_WITHOUT_MODELS,
+    *(NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
+    *LLM_FEATURES,
+)
+"""The 11 features of MIRAGE-Bench, section 4.1: six without a model, three by models that read, and
+two by an LLM, which cost calls."""
 
 DEFAULT_FEATURES = (
     *PAPER_WITHOUT_MODELS,
@@ -101,16 +109,16 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
     {
         "default": DEFAULT_FEATURES,
         "deterministic": (*DETERMINISTIC_FEATURES, *_OF_THE_REASON),
-        "paper": (*PAPER_WITHOUT_MODELS, NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
+        "paper": PAPER_FEATURES,
         "grounding": GROUNDING_FEATURES,
         "fluency": FLUENCY_FEATURES,
-        "llm": (*LLM_FEATURES, RAGAS_FAITHFULNESS, RAGAS_CONTEXT_RELEVANCE),
+        "llm": LLM_FEATURES,
         "ragas": RAGAS_FEATURES,
         "all": (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *_OF_THE_REASON),
     }
 )
-"""Names that stand for several features; what costs calls to an LLM is in ``llm`` and ``ragas``
-alone, and what needs nothing but an LLM in ``llm``."""
+"""Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas`` and
+``paper`` alone."""
 
 
 _FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")

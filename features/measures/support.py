@@ -2,7 +2,8 @@
 
 A passage is read as its title and its text on lines of their own. Statements are the sentences of
 the whole output, as citations are often asked for in the reasoning; ``part=answer`` reads those
-after ``##Answer:`` only. Ids that no passage has are left to ``invalid_citations``.
+after ``##Answer:`` only, ``part=reason`` those after ``##Reason:``. Ids that no passage has are
+left to ``invalid_citations``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,
+    NO_REASON,
     NO_STATEMENTS,
     Missing,
     Part,
@@ -31,7 +33,7 @@ NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
 """The model of MIRAGE-Bench."""
 
 _ENTAILMENT = OUTPUTS.index("entailment")
-_PART = choice("part", "output", "answer")
+_PART = choice("part", "output", "answer", "reason")
 
 Verdicts = Mapping[Item, bool]
 """Whether a premise entails a hypothesis, by the pair of them."""
@@ -142,6 +144,8 @@ def uncited_support(sample: Sample, scores: Scores, part: Part) -> Value:
 def _statements(sample: Sample, part: Part) -> Sequence[Statement] | Missing:
     if not sample.question.passages:
         return NO_PASSAGES
+    if part == "reason" and sample.parsed.reason is None:
+        return NO_REASON
     return sample.statements(part) or NO_STATEMENTS
 
 
@@ -187,7 +191,7 @@ def _without(cited: Sequence[str], one: str) -> tuple[str, ...]:
 
 _MIRAGE = "MIRAGE-Bench, section 4.1, support"
 _ALCE = "ALCE (Gao et al., 2023), section 3.3"
-_UNASKED = (NO_PASSAGES, NO_STATEMENTS)
+_UNASKED = (NO_PASSAGES, NO_REASON, NO_STATEMENTS)
 _UNCITED = (*_UNASKED, NO_CITED_PASSAGES, EMPTY_PASSAGES)
 
 

@@ -137,10 +137,11 @@ def validate_command(
         str,
         typer.Option(
             "--protocol",
-            help="leave-systems-out, leave-language-out, leave-questions-out, transfer, mirage "
-            "(two systems held out, all ranked), table3 (R² of surrogates), ablation (part of the "
-            "features), importances (of features), frontier (the best systems rated by surrogates "
-            "of the others) or learning-curve (part of the arena).",
+            help="leave-systems-out, leave-families-out (all of a laboratory or model at once), "
+            "leave-language-out, leave-questions-out, transfer, mirage (two systems held out, all "
+            "ranked), table3 (R² of surrogates), ablation (part of the features), importances (of "
+            "features), frontier (the best systems rated by surrogates of the others) or "
+            "learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
     surrogate: SurrogateOption = None,

@@ -27,6 +27,8 @@ Progress = Callable[[str, int, int], None]
 """Called with the stage, the steps done and the steps in all."""
 Rating = tuple[pd.DataFrame, dict[str, str]]
 """Ratings of a table's systems, and language to why there are none."""
+Fold = tuple[int, int, list[str]]
+"""Repeat, number of the fold and the systems it holds out, sorted."""
 
 FOLDS = 5
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
@@ -178,6 +180,7 @@ def leave_systems_out(
     surrogate: Surrogate,
     repeats: Repeats,
     training: Training = everything_left,
+    folds: Sequence[Fold] | None = None,
 ) -> list[Outcome]:
     """Rate every system by a surrogate that has seen neither its answers nor its judgments.
 
@@ -187,11 +190,12 @@ def leave_systems_out(
         repeats: How often to split the systems.
         training: What may be learned from, where it is less than all that is left; must not look
             at the held-out systems.
+        folds: Which systems are held out together; None for ``system_folds``.
 
     Raises:
         UsageError: With fewer than five systems.
     """
-    rated = held_out_ratings(languages, surrogate, repeats, training=training)
+    rated = held_out_ratings(languages, surrogate, repeats, training=training, folds=folds)
     return [rated.outcome(data, repeats.times) for data in languages]
 
 
@@ -202,12 +206,13 @@ def held_out_ratings(
     *,
     training: Training = everything_left,
     rated: Rated = judged_answers,
+    folds: Sequence[Fold] | None = None,
 ) -> HeldOutRatings:
     """Rate what is held out, fold by fold.
 
-    Systems are split into five seeded folds, the same in every language; each fold is rated by a
-    surrogate trained on the others, their tournaments drawn again without it. What it rates is
-    moved to the arena's scale as a whole, by where the others lie on it.
+    Folds are the same in every language; each is rated by a surrogate trained on the others, their
+    tournaments drawn again without it. What it rates is moved to the arena's scale as a whole, by
+    where the others lie on it.
 
     Args:
         languages: Languages.
@@ -215,10 +220,12 @@ def held_out_ratings(
         repeats: How often to split the systems.
         training: What may be learned from.
         rated: What is rated of the held-out systems.
+        folds: Which systems are held out together; None for ``system_folds``.
 
     Raises:
         UsageError: With fewer than five systems.
     """
+    chosen = system_folds(languages, repeats) if folds is None else folds
     tasks = [
         (
             repeat,
@@ -231,7 +238,7 @@ def held_out_ratings(
                 rated,
             ),
         )
-        for repeat, number, fold in system_folds(languages, repeats)
+        for repeat, number, fold in chosen
         for group in grouped(languages, surrogate)
     ]
     done = repeats.run([task for _, task in tasks])
@@ -243,13 +250,8 @@ def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
     return [list(languages)] if surrogate.pooled else [[data] for data in languages]
 
 
-def system_folds(
-    languages: Sequence[LanguageData], repeats: Repeats
-) -> list[tuple[int, int, list[str]]]:
-    """Split the systems into folds to hold out, the same in every language.
-
-    Returns:
-        Repeat, number of the fold and its systems, sorted.
+def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
+    """Split the systems into five folds to hold out, at random.
 
     Raises:
         UsageError: With fewer than five systems.

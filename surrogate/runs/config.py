@@ -59,7 +59,13 @@ class ValidationOptions(_Table):
         tournaments: Bootstrapped tournaments a language.
     """
 
-    protocol: Literal["leave-systems-out", "leave-language-out", "leave-questions-out", "mirage"]
+    protocol: Literal[
+        "leave-systems-out",
+        "leave-families-out",
+        "leave-language-out",
+        "leave-questions-out",
+        "mirage",
+    ]
     surrogate: str = DEFAULT_SURROGATE
     repeats: Positive | None = None
     tournaments: Positive = 50

@@ -1,4 +1,4 @@
-"""Protocols that hold out questions, languages, arenas or, as in the paper, two systems.
+"""Protocols that hold out families, questions, languages, arenas or, as in the paper, two systems.
 
 ``leave_systems_out``, the figure for new systems, is in ``surrogate.learning.cross_fitting``.
 """
@@ -14,6 +14,8 @@ import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
+from arena.data.seeds import generator
+from arena.judging.families import own_family
 from surrogate.board.holdout import (
     DEFAULT_HOLDOUT_SIZE,
     check_holdout,
@@ -22,6 +24,7 @@ from surrogate.board.holdout import (
 )
 from surrogate.learning.cross_fitting import (
     FOLDS,
+    Fold,
     HeldOutRatings,
     Outcome,
     Rating,
@@ -29,6 +32,7 @@ from surrogate.learning.cross_fitting import (
     derived_seed,
     folds_of,
     grouped,
+    leave_systems_out,
     train_and_rate,
 )
 from surrogate.learning.languages import NO_JUDGMENTS, LanguageData
@@ -38,8 +42,50 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST_QUESTIONS_TO_FOLD = 2
 FEWEST_LANGUAGES = 2
+FEWEST_FAMILIES = 2
 KNOWN_ELSEWHERE = "elsewhere:"
 """Put before the questions of another arena, which may have the ids of this one's."""
+
+
+def leave_families_out(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    repeats: Repeats,
+) -> list[Outcome]:
+    """Rate every system by a surrogate that has seen no system of its family.
+
+    As ``leave_systems_out``, but for the folds: what is new in a new system may be new in its
+    relatives too. Families are read off names (``own_family``).
+
+    Raises:
+        UsageError: If all systems are of one family.
+    """
+    folds = family_folds(languages, repeats)
+    return leave_systems_out(languages, surrogate, repeats, folds=folds)
+
+
+def family_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
+    """Split the families of the systems into five folds at most, of sizes as even as they allow.
+
+    The largest family goes first, each to the fold that is the smallest by then.
+
+    Raises:
+        UsageError: If all systems are of one family.
+    """
+    families: dict[str, list[str]] = {}
+    for system in sorted({system for data in languages for system in data.systems}):
+        families.setdefault(own_family(system), []).append(system)
+    if len(families) < FEWEST_FAMILIES:
+        raise UsageError(f"all systems are of the family {next(iter(families))}: none can be left")
+    chosen = []
+    for repeat in range(repeats.times):
+        random = generator(repeats.seed, "validation folds", "families", str(repeat))
+        drawn = [list(families.values())[place] for place in random.permutation(len(families))]
+        folds: list[list[str]] = [[] for _ in range(min(FOLDS, len(families)))]
+        for family in sorted(drawn, key=len, reverse=True):
+            min(folds, key=len).extend(family)
+        chosen += [(repeat, number, sorted(fold)) for number, fold in enumerate(folds)]
+    return chosen
 
 
 def leave_questions_out(

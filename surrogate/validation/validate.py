@@ -18,6 +18,7 @@ from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.training import DEFAULT_ROWS, RowKind
 from surrogate.validation.protocols import (
+    leave_families_out,
     leave_language_out,
     leave_questions_out,
     mirage,
@@ -41,6 +42,7 @@ PROTOCOLS: MappingProxyType[str, _Protocol] = MappingProxyType(
     {
         MIRAGE: _Protocol(mirage, 25),
         DEFAULT_PROTOCOL: _Protocol(leave_systems_out, 5),
+        "leave-families-out": _Protocol(leave_families_out, 5),
         "leave-language-out": _Protocol(leave_language_out, 5),
         "leave-questions-out": _Protocol(leave_questions_out, 5),
         TRANSFER: _Protocol(transfer, 5),
@@ -75,8 +77,9 @@ def validate(
     Args:
         arena: The arena.
         protocol: One of ``PROTOCOLS``: ``leave-systems-out`` (what to expect for new systems),
-            ``leave-language-out``, ``leave-questions-out``, ``transfer`` (to ``test_arena``) or
-            ``mirage`` (MIRAGE-Bench, section 4.3: two systems held out, all ranked).
+            ``leave-families-out`` (for new systems unlike all known ones), ``leave-language-out``,
+            ``leave-questions-out``, ``transfer`` (to ``test_arena``) or ``mirage`` (MIRAGE-Bench,
+            section 4.3: two systems held out, all ranked).
         surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
         features: Features to extract from every answer.
         rows: One training row a ``system`` or a ``question``.

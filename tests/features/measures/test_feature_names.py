@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import ArenaError, UsageError
+from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, describe_features, parse_features
 from features.declare.feature import CUTOFF, MODEL, Feature
 from features.declare.sample import EMPTY_ANSWER
@@ -108,7 +109,13 @@ def test_all_is_every_feature_but_those_that_cost_calls():
     assert every == set(FEATURES)
     assert {feature.name for group in GROUPS.values() for feature in group} == every
     assert not set(GROUPS["all"]) & {*GROUPS["llm"], *GROUPS["ragas"]}
+    assert not set(GROUPS["llm"]) & set(GROUPS["ragas"])
     assert all(feature.reading is None for feature in GROUPS["deterministic"])
+
+
+def test_the_papers_group_is_what_mirage_bench_published():
+    assert {str(feature) for feature in GROUPS["paper"]} == set(PUBLISHED_FEATURES.values())
+    assert len(GROUPS["paper"]) == 11
 
 
 def test_repr_shows_the_name():

@@ -276,7 +276,7 @@ def test_the_signature_tells_models_and_settings_apart_but_not_places(scorer_at,
 def test_items_are_the_answer_without_citations_and_what_it_is_held_against(make_sample):
     sample = make_sample("##Answer: Yes [1].", passages=[("1", 1)], reference="##Answer: No [1].")
     assert overlap_items(sample, "integer") == (("overlap", "integer", "en", "?", "Yes.", "No."),)
-    (item,) = LLM_FLUENCY.items(sample)
+    (item,) = LLM_FLUENCY.with_settings({"part": "answer"}).items(sample)
     assert item == ("fluency", "integer", "en", "?", "Yes.")  # its passage holds no words
     expected = LLM_OVERLAP.with_settings({"score": "expected"})
     assert expected.items(sample)[0][1] == "expected"
@@ -295,8 +295,18 @@ def test_what_cannot_be_rated_is_not_asked(make_sample, output, reference, reaso
     assert LLM_OVERLAP.items(sample) == reason
 
 
-def test_an_empty_answer_has_no_fluency(make_sample):
-    assert fluency_items(make_sample(""), "integer") == EMPTY_ANSWER
+def test_fluency_is_that_of_the_whole_output_unless_the_answer_is_asked_for(make_sample):
+    sample = make_sample("##Reason: So it says [1]. ##Answer: Yes [1].", passages=[("1", 1)])
+    (item,) = LLM_FLUENCY.items(sample)
+    for piece in ("So it says [1].", "Yes [1]."):
+        assert piece in item[-1]
+    (alone,) = fluency_items(sample, "integer", "answer")
+    assert alone[-1] == "Yes."
+
+
+@pytest.mark.parametrize("part", ["output", "answer"])
+def test_an_empty_answer_has_no_fluency(make_sample, part):
+    assert fluency_items(make_sample(""), "integer", part) == EMPTY_ANSWER
 
 
 @pytest.fixture

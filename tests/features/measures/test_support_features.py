@@ -7,6 +7,7 @@ from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,
+    NO_REASON,
     NO_REFERENCE_SYSTEM,
     NO_STATEMENTS,
 )
@@ -68,6 +69,14 @@ def test_statements_of_the_answer_part_alone():
     part = NLI_ENTAILMENT.with_settings({"part": "answer"})
     assert part.items(answer) == ((TEXTS["3"], "Whales are mammals."),)
     assert (TEXTS["1"], "Oslo is in Norway.") in NLI_ENTAILMENT.items(answer)
+
+
+@pytest.mark.parametrize("feature", SUPPORT_FEATURES, ids=str)
+def test_statements_of_the_reason_alone(feature):
+    reason = feature.with_settings({"part": "reason"})
+    answer = sample("##Reason: Oslo is in Norway [1]. ##Answer: Whales are mammals [3].")
+    assert {statement for _, statement in reason.items(answer)} == {"Oslo is in Norway."}
+    assert reason.items(sample("Whales are mammals [3].")) == NO_REASON
 
 
 @pytest.mark.parametrize("feature", SUPPORT_FEATURES, ids=str)

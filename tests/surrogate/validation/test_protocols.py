@@ -11,6 +11,7 @@ from arena.data.errors import UsageError
 from surrogate.learning.cross_fitting import Repeats, folds_of, leave_systems_out, train_and_rate
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.validation import PROTOCOLS, validate
+from surrogate.validation.protocols import family_folds
 
 QUICK = "ridge"
 OTHERS = ("relative-ridge", "pairwise-logistic")
@@ -112,6 +113,33 @@ def test_folds_are_rated_without_their_judgments(simulated, table, data_of):
     np.testing.assert_allclose(moved, moved[0], atol=1e-12)  # where the arena's origin is, no more
 
 
+def test_families_are_held_out_whole_and_each_system_once(
+    simulated, table, settings, data_of, monkeypatch
+):
+    systems = sorted(simulated.arena.info.systems)
+    families = dict(zip(systems, "aaaabbbccdef", strict=True))
+    monkeypatch.setattr("surrogate.validation.protocols.own_family", families.get)
+    folds = family_folds(data_of(simulated.arena, table), Repeats(3, 0))
+    for repeat in range(3):
+        parts = [fold for of, _, fold in folds if of == repeat]
+        assert sorted(name for fold in parts for name in fold) == systems
+        held = [{families[name] for name in fold} for fold in parts]
+        assert sorted(family for fold in held for family in fold) == list("abcdef")
+        assert sorted(map(len, parts)) == [1, 2, 2, 3, 4]
+    done = validate(
+        *(simulated.arena, "leave-families-out", QUICK),
+        **{"feature_table": table, "repeats": 1, "tournaments": settings},
+    )
+    assert done.scores.n_systems == len(systems)
+    assert done.scores.tau > 0.5
+
+
+def test_one_family_cannot_be_left_out(simulated, table, data_of, monkeypatch):
+    monkeypatch.setattr("surrogate.validation.protocols.own_family", lambda name: "Meta")
+    with pytest.raises(UsageError, match="all systems are of the family Meta"):
+        family_folds(data_of(simulated.arena, table), Repeats(1, 0))
+
+
 def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
     """A feature that is the rating predicts it, however strong the held-out systems are."""
     exact = pd.concat(
@@ -199,6 +227,7 @@ def test_too_few_systems_or_languages_are_said(simulated, table, settings):
 
 def test_the_tables_of_protocols_and_surrogates_are_complete():
     assert set(PROTOCOLS) == {
-        *("mirage", "leave-systems-out", "leave-language-out", "leave-questions-out", "transfer")
+        *("mirage", "leave-systems-out", "leave-language-out", "leave-questions-out", "transfer"),
+        "leave-families-out",
     }
     assert {"random-forest", *OTHERS} <= set(SURROGATE_NAMES)
