@@ -50,22 +50,27 @@ class UnseenRatings:
 
         In logits, or in standard errors where these are known.
         """
-        scale = 1.0 if self.standard_errors is None else self.standard_errors
-        distances = np.abs(self.arena - self.unseen) / scale
+        distances = np.abs(self.arena - self.unseen) / self._unit
         return np.asarray(distances[np.isfinite(distances)])
 
     @property
     def gaps(self) -> Floats:
-        """How far a rating lies above the best of the other systems, where it is not the best.
+        """How far each predicted rating but the best system's lies above the best arena rating.
 
         Shape (N,), in the units of the residuals: what ordinary systems look like beside the best.
         """
-        scale = np.ones(len(self.arena)) if self.standard_errors is None else self.standard_errors
-        known = np.isfinite(self.arena) & np.isfinite(self.unseen)
-        if not known.any():
-            return np.empty(0)
-        ordinary = known & (self.arena < np.max(self.arena[known]))
-        return np.asarray((self.unseen - np.max(self.arena[known]))[ordinary] / scale[ordinary])
+        gaps = ((self.unseen - self.best) / self._unit)[self.arena < self.best]
+        return np.asarray(gaps[np.isfinite(gaps)])
+
+    @property
+    def best(self) -> float:
+        """The highest of the arena's ratings; NaN without any."""
+        rated = self.arena[np.isfinite(self.arena)]
+        return float(rated.max()) if rated.size else float("nan")
+
+    @property
+    def _unit(self) -> Floats:
+        return np.ones(len(self.arena)) if self.standard_errors is None else self.standard_errors
 
     @property
     def spread(self) -> float:
@@ -108,10 +113,12 @@ def half_width(residuals: Floats, level: float = LEVEL) -> float:
     Returns:
         The ceil((N + 1) level)-th smallest residual; NaN where there are too few.
     """
-    place = math.ceil(round((len(residuals) + 1) * level, _DIGITS))
-    if place > len(residuals):
-        return float("nan")
-    return float(np.sort(residuals)[place - 1])
+    rank = _conformal_rank(len(residuals), level)
+    return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else float("nan")
+
+
+def _conformal_rank(count: int, level: float) -> int:
+    return math.ceil(round((count + 1) * level, _DIGITS))
 
 
 def conformal_intervals(
@@ -142,9 +149,8 @@ def _frontier(item: UnseenRatings) -> dict[str, float]:
     gaps = np.sort(item.gaps)
     if len(gaps) < FEWEST_GAPS:
         return {}
-    place = min(math.ceil(round((len(gaps) + 1) * (1 - FALSE_ALARMS), _DIGITS)), len(gaps))
-    best = float(np.nanmax(item.arena))
-    return {"best": best, "frontier": float(gaps[place - 1])}
+    rank = min(_conformal_rank(len(gaps), 1 - FALSE_ALARMS), len(gaps))
+    return {"best": item.best, "frontier": float(gaps[rank - 1])}
 
 
 def _interval(item: UnseenRatings, pooled: Floats, level: float) -> RatingInterval:

@@ -242,14 +242,14 @@ def synthetic_ratings(
         for system in systems
     ]
     table["note"] = [
-        BEYOND if is_beyond else "" if fit.failure else _absence(value, count)
+        BEYOND if is_beyond else "" if fit.failure else absence(value, count)
         for value, count, is_beyond in zip(rating, answers, beyond, strict=True)
     ]
     ordered = table.sort_values(["rank", "system"], kind="stable")
     return ordered[BOARD_COLUMNS]
 
 
-def _absence(rating: float, answers: int) -> str:
+def absence(rating: float, answers: int) -> str:
     """Say why there is no rating, where there is none."""
     if np.isfinite(rating):
         return ""

@@ -11,9 +11,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.rank_agreement import kendall_tau
+from surrogate.learning.cross_fitting import folds_of
 from surrogate.learning.surrogate import Arrays, Surrogate
 from surrogate.learning.training import (
     DEFAULT_ROWS,
@@ -24,7 +24,6 @@ from surrogate.learning.training import (
 )
 
 Candidates = tuple[tuple[str, Callable[..., Surrogate]], ...]
-FOLDS = 5
 
 
 @dataclass(eq=False, repr=False)
@@ -64,6 +63,8 @@ class SelectedSurrogate(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
         """Choose a candidate and fit it; see ``Surrogate.fit``."""
         known = training_ratings(ratings)
+        if not any(rated.systems for rated in known.values()):
+            raise UsageError("no system has a rating to learn from")
         self.taus_ = {name: self._tau(name, X, known) for name, _ in self.candidates}
         preferred, *others = self.taus_
         sizes = [len(rated.systems) for rated in known.values()]
@@ -121,10 +122,9 @@ class SelectedSurrogate(BaseEstimator):  # type: ignore[misc]
     def _tau(self, name: str, X: pd.DataFrame, known: Mapping[str, TrainingRatings]) -> float:
         """Rate the training systems, a fifth of them left out at a time."""
         systems = sorted({system for rated in known.values() for system in rated.systems})
-        order = generator(self.seed, "selection").permutation(len(systems))
         parts = [
-            self._held_out(name, X, known, {systems[place] for place in part})
-            for part in np.array_split(order, min(FOLDS, len(systems)))
+            self._held_out(name, X, known, set(fold))
+            for fold in folds_of(systems, self.seed, "selection")
         ]
         rated = pd.concat(parts).set_index(["language", "system"])["rating"]
         taus = [

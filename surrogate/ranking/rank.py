@@ -17,7 +17,7 @@ from features.engine.extraction import extract
 from features.measures.registry import parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.language import BEYOND, BOARD_COLUMNS
+from surrogate.board.language import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers
@@ -27,8 +27,6 @@ from surrogate.ranking.explanations import Explanation, explain_systems
 
 NEW = "new"
 NO_SURROGATE = "the board has no surrogate for this language"
-NO_ANSWER = "no answer in this language"
-NO_FEATURES = "no feature of its answers could be computed"
 OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
     "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
@@ -220,7 +218,7 @@ def _row(
     if is_beyond:
         high = float("inf")
     notes = [
-        _absence(answers, others.empty) if np.isnan(rating) else "",
+        NO_SURROGATE if np.isnan(rating) and others.empty else absence(rating, answers),
         BEYOND if is_beyond else "",
         _unlike(explanation.outside_training),
         str(copy or ""),
@@ -253,12 +251,6 @@ def _interval(board: Board, language: str) -> RatingInterval:
 
 def _place(ratings: pd.Series, rating: float) -> int | None:
     return None if np.isnan(rating) else 1 + int((ratings > rating).sum())
-
-
-def _absence(answers: int, no_surrogate: bool) -> str:
-    if no_surrogate:
-        return NO_SURROGATE
-    return NO_ANSWER if answers == 0 else NO_FEATURES
 
 
 def _unlike(outside: Sequence[str] | None) -> str:

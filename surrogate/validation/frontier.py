@@ -112,7 +112,7 @@ def frontier(
 def _held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple[str, list[str]]]:
     """Choose what is held out in each training."""
     ranks = pd.concat([pd.Series(data.truth, data.systems).rank() for data in languages], axis=1)
-    ordered = list(ranks.mean(axis=1).sort_values(kind="stable").index)
+    ordered = list(ranks.mean(axis=1).dropna().sort_values(kind="stable").index)
     worse = ordered[: len(ordered) - round(BEST * len(ordered))]
     if len(worse) < FEWEST_SYSTEMS_TO_FOLD:
         raise UsageError(

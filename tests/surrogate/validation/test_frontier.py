@@ -1,13 +1,19 @@
 """Systems better than all learned from are said to be so, others seldom."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from arena import UsageError
 from arena.simulation import simulate
-from features import parse_features
+from features import extract, parse_features
+from surrogate.learning.cross_fitting import Repeats
+from surrogate.learning.names import find_surrogate
 from surrogate.validation import TournamentSettings, frontier
+from surrogate.validation.frontier import FRONTIER, _rate_held
+from surrogate.validation.study import study_data
 
 FEATURES = parse_features("answer_length,content_coverage,citation_recall@10")
 SETTINGS = TournamentSettings(tournaments=5, seed=2)
@@ -41,8 +47,26 @@ def test_every_language_and_the_mean_are_told(study):
     assert "protocol:frontier" in study.signature
 
 
-def test_what_is_held_out_is_not_learned_from(study):
-    assert np.isfinite(study.table["coverage"]).all()
+def test_judgments_of_what_is_held_out_are_not_learned_from(small_arena):
+    held = list(small_arena.info.systems[:3])
+    rows = small_arena.judgments
+    theirs = rows["system_a"].isin(held) | rows["system_b"].isin(held)
+    turned = rows.assign(winner=rows["winner"].where(~theirs, "a"))
+    table = extract(small_arena, FEATURES)
+    first, second = (
+        _rate_held(
+            study_data(
+                replace(small_arena, judgments=judgments),
+                feature_table=table,
+                tournaments=SETTINGS,
+            ).languages,
+            *(find_surrogate(), Repeats(1, 0), FRONTIER, held),
+        )
+        for judgments in (rows, turned)
+    )
+    assert set(first["system"]) == set(held)
+    np.testing.assert_allclose(first["rating"], second["rating"])
+    assert not np.allclose(first["truth"], second["truth"])
 
 
 def test_few_systems_have_no_frontier(small_arena):
