@@ -21,7 +21,7 @@ import pandas as pd
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 
-from arena import Arena, read_arena, sample_arena  # noqa: E402
+from arena import Arena, rate, read_arena, sample_arena  # noqa: E402
 from surrogate import build_board  # noqa: E402
 
 QUARTERS = (0.25, 0.5, 0.75)
@@ -88,8 +88,8 @@ def ranks_of(arena: Arena, surrogate: str, jobs: int) -> list[dict[str, object]]
 
 def ordered_systems(arena: Arena) -> list[str]:
     """The judged systems by their mean rank in the arena, best first."""
-    board = build_board(arena, features="answer_length", surrogate="ridge", tournaments=2)
-    ranks = board.arena.groupby("system")["rank"].mean()
+    tables = [rate(rows).table for _, rows in arena.judgments.groupby("language")]
+    ranks = pd.concat(tables).groupby("system")["rank"].mean()
     return [str(name) for name in ranks.sort_values(kind="stable").index]
 
 
