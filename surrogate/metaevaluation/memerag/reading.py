@@ -278,8 +278,6 @@ def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
         "answer": " ".join(sentence.sentence for sentence in answer.answer),
     }
     return [
-        shared
-        | {"sentence_id": given.sentence_id, "sentence": given.sentence}
-        | given.labels()
+        shared | {"sentence_id": given.sentence_id, "sentence": given.sentence} | given.labels()
         for given in answer.answer
     ]
