@@ -122,6 +122,12 @@ def _vote(label: object, field: str) -> str:
     return known
 
 
+def _label(value: object, info: ValidationInfo) -> str:
+    return _vote(value, str(info.field_name))
+
+
+Label = Annotated[str, BeforeValidator(_label)]
+
 Votes = Annotated[list[str], BeforeValidator(_votes)]
 """One label, or a list of them: one a person, as in MEMERAG-Ext (appendix B)."""
 
