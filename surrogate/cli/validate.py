@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from surrogate.validation.study import Study
 
 IMPORTANCES = "importances"
+REPLICATION = "replication"
+HALF = "half"
 
 STUDIES: Mapping[str, str] = {
     "ablation": "Unseen systems ranked by part of the features (Kendall tau, 95% interval over "
@@ -36,6 +38,9 @@ STUDIES: Mapping[str, str] = {
     "over tournaments)",
     "frontier": "Systems better than all learned from: share said to be so, and of others; tau "
     "among them; share of ratings inside their 90% intervals",
+    REPLICATION: "Ratings by the verdicts on part of the questions against the verdicts on others "
+    "(Kendall tau of both together, of verdicts and surrogate alone; 95% of the splits; share "
+    "inside 90% intervals)",
     "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall tau, "
     "95% interval over systems)",
 }
@@ -57,6 +62,7 @@ def run_study(
     shared: Mapping[str, Any],
     repeats: int | None,
     kinds: Sequence[str] | None = None,
+    judged: Sequence[int | None] | None = None,
 ) -> Study:
     """Run one of ``STUDIES``.
 
@@ -67,21 +73,25 @@ def run_study(
         shared: Arguments that all protocols take.
         repeats: How often to split the systems; None for the study's own number.
         kinds: Kinds of importances; None for the default.
+        judged: Numbers of judged questions for replication; None for the default.
     """
     from surrogate.cli.printing import progress_bar
     from surrogate.validation.ablations import ablate
     from surrogate.validation.frontier import frontier
     from surrogate.validation.importances import importances
     from surrogate.validation.learning_curves import learning_curves
+    from surrogate.validation.replication import replication
 
     studies: dict[str, Callable[..., Study]] = {
         "ablation": ablate,
         IMPORTANCES: importances,
         "frontier": frontier,
+        REPLICATION: replication,
         "learning-curve": learning_curves,
     }
     given = {} if repeats is None else {"repeats": repeats}
-    chosen = {} if kinds is None else {"kinds": kinds}
+    chosen: dict[str, Any] = {} if kinds is None else {"kinds": kinds}
+    chosen |= {} if judged is None else {"judged": judged}
     with progress_bar() as progress:
         return studies[name](arena, surrogate, **shared, **given, **chosen, progress=progress)
 
@@ -140,8 +150,8 @@ def validate_command(
             help="leave-systems-out, leave-families-out (all of a laboratory or model at once), "
             "leave-language-out, leave-questions-out, transfer, mirage (two systems held out, all "
             "ranked), table3 (R² of surrogates), ablation (part of the features), importances (of "
-            "features), frontier (the best systems rated by surrogates of the others) or "
-            "learning-curve (part of the arena).",
+            "features), frontier (the best systems rated by surrogates of the others), replication "
+            "(half of the questions against the other half) or learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
     surrogate: SurrogateOption = None,
@@ -170,6 +180,14 @@ def validate_command(
             help="For importances: permutation (the default), shap or, comma-separated, both.",
         ),
     ] = None,
+    judged: Annotated[
+        str | None,
+        typer.Option(
+            "--judged",
+            help="For replication: comma-separated numbers of judged questions to learn from in "
+            "each language, half for the whole half (the default).",
+        ),
+    ] = None,
     repeats: Annotated[
         int | None, typer.Option("--repeats", min=1, help="Repeats; by default the protocol's.")
     ] = None,
@@ -193,6 +211,8 @@ def validate_command(
 
     if importances is not None and protocol != IMPORTANCES:
         raise UsageError(f"--importances is for the protocol {IMPORTANCES}, not {protocol}")
+    if judged is not None and protocol != REPLICATION:
+        raise UsageError(f"--judged is for the protocol {REPLICATION}, not {protocol}")
     kinds = None if importances is None else split_names(importances)
     read = read_arena(arena)
     shared: dict[str, Any] = {
@@ -213,7 +233,9 @@ def validate_command(
         print_study("R² of surrogates", compared, as_json)
         return
     if protocol in STUDIES:
-        study = run_study(protocol, read, surrogate or DEFAULT_SURROGATE, shared, repeats, kinds)
+        study = run_study(
+            protocol, read, surrogate or DEFAULT_SURROGATE, shared, repeats, kinds, _numbers(judged)
+        )
         print_study(study_title(protocol, study), study, as_json)
         return
     with progress_bar() as progress:
@@ -230,6 +252,19 @@ def validate_command(
             progress=progress,
         )
     _print_validation(validated, as_json)
+
+
+def _numbers(judged: str | None) -> list[int | None] | None:
+    """Read numbers of judged questions, such as ``6,12,half``."""
+    from arena.data.errors import UsageError
+
+    if judged is None:
+        return None
+    items = split_names(judged) or []
+    wrong = [item for item in items if item != HALF and not (item.isdecimal() and int(item) > 0)]
+    if wrong:
+        raise UsageError(f"--judged {wrong[0]}: give numbers from 1 on, or {HALF}")
+    return [None if item == HALF else int(item) for item in items]
 
 
 def _print_validation(validated: Validation, as_json: bool) -> None:

@@ -10,7 +10,8 @@ from arena import read_arena
 from arena.data.rows import write_rows
 from features import extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board.language import BEYOND, SPLITS
+from surrogate.board.language import SPLITS
+from surrogate.board.ratings import BEYOND
 from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import SURROGATE_NAMES

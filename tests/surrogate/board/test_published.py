@@ -74,10 +74,10 @@ def test_the_arena_table_is_what_is_published(board, published):
 
 
 def test_tiers_and_ranks_are_those_of_judgments_but_for_the_draws(board, small_board):
-    tiers, judged = of(board, "tiers"), of(small_board, "tiers")
+    tiers, judged = of(board, "arena"), of(small_board, "arena")
     assert (tiers["tier"].groupby("language").min() == 1).all()
     assert (tiers["rank_low"] <= tiers["rank_high"]).all()
-    assert (of(board, "arena")["rank"] == of(small_board, "arena")["rank"]).all()
+    assert (tiers["rank"] == judged["rank"]).all()
     assert np.corrcoef(tiers["tier"], judged["tier"])[0, 1] > 0.7
 
 
@@ -183,8 +183,8 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(published, 
     board = build_quickly(replace(published, published_ratings=bare))
     assert board.arena["low"].isna().all()
     assert board.arena["rank"].notna().all()
-    assert board.tiers["tier"].isna().all()
-    assert set(board.tiers["note"]) == {NO_ERRORS}
+    assert board.arena["tier"].isna().all()
+    assert set(board.arena["note"]) == {NO_ERRORS}
     assert NO_ERRORS in board.summary.languages["en"].notes
 
 
