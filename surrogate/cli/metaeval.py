@@ -121,7 +121,13 @@ def grouse(
 @metaeval.command()
 @with_settings(JudgeOptions)
 def wikieval(
-    folder: Annotated[Path, typer.Argument(help="Folder with WikiEval's ff.csv, ar.csv, cr.csv.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="WikiEval's rows as published (a file, or the folder of a clone), or the folder "
+            "with ff.csv, ar.csv, cr.csv of its recast."
+        ),
+    ],
     judges: Annotated[
         list[str],
         typer.Option(
@@ -165,7 +171,7 @@ def wikieval(
     from surrogate.metaevaluation.wikieval.evaluation import Wikieval
     from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
-    benchmark = Wikieval(read_wikieval(folder, split_names(criteria), better), limit, seed)
+    benchmark = Wikieval(read_wikieval(path, split_names(criteria), better), limit, seed)
     evaluation = _evaluate(benchmark, judges, settings)
     _present(benchmark.report(evaluation, ties, replicates, seed), as_json, arena)
 
