@@ -84,12 +84,17 @@ def metaevaluations(
     ]
 
 
-def percent_with_error(value: float, standard_error: float) -> str:
+def percent_with_error(value: float, standard_error: float | None) -> str:
     """Show a share in percent with its standard error, as far as they are known."""
     if pd.isna(value):
         return NO_VALUE
     spread = "" if pd.isna(standard_error) else f" ± {100 * standard_error:.1f}"
     return f"{100 * value:.1f}{spread}"
+
+
+def short_prompt(prompt: object) -> str:
+    """Show a prompt by the name of its first template; other settings as they are."""
+    return str(prompt).partition("@")[0]
 
 
 def spaced(name: object) -> str:

@@ -185,9 +185,9 @@ def read_wikieval(
 
     Args:
         path: A file of published rows (JSONL, CSV or Parquet), or a folder that holds one, itself
-            or in ``data``; or a folder with ``ff.csv`` (faithfulness: ``question, context, answer, label``), ``ar.csv``
-            (answer relevance: ``question, answer, label``) and ``cr.csv`` (context relevance:
-            ``question, context, label``); each question stands in two rows.
+            or in ``data``; or a folder with ``ff.csv`` (faithfulness: ``question, context, answer,
+            label``), ``ar.csv`` (answer relevance: ``question, answer, label``) and ``cr.csv``
+            (context relevance: ``question, context, label``); each question stands in two rows.
         criteria: Of ``CRITERIA``; all if left out.
         better: For the recast: ``provenance``, or ``label`` for files whose label 1 marks the
             better text.
