@@ -84,7 +84,7 @@ def metaevaluations(
     ]
 
 
-def percent_with_error(value: float, standard_error: float | None) -> str:
+def percent_with_error(value: float, standard_error: float) -> str:
     """Show a share in percent with its standard error, as far as they are known."""
     if pd.isna(value):
         return NO_VALUE
