@@ -106,7 +106,9 @@ def _fine_table(language: str, fine: pd.DataFrame, scores: pd.DataFrame) -> Repo
         cells = [_accuracy(known, labels) for known in of_judge.values()]
         rows.append([f"all {coarse.casefold()}", NO_VALUE, *cells])
     values = {
-        (str(row["judge"]), str(row["prompt"])): percent_with_error(row["balanced_accuracy"], math.nan)
+        (str(row["judge"]), str(row["prompt"])): percent_with_error(
+            row["balanced_accuracy"], math.nan
+        )
         for row in scores.to_dict("records")
     }
     rows.append(["balanced accuracy", NO_VALUE, *(values.get(key, NO_VALUE) for key in of_judge)])
