@@ -17,7 +17,7 @@ from surrogate.metaevaluation.memerag.reading import (
 from surrogate.metaevaluation.memerag.run_file import NOTICE
 from surrogate.metaevaluation.report import NO_VALUE, Report, ReportTable, spaced
 
-_NO_MODEL = "No answer names the model that wrote it, so labels are not told apart by model"
+_NO_MODEL = "No answer names the model that wrote it, so there is no table by model"
 
 
 @dataclass(frozen=True)
