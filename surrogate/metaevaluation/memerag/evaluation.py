@@ -124,13 +124,15 @@ class Memerag:
         verdicts = evaluation.verdicts
         scores = mark_best(score_judges(verdicts, replicates, seed), verdicts, permutations, seed)
         challenging = int((self.sentences["factuality"] == CHALLENGING).sum())
+        undecided = int(self.sentences["factuality"].isna().sum())
         content = {
             "scores": plain_records(scores),
             "fine_grained": plain_records(fine_grained_accuracy(verdicts)),
             "challenging": challenging,
+            "without_majority": undecided,
             "notice": NOTICE,
         }
-        table = _score_table(scores, _notes(scores, challenging))
+        table = _score_table(scores, _notes(scores, challenging, undecided))
         entries = memerag_metaevaluations(scores)
         return Report(content, [table], entries, evaluation.usages)
 
@@ -151,11 +153,13 @@ def _score(row: Mapping[Any, Any]) -> str:
     return f"{shown} {DAGGER}" if row["mark"] == DAGGER else shown
 
 
-def _notes(scores: pd.DataFrame, challenging: int) -> list[str]:
+def _notes(scores: pd.DataFrame, challenging: int, undecided: int) -> list[str]:
     notes = []
     if (scores["mark"] == DAGGER).any():
         notes.append(f"{DAGGER} not statistically different from the best of its column (p > 0.05)")
     notes.append(f"Left out: {challenging} sentences that are challenging to determine")
+    if undecided:
+        notes.append(f"Left out: {undecided} sentences without a majority of labels")
     for row in scores[scores["language"] == MACRO].to_dict(orient="records"):
         notes += [f"{row['judge']}: {note}" for note in left_out_notes(row, "sentences", "label")]
     return notes + no_value_notes(scores["reason"])
