@@ -126,6 +126,10 @@ class ReplaceablePrompt:
             )
         return template
 
+    def packaged_text(self) -> str:
+        """Return the text of the file that comes with the package."""
+        return _packaged_text(self.package, self.packaged_name)
+
     def shows(self, template: PromptTemplate, name: str) -> bool:
         """Tell whether a template shows a variable, by filling it with samples.
 
@@ -247,6 +251,8 @@ def _texts(sample: object) -> Iterable[str]:
     """Yield the texts that a sample is made of."""
     if isinstance(sample, str):
         yield sample
+    elif isinstance(sample, Mapping):
+        yield from _texts(sample["text"])
     elif isinstance(sample, Sequence):
         for part in sample:
             yield from _texts(getattr(part, "text", part))
@@ -261,8 +267,11 @@ def packaged_prompt(package: str, name: str, variables: tuple[str, ...]) -> Prom
         name: Such as ``pairwise.v1``.
         variables: Those that are offered.
     """
-    text = files(package).joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
-    return _checked(name, text, variables)
+    return _checked(name, _packaged_text(package, name), variables)
+
+
+def _packaged_text(package: str, name: str) -> str:
+    return files(package).joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
 
 
 def read_template(

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from arena.data.errors import MissingDependencyError
+from arena.text.prompts import PACKAGED
 from features.declare.feature import (
     Feature,
     Item,
@@ -60,7 +61,9 @@ def require_llm(**_: object) -> None:
             raise MissingDependencyError("a rating by an LLM", package, "llm")
 
 
-def overlap_items(sample: Sample, score: str, template: str) -> tuple[Item, ...] | Missing:
+def overlap_items(
+    sample: Sample, score: str, template: str = PACKAGED
+) -> tuple[Item, ...] | Missing:
     """Return the answer, the question and the reference answer, or why there is none."""
     question, reference = sample.question, sample.question.reference_text
     if isinstance(reference, Missing):
@@ -74,7 +77,7 @@ def overlap_items(sample: Sample, score: str, template: str) -> tuple[Item, ...]
 
 
 def fluency_items(
-    sample: Sample, score: str, part: Part, template: str
+    sample: Sample, score: str, part: Part, template: str = PACKAGED
 ) -> tuple[Item, ...] | Missing:
     """Return the output or its answer, the question and the passages, if any."""
     question = sample.question

@@ -8,6 +8,7 @@ questions that are made of the answer.
 
 from __future__ import annotations
 
+from arena.text.prompts import PACKAGED
 from features.declare.feature import (
     Feature,
     Item,
@@ -59,7 +60,7 @@ def require_llm_and_embedder(model: str, **_: object) -> None:
     require_model(named_models(model)[1])
 
 
-def grounded_answer(sample: Sample, template: str) -> tuple[Item, ...] | Missing:
+def grounded_answer(sample: Sample, template: str = PACKAGED) -> tuple[Item, ...] | Missing:
     """Return the answer and all the passages, or why there are none."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
@@ -69,7 +70,7 @@ def grounded_answer(sample: Sample, template: str) -> tuple[Item, ...] | Missing
     return (faithfulness_item(sample.question.query, sample.text, passages, template),)
 
 
-def asked_context(sample: Sample, template: str) -> tuple[Item, ...] | Missing:
+def asked_context(sample: Sample, template: str = PACKAGED) -> tuple[Item, ...] | Missing:
     """Return the question and all the passages; what systems answered does not matter."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
@@ -77,7 +78,9 @@ def asked_context(sample: Sample, template: str) -> tuple[Item, ...] | Missing:
     return (context_item(sample.question.language, sample.question.query, passages, template),)
 
 
-def asked_answer(sample: Sample, k: int, prefix: str, template: str) -> tuple[Item, ...] | Missing:
+def asked_answer(
+    sample: Sample, k: int, prefix: str, template: str = PACKAGED
+) -> tuple[Item, ...] | Missing:
     """Return the answer and its question."""
     if not sample.text.strip():
         return EMPTY_ANSWER

@@ -88,7 +88,7 @@ def generate(
     ] = False,
     filter_model: Annotated[
         str | None,
-        typer.Option("--filter-model", help="Model asked that; the one that answers by default."),
+        typer.Option("--filter-model", help="Ask that another model than the one that answers."),
     ] = None,
     passage_tokens: Annotated[
         int | None,
@@ -139,6 +139,7 @@ def generate(
     as_json: JsonOption = False,
 ) -> None:
     """Let an LLM answer the questions of an arena from their passages, as a RAG system."""
+    from arena.data.errors import UsageError
     from arena.generation import (
         TIME_PROMPT,
         LlmSystem,
@@ -169,9 +170,14 @@ def generate(
     )
     answering = LlmSystem(settings, asked, endpoint, system)
     time_filter = None
-    if skip_time_dependent:
+    if skip_time_dependent or filter_model is not None:
         filtering = _filter_settings(settings, filter_model)
         time_filter = TimeFilter(filtering, endpoint, own.replacing(TIME_PROMPT))
+    elif own.replacing(TIME_PROMPT):
+        raise UsageError(
+            f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
+            "--skip-time-dependent"
+        )
     _check_target(out, append, dry_run, answering.system)
     read = read_arena_to_answer(arena)
     chosen = choose_questions(read.queries, split_names(languages), questions, seed)

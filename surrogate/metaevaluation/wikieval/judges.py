@@ -244,7 +244,7 @@ _FIRST_PLACE = (
         re.IGNORECASE | re.MULTILINE,
     ),
     re.compile(
-        rf"{_TEXT}\W{{1,6}}(?:is\W{{1,3}})?(?:ranked?\W{{0,3}}(?:1\b|first\b|#1)|1st\b|first\b)",
+        rf"{_TEXT}\W{{1,6}}(?:is\W{{1,3}})?(?:rank(?:ed)?\W{{0,3}}(?:1\b|first\b|#1)|1st\b|first\b)",
         re.IGNORECASE,
     ),
     re.compile(rf"{_TEXT}\W{{1,3}}is\s(?:the\s)?(?:better|best|more\s\w{{1,20}})\b", re.IGNORECASE),
