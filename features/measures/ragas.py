@@ -21,7 +21,6 @@ from features.measures.llm_rated import RATER, require_llm
 from features.models.model_folder import require_model
 from features.models.ragas import (
     EMBEDDER,
-    INSUFFICIENT_INFORMATION,
     NO_STATEMENTS_FOUND,
     NO_USABLE_REPLY,
     NOT_REACHED,
@@ -106,10 +105,7 @@ RAGAS_CONTEXT_RELEVANCE = Feature(
     needs=("query", "passages", "sentences", "LLM"),
     measurement=quality,
     parameters=(model(RATER),),
-    missing=(
-        *(NO_PASSAGES, EMPTY_PASSAGES),
-        *(INSUFFICIENT_INFORMATION, NO_USABLE_REPLY, NOT_REACHED),
-    ),
+    missing=(NO_PASSAGES, EMPTY_PASSAGES, NO_USABLE_REPLY, NOT_REACHED),
     requirement=require_llm,
     reading=Reading("ragas", asked_context),
 )
