@@ -70,7 +70,7 @@ def choose_questions(
     if kept.empty:
         raise UsageError("there are no questions to answer")
     if questions is not None:
-        kept = kept[_is_drawn(kept, questions, seed)]
+        kept = kept[is_drawn(kept, questions, seed)]
     return kept.reset_index(drop=True)
 
 
@@ -91,7 +91,8 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
     return list(zip(table["language"], table["query_id"], strict=True))
 
 
-def _is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
+def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
+    """Tell which questions are drawn, so many of each language, by their content alone."""
     contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
     draws = [
         question_draw(language, query_id, query, seed) for language, query_id, query in contents

@@ -32,7 +32,6 @@ from features.measures.llm_rated import RATER, require_llm
 from features.models.model_folder import require_model
 from features.models.ragas import (
     EMBEDDER,
-    INSUFFICIENT_INFORMATION,
     NO_STATEMENTS_FOUND,
     NO_USABLE_REPLY,
     NOT_REACHED,
@@ -120,10 +119,7 @@ RAGAS_CONTEXT_RELEVANCE = Feature(
     needs=("query", "passages", "sentences", "LLM"),
     measurement=quality,
     parameters=(model(RATER), template(SENTENCES.name)),
-    missing=(
-        *(NO_PASSAGES, EMPTY_PASSAGES),
-        *(INSUFFICIENT_INFORMATION, NO_USABLE_REPLY, NOT_REACHED),
-    ),
+    missing=(NO_PASSAGES, EMPTY_PASSAGES, NO_USABLE_REPLY, NOT_REACHED),
     requirement=require_llm,
     reading=Reading("ragas", asked_context),
 )

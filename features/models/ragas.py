@@ -88,11 +88,10 @@ def named_models(model: str) -> tuple[str, str]:
 
 
 NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
-INSUFFICIENT_INFORMATION = Missing("the LLM finds no sentence that helps to answer")
 NO_USABLE_REPLY = Missing("no usable reply by the LLM")
 NOT_REACHED = Missing("the LLM was not reached")
 
-REASONS = (NO_STATEMENTS_FOUND, INSUFFICIENT_INFORMATION, NO_USABLE_REPLY, NOT_REACHED)
+REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
 
 Measured = float | Missing
 
@@ -152,8 +151,8 @@ def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Measured]:
 def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Measured]:
     """Return the share of each context's sentences that the LLM extracts as needed.
 
-    ``CR = extracted sentences / sentences``. Where the LLM says that the information is
-    insufficient, there is no value.
+    ``CR = extracted sentences / sentences``: 0 where the LLM says that the information is
+    insufficient.
 
     Args:
         llm: The LLM.
@@ -222,7 +221,7 @@ def _share_copied(language: str, passages: Sequence[str], reply: Reply[str]) -> 
         copied = count_copied(reply.value, sentences)
     except UnparsableError:
         return NO_USABLE_REPLY
-    return copied / len(sentences) if copied else INSUFFICIENT_INFORMATION
+    return copied / len(sentences) if copied else 0.0
 
 
 def _varied(settings: ModelSettings, number: int) -> ModelSettings:

@@ -15,7 +15,6 @@ from features.declare.sample import Missing
 from features.measures.ragas import QUESTIONS
 from features.models import Item, ModelOptions, Scores
 from features.models.ragas import (
-    INSUFFICIENT_INFORMATION,
     NOT_REACHED,
     QuestionSimilarity,
     TextQualities,
@@ -153,9 +152,6 @@ def _reranked(pair: Pair, text: str) -> list[Item]:
 class RagasJudge:
     """Prefers the text with the higher faithfulness, answer relevance or context relevance.
 
-    A context of which the LLM says that no sentence helps has a context relevance of 0, as the
-    formula has it; as a feature it is missing.
-
     Attributes:
         model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
         options: Endpoint and store; how the embedding model is run.
@@ -239,8 +235,6 @@ class RagasJudge:
 
 def _score(row: Scores) -> Verdict:
     measured = from_scores(row)
-    if measured == INSUFFICIENT_INFORMATION:
-        return Verdict(0.0)
     if isinstance(measured, Missing):
         return Verdict(None, measured.reason, measured != NOT_REACHED)
     return Verdict(measured)

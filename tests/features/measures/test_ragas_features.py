@@ -307,11 +307,6 @@ NO_USABLE = "no usable reply by the LLM"
             {"apart": completion("1. a\n2.", finish_reason="length")},
             NO_USABLE,
         ),
-        (
-            RAGAS_CONTEXT_RELEVANCE,
-            {"Copy": "Insufficient Information"},
-            "the LLM finds no sentence that helps to answer",
-        ),
         (RAGAS_CONTEXT_RELEVANCE, {"Copy": "Norway, I think."}, NO_USABLE),
         (RAGAS_CONTEXT_RELEVANCE, {"Copy": broken()}, "the LLM was not reached"),
     ],
@@ -328,6 +323,14 @@ def test_what_has_no_value_says_why(measure, feature, replies, reason):
     found, _ = measure(arena_of(("q1", "s", "Oslo is in Norway.")), (feature,), behave)
     assert np.isnan(found.loc[("q1", "s"), str(feature)])
     assert found.loc[("q1", "s"), f"{feature}:missing"] == reason
+
+
+def test_insufficient_information_is_a_context_relevance_of_0(measure):
+    arena = arena_of(("q1", "s", "Oslo is in Norway."))
+    feature = RAGAS_CONTEXT_RELEVANCE
+    found, _ = measure(arena, (feature,), lambda *_: completion("Insufficient Information"))
+    assert found.loc[("q1", "s"), str(feature)] == 0
+    assert found.loc[("q1", "s"), f"{feature}:missing"] is None
 
 
 @pytest.fixture(scope="session")
