@@ -98,7 +98,7 @@ class Grouse:
         languages: Sequence[str] = (),
         types: Sequence[str] = (),
         limit: int | None = None,
-        reply_form: str = "json_schema",
+        prompts: GrousePrompts | None = None,
         acceptance: Acceptance = "refusals",
         reference: str | None = None,
     ) -> Grouse:
@@ -109,17 +109,17 @@ class Grouse:
             languages: Language codes; all if there are none.
             types: Names or numbers of types; all if there are none.
             limit: Keep the first so many of each language and type.
-            reply_form: How far a server holds LLMs to the form of the reply.
+            prompts: How LLMs given by name are asked.
             acceptance: Where positive acceptance is defined.
             reference: Name of the judge whose scores others are compared with.
 
         Raises:
-            UsageError: If there is no such file, language, type, form or acceptance.
+            UsageError: If there is no such file, language, type or acceptance.
             DataError: If the file is faulty.
         """
         tests = builtin_tests(languages) if path is None else read_unit_tests(path)
         chosen = choose_tests(tests, languages, [type_name(name) for name in types], limit)
-        return cls(chosen, path, GrousePrompts(reply_form), acceptance, reference)
+        return cls(chosen, path, prompts or GrousePrompts(), acceptance, reference)
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:

@@ -104,8 +104,8 @@ SAMPLES = 40
 MODULE = """
 import zlib
 def drawn(name, metric, answer):
-    asked = ["grouse", "--languages", "en", "--judge", "lexical"]
-    scale = [1, 2, 3, 4, 5, None] if metric in ("answer_relevancy", "completeness") else [0, 1, None]
+    is_graded = metric in ("answer_relevancy", "completeness")
+    scale = [1, 2, 3, 4, 5, None] if is_graded else [0, 1, None]
     return scale[zlib.crc32(f"{name}{metric}{answer}".encode()) % len(scale)]
 def gold(metric, question, references, expected, answer):
     return drawn("gold", metric, answer)
