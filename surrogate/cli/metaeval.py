@@ -376,10 +376,9 @@ def memerag(
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics, and not both")
     names = PROMPTS if prompt == "all" else dict.fromkeys(split_names(prompt))
-    own = None if template is None else FAITHFULNESS_PROMPT.read(template)
     prompts = [FaithfulnessPrompts(name) for name in names]
-    if own is not None:
-        prompts = [FaithfulnessPrompts(template=own)]
+    if template is not None:
+        prompts = [FaithfulnessPrompts(template=FAITHFULNESS_PROMPT.read(template))]
     sentences = read_memerag(folder, split_names(languages))
     if statistics:
         _present(statistics_report(sentences), as_json)
