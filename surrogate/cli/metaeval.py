@@ -107,13 +107,13 @@ def grouse(
         ),
     ] = "json_schema",
     ablate: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--ablate",
             help="Comma-separated, what replies are to leave out: ground-truth, justification, "
-            "chain-of-thought; or none.",
+            "chain-of-thought; or none. Repeatable; by default justification.",
         ),
-    ] = "justification",
+    ] = None,
     templates: TemplatesOption = None,
     acceptance: Annotated[
         str,
@@ -138,15 +138,17 @@ def grouse(
     from arena.text.prompts import read_templates
     from surrogate.metaevaluation.grouse.evaluation import Grouse
     from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts
-    from surrogate.metaevaluation.grouse.replies import ReplyFields
+    from surrogate.metaevaluation.grouse.replies import BEST, ReplyFields
     from surrogate.metaevaluation.grouse.run_file import GROUSE_RUN
     from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
     chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
     names, kinds = split_names(languages), split_names(types)
     own = read_templates(templates or (), list(GROUSE_PROMPTS.values()))
-    left_out = () if ablate == "none" else tuple(split_names(ablate))
-    prompts = GrousePrompts(replies, ReplyFields(left_out), own)
+    prompts = [
+        GrousePrompts(replies, ReplyFields(tuple(split_names(each.replace("none", "")))), own)
+        for each in ablate or BEST
+    ]
     asked = list(dict.fromkeys([*judges, *([] if reference is None else [reference])]))
     benchmark = Grouse.choose(file, names, kinds, limit, prompts, chosen, reference)
     evaluation = _evaluate(benchmark, asked, settings)

@@ -30,6 +30,7 @@ from surrogate.metaevaluation.grouse.pipeline import Score, score_answers
 from surrogate.metaevaluation.grouse.reading import builtin_tests, read_unit_tests
 from surrogate.metaevaluation.grouse.tables import (
     calibration_tables,
+    judge_names,
     mode_table,
     rate_table,
     type_table,
@@ -73,7 +74,7 @@ class Grouse:
     Attributes:
         tests: The tests; those that come with this project if left out.
         source: Their file; None for those of this project.
-        prompts: How LLMs given by name are asked.
+        prompts: How LLMs given by name are asked; with several, each is a judge of its own.
         acceptance: Where positive acceptance is defined: for ``refusals``, as in figure 4 of the
             paper, or for ``answerable`` questions; see ``unit_tests.acceptance``.
         reference: Name of the judge whose scores others are compared with (table 4), if any.
@@ -84,7 +85,7 @@ class Grouse:
 
     tests: Sequence[UnitTest] = field(default_factory=builtin_tests)
     source: Path | None = None
-    prompts: GrousePrompts = field(default_factory=GrousePrompts)
+    prompts: Sequence[GrousePrompts] = (GrousePrompts(),)
     acceptance: Acceptance = "refusals"
     reference: str | None = None
 
@@ -98,7 +99,7 @@ class Grouse:
         languages: Sequence[str] = (),
         types: Sequence[str] = (),
         limit: int | None = None,
-        prompts: GrousePrompts | None = None,
+        prompts: Sequence[GrousePrompts] = (GrousePrompts(),),
         acceptance: Acceptance = "refusals",
         reference: str | None = None,
     ) -> Grouse:
@@ -119,13 +120,16 @@ class Grouse:
         """
         tests = builtin_tests(languages) if path is None else read_unit_tests(path)
         chosen = choose_tests(tests, languages, [type_name(name) for name in types], limit)
-        return cls(chosen, path, prompts or GrousePrompts(), acceptance, reference)
+        return cls(chosen, path, prompts, acceptance, reference)
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:
         """LLMs, scores in files, shared characters, and functions."""
         return (
-            JudgeKind("llm:MODEL", lambda model, factory: factory.llm(self.prompts, model)),
+            JudgeKind(
+                "llm:MODEL",
+                lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
+            ),
             JudgeKind(FORM, lambda spec, _: read_labels(spec, self.tests)),
             LEXICAL,
             PYTHON,
@@ -191,8 +195,13 @@ class Grouse:
             f"{scores['test_id'].nunique()} {source}",
             f"Positive acceptance is defined for {_DEFINED_FOR[self.acceptance]}",
         ]
+        names = judge_names(scores)
         of_types = [
-            type_table(key[0], matrices.get(key, matrix.head(0)), _notes(*key, counts[key], part))
+            type_table(
+                names[key],
+                matrices.get(key, matrix.head(0)),
+                _notes(names[key], key[1], counts[key], part),
+            )
             for key, part in judges_of(scores).items()
         ]
         modes_shown = [] if modes.empty else [mode_table(modes)]

@@ -120,8 +120,8 @@ def _as_arena(tests: Sequence[UnitTest]) -> Arena:
         for place, test in enumerate(tests)
     ]
     names = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
-    languages = list(dict.fromkeys(query["language"] for query in queries))
-    info = ArenaInfo(name="unit-tests", languages=languages, systems=[_SYSTEM])
+    languages = tuple(dict.fromkeys(test.language or _LANGUAGE for test in tests))
+    info = ArenaInfo(name="unit-tests", languages=languages, systems=(_SYSTEM,))
     judgments = pd.DataFrame(columns=names, dtype=str)
     return Arena(info, pd.DataFrame(queries), pd.DataFrame(answers), judgments)
 

@@ -20,13 +20,26 @@ from surrogate.metaevaluation.report import (
 HEADINGS = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
 
 
+def judge_names(scores: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Name each judge of a table; one that was asked in several ways, by what replies held."""
+    known = list(judges_of(scores))
+    names = [judge for judge, _ in known]
+    return {
+        (judge, prompt): f"{judge}, {'|'.join(prompt.split('|')[1:2])}"
+        if names.count(judge) > 1
+        else judge
+        for judge, prompt in known
+    }
+
+
 def rate_table(rates: pd.DataFrame, notes: Sequence[str]) -> ReportTable:
     """Show the percentage passed by metric, a row a judge (tables 3 and 7)."""
     names = (*METRICS, TOTAL)
     rows = []
-    for (judge, _), of_judge in judges_of(rates).items():
+    shown = judge_names(rates)
+    for key, of_judge in judges_of(rates).items():
         known = of_judge.set_index("metric")
-        rows.append([judge, *(percent_with_error(*_rate(known, name)) for name in names)])
+        rows.append([shown[key], *(percent_with_error(*_rate(known, name)) for name in names)])
     notes = [*notes, *no_value_notes(rates["reason"])]
     title = "Pass rate in percent, with standard errors"
     return ReportTable(title, ["judge", *HEADINGS, TOTAL], rows, notes)
@@ -46,7 +59,7 @@ def mode_table(modes: pd.DataFrame) -> ReportTable:
         for mode in FAILURE_MODES
         if mode.name in set(modes["failure_mode"])
     ]  # fmt: skip
-    header = ["mode", "what is wrong", "found by", *(judge for judge, _ in of_judge)]
+    header = ["mode", "what is wrong", "found by", *judge_names(modes).values()]
     return ReportTable("Failure modes found, of the tests that have them", header, rows)
 
 
@@ -84,10 +97,11 @@ def calibration_tables(calibration: pd.DataFrame, reference: str) -> list[Report
     """
     followed: list[list[object]] = []
     same: list[list[object]] = []
-    for (judge, _), of_judge in judges_of(calibration).items():
+    shown = judge_names(calibration)
+    for key, of_judge in judges_of(calibration).items():
         exact = 100 * of_judge["exact"]
-        followed.append([judge, *map(_two_decimals, of_judge["value"])])
-        same.append([judge, *map(_two_decimals, [*exact, exact.mean(skipna=False)])])
+        followed.append([shown[key], *map(_two_decimals, of_judge["value"])])
+        same.append([shown[key], *map(_two_decimals, [*exact, exact.mean(skipna=False)])])
     graded = calibration.loc[calibration["measure"] == SPEARMAN, "metric"].unique()
     left_out = calibration[["nulls_left_out", "failures_left_out"]].sum()
     notes = [

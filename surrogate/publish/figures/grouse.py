@@ -47,14 +47,14 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     are apart from wrong ones. Hatched cells need no call where the scores before are right.
 
     Args:
-        scores: Verdicts of ``Grouse``, or of features, of any judges.
-        judge: Whose tests to draw.
+        scores: Verdicts of ``Grouse``, or of features, of one judge.
+        judge: Whose tests they are.
         signature: How they were run.
 
     Raises:
         UsageError: If the judge has no tests that call for scores.
     """
-    checked = scores[(scores["judge"] == judge) & scores["condition"].notna()]
+    checked = scores[scores["condition"].notna()]
     if checked.empty:
         raise UsageError(f"{judge} has no tests that call for scores")
     tests = checked.assign(column=_columns(checked), row=_rows(checked))
@@ -154,28 +154,28 @@ def _handles() -> dict[str, Artist]:
     return handles | {"no call where the scores before are right": hatched}
 
 
-def draw_confusions(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
+def draw_confusions(
+    scores: pd.DataFrame, reference: pd.DataFrame, judge: str, signature: str
+) -> Figure:
     """Draw which scores a judge gives where the reference gives which (figure 6).
 
     Args:
-        scores: Verdicts of ``Grouse``, of the judge and of a reference (``is_reference``).
-        judge: The judge.
+        scores: Verdicts of ``Grouse`` by one judge.
+        reference: Those by the reference.
+        judge: Name of the judge.
         signature: How they were run.
 
     Raises:
-        UsageError: If there is no reference, or the two have no score in common.
+        UsageError: If the reference has no score, or none in common with the judge.
     """
-    names = scores.loc[scores["is_reference"], "judge"].unique()
-    if not len(names):
-        raise UsageError("the run has no reference; make it with --reference")
-    human = reference_scores(scores, str(names[0]))
-    counts = confusion(scores[scores["judge"] == judge], human)
+    trusted = str(reference["judge"].iloc[0]) if len(reference) else "none"
+    counts = confusion(scores, reference_scores(reference, trusted))
     metrics = [name for name in METRICS if name in set(counts["metric"])]
     if not metrics:
         raise UsageError(f"{judge} and the reference have no score in common")
     caption = Caption(
-        f"Scores by {judge} and by {names[0]}",
-        f"Rows: {names[0]}; columns: {judge}. Number of answers, shaded by its share of the row. "
+        f"Scores by {judge} and by {trusted}",
+        f"Rows: {trusted}; columns: {judge}. Number of answers, shaded by its share of the row. "
         f"n = {whole(counts['answers'].sum())} scores, null among them.",
         signature,
     )

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surrogate.metaevaluation.grouse.run_file import GROUSE_RUN
+from surrogate.metaevaluation.grouse.tables import judge_names
 from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, with_prompts
 from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.memerag.scores import REPLICATES, error_shares, score_judges
+from surrogate.metaevaluation.report import judges_of
 from surrogate.publish.figures.board_figures import Drawing
 from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
 from surrogate.publish.figures.judges import error_heat_map, memerag_bars
@@ -53,11 +55,14 @@ def grouse_drawings(path: Path) -> Iterator[Drawing]:
         DataError: If it is no such file.
     """
     scores = GROUSE_RUN.read(path)
-    names = slugs(scores["judge"].unique())
-    has_reference = scores["is_reference"].any()
-    for judge, part in scores.groupby("judge", sort=False):
-        name, draw = names[str(judge)], (scores, str(judge), "dataset:grouse")
+    names = judge_names(scores)
+    files = slugs(names.values())
+    reference = scores[scores["is_reference"]]
+    for key, part in judges_of(scores).items():
+        name = names[key]
         if part["condition"].notna().any():
-            yield Drawing(f"grouse-{name}", partial(draw_unit_tests, *draw))
-        if has_reference and not part["is_reference"].any():
-            yield Drawing(f"grouse-confusions-{name}", partial(draw_confusions, *draw))
+            figure = partial(draw_unit_tests, part, name, "dataset:grouse")
+            yield Drawing(f"grouse-{files[name]}", figure)
+        if len(reference) and not part["is_reference"].any():
+            figure = partial(draw_confusions, part, reference, name, "dataset:grouse")
+            yield Drawing(f"grouse-confusions-{files[name]}", figure)

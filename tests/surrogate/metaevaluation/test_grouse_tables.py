@@ -256,3 +256,33 @@ def test_proportions_out_of_range_are_told(tmp_path):
     path.write_text("test_id,faithfulness\nen/river/highest_marks_1,1.5\n")
     with pytest.raises(DataError, match=r"proportions\.csv:2: faithfulness = '1.5': is no prop"):
         run("grouse-features", "--faithfulness", "ngram_coverage", "--proportions", path)
+
+
+def test_table_6_in_one_run(tmp_path, serve):
+    from chat_server import completion
+
+    def behave(prompt, earlier):
+        """Score 5 where the justification is left out, and say nothing usable else."""
+        told = "".join(row["content"] for row in chat.bodies[-1]["messages"])
+        scored = {"answer": {"score": 5}, "answer_2": {"score": 5}}
+        return completion("Hm." if "justification" in told else json.dumps(scored))
+
+    chat = serve(behave)
+    asked = ["grouse", "--languages", "en", "--types", "1", "--limit", 1, "--judge", "llm:m"]
+    asked += ["--base-url", chat.url, "--store", tmp_path / "s.sqlite", "--concurrency", 1]
+    for left_out in ("none", "ground-truth", "justification", "chain-of-thought"):
+        asked += ["--ablate", left_out]
+    found = run_json(*asked, "--out", tmp_path / "run.json")
+    rates = {
+        row["prompt"].split("|")[1]: row["pass_rate"]
+        for row in found["pass_rates"]
+        if row["metric"] == "answer_relevancy"
+    }
+    assert rates == {
+        "whole": 0,
+        "without:ground-truth": 0,
+        "without:justification": 1,
+        "without:chain-of-thought": 0,
+    }
+    assert "llm:m, without:justification" in run(*asked).stdout
+    assert len(GROUSE_RUN.read(tmp_path / "run.json")) == 4 * 6

@@ -187,8 +187,12 @@ def unit_tests():
     return evaluate_judges(Grouse(tests, reference="best"), [Broken(), best]).verdicts
 
 
+def of(scores, judge):
+    return scores[scores["judge"] == judge]
+
+
 def test_every_test_has_a_cell_and_broken_replies_are_apart(unit_tests, tmp_path):
-    figure = draw_unit_tests(unit_tests, "broken_$1$", "dataset:grouse")
+    figure = draw_unit_tests(of(unit_tests, "broken_$1$"), "broken_$1$", "dataset:grouse")
     axes = axes_of(figure)
     assert [place.get_xlabel() for place in axes] == list(METRICS)
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["en $0$", "en $1$"]
@@ -199,19 +203,20 @@ def test_every_test_has_a_cell_and_broken_replies_are_apart(unit_tests, tmp_path
     assert hatched == [0, 0, 4, 2, 0, 0]  # usefulness of all, faithfulness of refusals
     text = whole_text(figure)
     assert "n = 24 checks of 4 tests, 95.8% passed; 1 check without a score" in text
-    best = axes_of(draw_unit_tests(unit_tests, "best", "s"))
+    best = axes_of(draw_unit_tests(of(unit_tests, "best"), "best", "s"))
     assert best[1].collections[0].get_array().tolist() == [[1, 0], [1, 0]]
     save(figure, tmp_path / "a.svg")
     with pytest.raises(UsageError, match="nobody has no tests"):
-        draw_unit_tests(unit_tests, "nobody", "s")
+        draw_unit_tests(unit_tests[:0], "nobody", "s")
 
 
 def test_confusions_are_counts_by_reference_and_judge(unit_tests):
-    figure = draw_confusions(unit_tests, "broken_$1$", "dataset:grouse")
+    best, broken = of(unit_tests, "best"), of(unit_tests, "broken_$1$")
+    figure = draw_confusions(broken, best, "broken_$1$", "dataset:grouse")
     axes = {place.get_xlabel(): place for place in axes_of(figure)}
     assert set(axes) == set(METRICS)
     texts = [text.get_text() for text in axes["answer_relevancy"].texts]
     assert texts[4 * 6 :] == ["", "", "", "", "2", "2", *[""] * 6]  # 5 said: 5 twice, null twice
     assert [text.get_text() for text in axes["faithfulness"].texts][3:6] == ["", "1", "2"]
-    with pytest.raises(UsageError, match="make it with --reference"):
-        draw_confusions(unit_tests.assign(is_reference=False), "best", "s")
+    with pytest.raises(UsageError, match="the reference none has no score"):
+        draw_confusions(broken, best[:0], "broken", "s")
