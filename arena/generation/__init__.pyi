@@ -16,6 +16,7 @@ from .prompt import PROTOCOLS as PROTOCOLS
 from .prompt import AnswerPrompt as AnswerPrompt
 from .prompt import answer_prompt as answer_prompt
 from .prompt import protocol_of as protocol_of
+from .questions import TIME_PROMPT as TIME_PROMPT
 from .questions import TimeDependence as TimeDependence
 from .questions import TimeFilter as TimeFilter
 from .questions import choose_questions as choose_questions

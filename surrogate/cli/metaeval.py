@@ -11,6 +11,8 @@ import typer
 from surrogate.cli.options import (
     JsonOption,
     SeedOption,
+    TemplateOption,
+    TemplatesOption,
     checked_option,
     split_names,
     with_settings,
@@ -98,6 +100,15 @@ def grouse(
             help="What the server holds a model to: json_schema, json_object or text (nothing).",
         ),
     ] = "json_schema",
+    ablate: Annotated[
+        str,
+        typer.Option(
+            "--ablate",
+            help="Comma-separated, what replies are to leave out: ground-truth, justification, "
+            "chain-of-thought; or none.",
+        ),
+    ] = "justification",
+    templates: TemplatesOption = None,
     acceptance: Annotated[
         str,
         typer.Option(
@@ -109,12 +120,18 @@ def grouse(
     as_json: JsonOption = False,
 ) -> None:
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
+    from arena.text.prompts import read_templates
     from surrogate.metaevaluation.grouse.evaluation import Grouse
+    from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts
+    from surrogate.metaevaluation.grouse.replies import ReplyFields
     from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
     chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
     names, kinds = split_names(languages), split_names(types)
-    benchmark = Grouse.choose(file, names, kinds, limit, replies, chosen)
+    own = read_templates(templates or (), list(GROUSE_PROMPTS.values()))
+    left_out = () if ablate == "none" else tuple(split_names(ablate))
+    prompts = GrousePrompts(replies, ReplyFields(left_out), own)
+    benchmark = Grouse.choose(file, names, kinds, limit, prompts, chosen)
     _present(benchmark.report(_evaluate(benchmark, judges, settings)), as_json, arena)
 
 
@@ -160,6 +177,7 @@ def wikieval(
         int | None,
         typer.Option("--limit", min=1, help="Judge the first so many pairs of a criterion."),
     ] = None,
+    templates: TemplatesOption = None,
     arena: NotedInOption = None,
     replicates: Annotated[
         int, typer.Option("--replicates", min=2, help="Bootstrap replicates of standard errors.")
@@ -168,10 +186,13 @@ def wikieval(
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness and relevance against WikiEval's pairs."""
-    from surrogate.metaevaluation.wikieval.evaluation import Wikieval
+    from arena.text.prompts import read_templates
+    from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS, Wikieval
     from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
-    benchmark = Wikieval(read_wikieval(path, split_names(criteria), better), limit, seed)
+    own = read_templates(templates or (), WIKIEVAL_PROMPTS)
+    pairs = read_wikieval(path, split_names(criteria), better)
+    benchmark = Wikieval(pairs, limit, seed, own)
     evaluation = _evaluate(benchmark, judges, settings)
     _present(benchmark.report(evaluation, ties, replicates, seed), as_json, arena)
 
@@ -236,6 +257,7 @@ def memerag(
             help="For LLMs: zero_shot, cot, ag or ag_cot; several, separated by commas; or all.",
         ),
     ] = "ag_cot",
+    template: TemplateOption = None,
     statistics: Annotated[
         bool,
         typer.Option(
@@ -264,7 +286,11 @@ def memerag(
     """Hold judges of faithfulness against MEMERAG's human labels."""
     from arena.data.errors import UsageError
     from surrogate.metaevaluation.memerag.evaluation import Memerag
-    from surrogate.metaevaluation.memerag.judges import PROMPTS, FaithfulnessPrompts
+    from surrogate.metaevaluation.memerag.judges import (
+        FAITHFULNESS_PROMPT,
+        PROMPTS,
+        FaithfulnessPrompts,
+    )
     from surrogate.metaevaluation.memerag.reading import read_memerag
     from surrogate.metaevaluation.memerag.run_file import write_run
     from surrogate.metaevaluation.memerag.statistics import statistics_report
@@ -272,7 +298,10 @@ def memerag(
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics, and not both")
     names = PROMPTS if prompt == "all" else dict.fromkeys(split_names(prompt))
+    own = None if template is None else FAITHFULNESS_PROMPT.read(template)
     prompts = [FaithfulnessPrompts(name) for name in names]
+    if own is not None:
+        prompts = [FaithfulnessPrompts(template=own)]
     sentences = read_memerag(folder, split_names(languages))
     if statistics:
         _present(statistics_report(sentences), as_json)
