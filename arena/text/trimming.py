@@ -66,10 +66,6 @@ class TokenizerTrimmer:
     name: str
     _tokenizer: Any = field(repr=False, compare=False)
 
-    def count(self, text: str) -> int:
-        """Count the tokens of a text, without those that begin and end it for a model."""
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
-
     def trim(self, text: str, tokens: int) -> str:
         """Return the first tokens of a text; no letter is parted from its marks."""
         offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
