@@ -60,17 +60,16 @@ def test_each_tournament_equals_choix_on_its_list_of_comparisons():
         np.testing.assert_allclose(coefficients, expected - expected.mean(), atol=1e-6)
 
 
-def unbeaten(questions, random):
-    """Judgments of four systems, of which the first is hardly ever beaten."""
-    strength = {"top": 3.0, "mid": 1.0, "low": 0.0, "last": -1.0}
+def hardly_beaten(questions, random):
+    """Judgments of four systems, of which the first loses on a single question."""
     for number in range(questions):
-        for one, other in itertools.combinations(strength, 2):
-            wins = random.random() < 1 / (1 + np.exp(strength[other] - strength[one]))
+        for one, other in itertools.combinations(["top", "mid", "low", "last"], 2):
+            wins = number > 0 if one == "top" else random.random() < 0.6
             yield f"q{number}", one, other, "a" if wins else "b"
 
 
 def test_without_a_prior_a_tournament_without_a_maximum_falls_back_as_choix_does():
-    table = judgments(list(unbeaten(12, np.random.default_rng(4))))
+    table = judgments(list(hardly_beaten(12, np.random.default_rng(4))))
     held = bootstrap_tournaments(table, 30, 12, ridge=0.0)
     position = {system: index for index, system in enumerate(held.systems)}
     fell_back = 0
@@ -92,7 +91,7 @@ def test_without_a_prior_a_tournament_without_a_maximum_falls_back_as_choix_does
 
 
 def test_a_prior_needs_no_fallback():
-    held = bootstrap_tournaments(judgments(list(unbeaten(12, np.random.default_rng(4)))), 30, 12)
+    held = bootstrap_tournaments(judgments(list(hardly_beaten(12, np.random.default_rng(4)))), 30, 12)
     assert held.regularized == 0
 
 
