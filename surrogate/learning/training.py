@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.rating.tournaments import Tournaments
+from arena.rating.tournaments import DECIMALS, Tournaments
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
 Floats = npt.NDArray[np.float64]
@@ -233,7 +233,8 @@ def training_rows(
         targets, weights = coefficients.ravel(), np.ones(len(owner))
     elif kind == "overall":
         owner = np.arange(len(tensor.systems))
-        features, targets = tensor.means()[0], finite_means(coefficients)
+        # Splits of a tree that are equally good are chosen by the last digits of the targets.
+        features, targets = tensor.means()[0], np.round(finite_means(coefficients), DECIMALS)
         weights = np.ones(len(owner))
     else:
         times = draws.sum(axis=0)
