@@ -95,6 +95,16 @@ class JudgingSettings(BaseModel):
         default="output",
         description="output: all that a system wrote; answer: the text after ##Answer: alone.",
     )
+    template: str | None = Field(
+        default=None,
+        description="Jinja template in the place of the prompt; 'prompts' lists its variables.",
+    )
+    longest_answer: int | None = Field(
+        default=None, ge=1, description="Characters to show of what a system wrote; all."
+    )
+    longest_passage: int | None = Field(
+        default=None, ge=1, description="Characters of a passage to show; all."
+    )
     store: Address | None = Field(
         default=None,
         description="SQLite file that keeps every reply; judging.sqlite in the folder if not "
@@ -125,11 +135,10 @@ class JudgingSettings(BaseModel):
         """Return the judge.
 
         Args:
-            prompt: What it is asked; by default the packaged prompt for ``verdict``, which shows
-                what ``show`` says.
+            prompt: What it is asked; by default what the settings say.
 
         Raises:
-            UsageError: If no model is named, or a setting cannot be used.
+            UsageError: If no model is named, or a setting or the template cannot be used.
         """
         from arena.judging.judge import LlmJudge
         from arena.judging.prompt import pairwise_prompt
@@ -141,7 +150,9 @@ class JudgingSettings(BaseModel):
             timeout_s=self.timeout_s,
         )
         settings = ModelSettings.stated(self.model, self.temperature, self.max_tokens, self.body)
-        asked = prompt or pairwise_prompt(verdict=self.verdict, show=self.show)
+        asked = prompt or pairwise_prompt(
+            self.template, self.verdict, self.longest_answer, self.longest_passage, self.show
+        )
         return LlmJudge(settings, endpoint, self.verdict, asked, self.name)
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:

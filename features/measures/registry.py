@@ -9,7 +9,8 @@ from types import MappingProxyType
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
-from features.declare.feature import CUTOFF, MODEL, Feature, Setting, offer
+from arena.text.prompts import PACKAGED, Templates
+from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature, Setting, offer
 from features.measures.citations import (
     CITATION_DENSITY,
     CITATION_MAP,
@@ -174,6 +175,23 @@ def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
     return tuple(seen.values())
 
 
+def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[Feature, ...]:
+    """Return features with a user's templates, which then are part of their names.
+
+    Raises:
+        UsageError: If no feature reads one of the prompts, or a feature names templates that are
+            not given.
+    """
+    chosen = tuple(feature.with_templates(templates) for feature in features)
+    used = "+".join(str(feature.settings.get(TEMPLATE, "")) for feature in chosen)
+    idle = [name for name, own in templates.own if f"{name}@{own.digest}" not in used.split("+")]
+    if idle:
+        raise UsageError(
+            f"no feature that is asked for reads the prompt {idle[0]}; leave its template out"
+        )
+    return chosen
+
+
 def _split(text: str) -> list[str]:
     """Split at commas outside parentheses."""
     return [item.strip() for item in re.split(r",(?![^()]*\))", text)] if text.strip() else []
@@ -273,5 +291,7 @@ def _described(feature: Feature) -> Iterator[str]:
             yield "@k"
         elif item.name == MODEL:
             yield f"{item.name}={item.default}"
+        elif item.name == TEMPLATE:
+            yield f"{item.name}={PACKAGED}|{'+'.join(f'{name}@DIGEST' for name in item.prompts)}"
         else:
             yield f"{item.name}={'|'.join(item.choices)}"

@@ -20,17 +20,67 @@ from arena.llm.replies import THOUGHTS, Completion, UnparsableError, expected_sc
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
-from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PACKAGED,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+)
 from arena.text.trimming import ByteTrimmer
 from features.declare.feature import Item, Scores
 from features.models.scorer import ModelOptions
 
 OVERLAP = "overlap"
 FLUENCY = "fluency"
-RATING_PROMPTS = (OVERLAP, FLUENCY)
+
+_CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
+_LANGUAGE = Variable("English name of the language", "English")
+_QUESTION = Variable("the question", "samplequestion", also=("Question",))
+
+OVERLAP_PROMPT = ReplaceablePrompt(
+    OVERLAP,
+    "How well an answer agrees with the reference answer (MIRAGE-Bench, figure 11)",
+    "the last [[4]], or Rating: 4; 1 to 5",
+    {
+        "question": _QUESTION,
+        "language": _LANGUAGE,
+        "reference": Variable("the reference answer", "samplereference", True, ("Label",)),
+        "answer": Variable("the answer to rate", "sampleanswer", True, ("Response",)),
+        "code": _CODE,
+    },
+    "features.models",
+    "overlap.v1",
+)
+FLUENCY_PROMPT = ReplaceablePrompt(
+    FLUENCY,
+    "How fluent an output is (MIRAGE-Bench, figure 12)",
+    "the last ##Rating: 4, or Rating: 4; 1 to 5",
+    {
+        "question": _QUESTION,
+        "language": _LANGUAGE,
+        "passages": Variable("list of the passages' texts, trimmed; may be empty", ("samplepart",)),
+        "documents": Variable(
+            "the same as one text, one a line", "samplepart", also=("Documents",)
+        ),
+        "answer": Variable("the output to rate", "sampleanswer", True, ("Summary",)),
+        "code": _CODE,
+    },
+    "features.models",
+    "fluency.v1",
+)
+RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
 
 
-def overlap_item(mode: str, language: str, question: str, reference: str, answer: str) -> Item:
+def overlap_item(
+    mode: str,
+    language: str,
+    question: str,
+    reference: str,
+    answer: str,
+    template: str = PACKAGED,
+) -> Item:
     """Write down what is to be rated against a reference.
 
     Args:
@@ -39,27 +89,34 @@ def overlap_item(mode: str, language: str, question: str, reference: str, answer
         question: The question.
         reference: The answer that counts as right.
         answer: The answer to rate.
+        template: The template in the prompt's place, as ``Templates.stated`` names it.
     """
-    return OVERLAP, mode, language, question, answer, reference
+    return OVERLAP, mode, template, language, question, answer, reference
 
 
 def fluency_item(
-    mode: str, language: str, question: str, passages: tuple[str, ...], answer: str
+    mode: str,
+    language: str,
+    question: str,
+    passages: tuple[str, ...],
+    answer: str,
+    template: str = PACKAGED,
 ) -> Item:
     """Write down what is to be rated for fluency; ``passages`` may be empty."""
-    return FLUENCY, mode, language, question, answer, *passages
+    return FLUENCY, mode, template, language, question, answer, *passages
 
 
 PASSAGE_TOKENS = 800
 """Tokens of a document that are shown, as for the systems that answered."""
 
-_VERSION = "v1"
-_VARIABLES = ("code", "language", "question", "reference", "answer", "passages")
 
+def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
+    """Make the prompt for an item of ``overlap_item`` or ``fluency_item``.
 
-def rating_prompt(item: Item) -> Prompt:
-    """Make the prompt for an item of ``overlap_item`` or ``fluency_item``."""
-    name, _, language, question, answer, *others = item
+    Raises:
+        UsageError: If the item names a template that is not given.
+    """
+    name, _, stated, language, question, answer, *others = item
     values: dict[str, Any] = {
         "code": delimiter_code(question, answer, *others),
         "language": named_language(language),
@@ -70,18 +127,16 @@ def rating_prompt(item: Item) -> Prompt:
         values["reference"] = others[0]
     else:
         values["passages"] = [ByteTrimmer().trim(text, PASSAGE_TOKENS) for text in others]
-    template = _template(name)
+        values["documents"] = "\n".join(values["passages"])
+    asked = OVERLAP_PROMPT if name == OVERLAP else FLUENCY_PROMPT
+    template = templates.stating(stated).of(asked)
     return Prompt.of(template.fill(values), version=template.version)
 
 
 def prompt_versions() -> str:
-    """Return what the texts of all prompts depend on."""
-    names = "+".join(_template(name).version for name in RATING_PROMPTS)
+    """Return what the texts of all packaged prompts depend on; items name other templates."""
+    names = "+".join(prompt.packaged().version for prompt in RATING_PROMPTS)
     return f"{names}|passages:{PASSAGE_TOKENS}({ByteTrimmer().name})"
-
-
-def _template(name: str) -> PromptTemplate:
-    return packaged_prompt("features.models", f"{name}.{_VERSION}", _VARIABLES)
 
 
 RATINGS = (1, 2, 3, 4, 5)
@@ -208,6 +263,7 @@ class EndpointModel:
         settings: The model and how it samples.
         endpoint: Where it is asked.
         store: Path of the file.
+        templates: Files in the place of prompts.
         budget: Most prompts to send; and what was used.
         stage: Name that is passed to ``progress``.
         progress: Called with the stage, the prompts done, and all of them.
@@ -217,6 +273,7 @@ class EndpointModel:
     endpoint: Endpoint
     store: str
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    templates: Templates = NO_TEMPLATES
     stage: str = field(default="", compare=False)
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
@@ -271,7 +328,8 @@ class LlmScorer(EndpointModel):
             if mode == "expected":
                 settings = replace(settings, logprobs=ALTERNATIVES)
             read = partial(READERS[mode], prompt=name)
-            asked = self.ask([items[place] for place in places], rating_prompt, read, settings)
+            prompt = partial(rating_prompt, templates=self.templates)
+            asked = self.ask([items[place] for place in places], prompt, read, settings)
             scores[places, 0] = [np.nan if value is None else value for value in asked.values]
         return scores
 
@@ -294,7 +352,8 @@ def load_llm(model: str, options: ModelOptions) -> LlmScorer:
             f"by ModelOptions(store=...) or by the variable {STORE_VARIABLE}"
         )
     settings = ModelSettings(model, max_tokens=MAX_TOKENS)
-    return LlmScorer(settings, options.endpoint or _endpoint_of_environment(), store)
+    endpoint = options.endpoint or _endpoint_of_environment()
+    return LlmScorer(settings, endpoint, store, templates=options.templates)
 
 
 def _endpoint_of_environment() -> Endpoint:

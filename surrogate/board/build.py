@@ -156,7 +156,7 @@ def _feature_table(
     extracted = extract(
         arena, declared, n_jobs=n_jobs, progress=progress, models=models, cache=cache
     )
-    return extracted, tuple(str(feature) for feature in declared)
+    return extracted, tuple(feature_columns(extracted))
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:

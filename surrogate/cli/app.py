@@ -15,8 +15,10 @@ from surrogate.cli.diff import diff
 from surrogate.cli.features import features
 from surrogate.cli.fit import fit
 from surrogate.cli.generate import generate
+from surrogate.cli.imports import imports
 from surrogate.cli.judge import judge
 from surrogate.cli.metaeval import metaeval
+from surrogate.cli.prompts import prompts
 from surrogate.cli.publish import export_command, plot, report
 from surrogate.cli.rank import rank
 from surrogate.cli.run import run
@@ -49,8 +51,10 @@ app.command()(sampling)
 app.command("validate")(validate_command)
 app.command()(judge)
 app.command()(generate)
+app.add_typer(imports, name="import")
 app.add_typer(features, name="features")
 app.add_typer(metaeval, name="metaeval")
+app.add_typer(prompts, name="prompts")
 app.add_typer(store, name="store")
 
 

@@ -47,24 +47,6 @@ def judge(
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
     ] = False,
     body: BodyOption = "{}",
-    template: Annotated[
-        Path | None,
-        typer.Option(
-            "--template",
-            help="Jinja template of the prompt, with question, language, passages, answer_a, "
-            "answer_b, question_code, answer_code.",
-        ),
-    ] = None,
-    longest_answer: Annotated[
-        int | None,
-        typer.Option(
-            "--longest-answer", min=1, help="Characters to show of what a system wrote; all."
-        ),
-    ] = None,
-    longest_passage: Annotated[
-        int | None,
-        typer.Option("--longest-passage", min=1, help="Characters of a passage to show; all."),
-    ] = None,
     prices: Annotated[
         Path | None,
         typer.Option(
@@ -77,17 +59,14 @@ def judge(
 ) -> None:
     """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
     from arena.data.folder import read_arena
-    from arena.judging import judge_folder, pairwise_prompt
+    from arena.judging import judge_folder
     from arena.judging.aggregation import AGGREGATES
     from arena.llm import open_store, read_prices
 
     rule = checked_option("--aggregate", aggregate, AGGREGATES)
-    prompt = pairwise_prompt(
-        template, settings.verdict, longest_answer, longest_passage, settings.show
-    )
     settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
     others = [settings.model_copy(update={"model": m, "name": ""}) for m in split_names(panel)]
-    judges = [each.llm_judge(prompt) for each in (settings, *others)]
+    judges = [each.llm_judge() for each in (settings, *others)]
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
     chosen = settings.choose_pairs(read)

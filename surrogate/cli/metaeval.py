@@ -11,6 +11,8 @@ import typer
 from surrogate.cli.options import (
     JsonOption,
     SeedOption,
+    TemplateOption,
+    TemplatesOption,
     checked_option,
     split_names,
     with_settings,
@@ -98,6 +100,15 @@ def grouse(
             help="What the server holds a model to: json_schema, json_object or text (nothing).",
         ),
     ] = "json_schema",
+    ablate: Annotated[
+        str,
+        typer.Option(
+            "--ablate",
+            help="Comma-separated, what replies are to leave out: ground-truth, justification, "
+            "chain-of-thought; or none.",
+        ),
+    ] = "justification",
+    templates: TemplatesOption = None,
     acceptance: Annotated[
         str,
         typer.Option(
@@ -109,19 +120,31 @@ def grouse(
     as_json: JsonOption = False,
 ) -> None:
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
+    from arena.text.prompts import read_templates
     from surrogate.metaevaluation.grouse.evaluation import Grouse
+    from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts
+    from surrogate.metaevaluation.grouse.replies import ReplyFields
     from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
     chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
     names, kinds = split_names(languages), split_names(types)
-    benchmark = Grouse.choose(file, names, kinds, limit, replies, chosen)
+    own = read_templates(templates or (), list(GROUSE_PROMPTS.values()))
+    left_out = () if ablate == "none" else tuple(split_names(ablate))
+    prompts = GrousePrompts(replies, ReplyFields(left_out), own)
+    benchmark = Grouse.choose(file, names, kinds, limit, prompts, chosen)
     _present(benchmark.report(_evaluate(benchmark, judges, settings)), as_json, arena)
 
 
 @metaeval.command()
 @with_settings(JudgeOptions)
 def wikieval(
-    folder: Annotated[Path, typer.Argument(help="Folder with WikiEval's ff.csv, ar.csv, cr.csv.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="WikiEval's rows as published (a file, or the folder of a clone), or the folder "
+            "with ff.csv, ar.csv, cr.csv of its recast."
+        ),
+    ],
     judges: Annotated[
         list[str],
         typer.Option(
@@ -154,6 +177,7 @@ def wikieval(
         int | None,
         typer.Option("--limit", min=1, help="Judge the first so many pairs of a criterion."),
     ] = None,
+    templates: TemplatesOption = None,
     arena: NotedInOption = None,
     replicates: Annotated[
         int, typer.Option("--replicates", min=2, help="Bootstrap replicates of standard errors.")
@@ -162,10 +186,13 @@ def wikieval(
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness and relevance against WikiEval's pairs."""
-    from surrogate.metaevaluation.wikieval.evaluation import Wikieval
+    from arena.text.prompts import read_templates
+    from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS, Wikieval
     from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
-    benchmark = Wikieval(read_wikieval(folder, split_names(criteria), better), limit, seed)
+    own = read_templates(templates or (), WIKIEVAL_PROMPTS)
+    pairs = read_wikieval(path, split_names(criteria), better)
+    benchmark = Wikieval(pairs, limit, seed, own)
     evaluation = _evaluate(benchmark, judges, settings)
     _present(benchmark.report(evaluation, ties, replicates, seed), as_json, arena)
 
@@ -179,7 +206,9 @@ def rater_agreement(
     field: Annotated[
         str,
         typer.Option(
-            "--field", help="factuality, fine_grained_factuality or relevance of the sentences."
+            "--field",
+            help="factuality, fine_grained_factuality or relevance of the sentences; or all, "
+            "faithfulness and relevance side by side, coarse and fine.",
         ),
     ] = "factuality",
     coarse: Annotated[
@@ -190,35 +219,54 @@ def rater_agreement(
     as_json: JsonOption = False,
 ) -> None:
     """Measure how far annotators agree: AC1, Fleiss' kappa, Krippendorff's alpha."""
-    from arena.statistics.agreement import agreement_report
+    from arena.data.errors import UsageError
     from arena.statistics.raters import Resampling
-    from surrogate.metaevaluation.memerag.evaluation import ratings_report
-    from surrogate.metaevaluation.memerag.rating_files import FIELDS, read_ratings
+    from surrogate.metaevaluation.memerag.rating_files import (
+        FIELDS,
+        qualities_report,
+        ratings_report,
+    )
 
-    chosen = checked_option("--field", field, FIELDS)
     resampling = Resampling(replicates, seed=seed)
-    reports = [
-        (path, agreement_report(read_ratings(path, chosen, coarse), resampling)) for path in files
-    ]
-    _present(ratings_report(reports, chosen, coarse), as_json)
+    if field == "all":
+        if coarse:
+            raise UsageError("--field all shows coarse and fine labels; leave --coarse out")
+        _present(qualities_report(files, resampling), as_json)
+        return
+    chosen = checked_option("--field", field, FIELDS)
+    _present(ratings_report(files, chosen, coarse, resampling), as_json)
 
 
 @metaeval.command()
 @with_settings(JudgeOptions)
 def memerag(
     folder: Annotated[Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …")],
+    settings: JudgeOptions,
     judges: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--judge",
             help="llm:MODEL, nli:MODEL_OR_FOLDER, lexical, grounding or "
             "python:MODULE:FUNCTION; repeatable.",
         ),
-    ],
-    settings: JudgeOptions,
+    ] = None,
     prompt: Annotated[
-        str, typer.Option("--prompt", help="For LLMs: zero_shot, cot, ag or ag_cot.")
+        str,
+        typer.Option(
+            "--prompt",
+            help="For LLMs: zero_shot, cot, ag or ag_cot; several, separated by commas; or all.",
+        ),
     ] = "ag_cot",
+    template: TemplateOption = None,
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics", help="Ask no judge; print how sentences and labels are spread."
+        ),
+    ] = False,
+    fine_grained: Annotated[
+        bool, typer.Option("--fine-grained", help="Print the accuracy by fine-grained label, too.")
+    ] = False,
     languages: Annotated[
         str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
     ] = None,
@@ -236,17 +284,33 @@ def memerag(
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness against MEMERAG's human labels."""
+    from arena.data.errors import UsageError
     from surrogate.metaevaluation.memerag.evaluation import Memerag
-    from surrogate.metaevaluation.memerag.judges import FaithfulnessPrompts
+    from surrogate.metaevaluation.memerag.judges import (
+        FAITHFULNESS_PROMPT,
+        PROMPTS,
+        FaithfulnessPrompts,
+    )
     from surrogate.metaevaluation.memerag.reading import read_memerag
     from surrogate.metaevaluation.memerag.run_file import write_run
+    from surrogate.metaevaluation.memerag.statistics import statistics_report
 
-    prompts = FaithfulnessPrompts(prompt)
-    benchmark = Memerag(read_memerag(folder, split_names(languages)), limit, prompts)
-    evaluation = _evaluate(benchmark, judges, settings)
+    if statistics == bool(judges):
+        raise UsageError("give a --judge, or --statistics, and not both")
+    names = PROMPTS if prompt == "all" else dict.fromkeys(split_names(prompt))
+    own = None if template is None else FAITHFULNESS_PROMPT.read(template)
+    prompts = [FaithfulnessPrompts(name) for name in names]
+    if own is not None:
+        prompts = [FaithfulnessPrompts(template=own)]
+    sentences = read_memerag(folder, split_names(languages))
+    if statistics:
+        _present(statistics_report(sentences), as_json)
+        return
+    benchmark = Memerag(sentences, limit, prompts)
+    evaluation = _evaluate(benchmark, judges or (), settings)
     if out is not None:
         write_run(evaluation.verdicts, out)
-    report = benchmark.report(evaluation, replicates, permutations, seed)
+    report = benchmark.report(evaluation, replicates, permutations, seed, fine_grained)
     _present(report, as_json, arena)
 
 

@@ -92,6 +92,23 @@ BodyOption = Annotated[
         '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
     ),
 ]
+TemplatesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--template",
+        metavar="NAME=FILE",
+        help="Jinja template in the place of a prompt; repeatable. 'prompts' lists their names "
+        "and variables.",
+    ),
+]
+TemplateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        metavar="FILE",
+        help="Jinja template in the place of the prompt; 'prompts' lists its variables.",
+    ),
+]
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 

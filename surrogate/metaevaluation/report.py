@@ -92,6 +92,11 @@ def percent_with_error(value: float, standard_error: float) -> str:
     return f"{100 * value:.1f}{spread}"
 
 
+def short_prompt(prompt: object) -> str:
+    """Show a prompt by the name of its first template; other settings as they are."""
+    return str(prompt).partition("@")[0]
+
+
 def spaced(name: object) -> str:
     """Show a column's name as words."""
     return str(name).replace("_", " ")

@@ -16,8 +16,10 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.judging.settings import CONFIDENTIAL, JudgingSettings
+from arena.text.prompts import Templates, read_templates
 from features.declare.feature import Feature
-from features.measures.registry import parse_features
+from features.measures.registry import parse_features, with_templates
+from features.models import FEATURE_PROMPTS
 from surrogate.board.settings import BoardSettings, Names, Positive, preset_values
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 
@@ -103,6 +105,7 @@ class BoardOptions(BoardSettings):
         device: Where features' models run.
         batch_size: Sequences that a model takes at once.
         download: Whether models that are not on this machine may be fetched.
+        templates: File of a template by the name of the prompt that it replaces.
         judging: Judging by an LLM first; None for the arena's own judgments.
         after: What is made of the board.
     """
@@ -116,6 +119,7 @@ class BoardOptions(BoardSettings):
     device: str = "auto"
     batch_size: Positive = 32
     download: bool = False
+    templates: dict[str, str] = Field(default_factory=dict)
     judging: JudgingSettings | None = None
     after: AfterOptions = AfterOptions()
 
@@ -192,12 +196,26 @@ class ConfiguredBoard:
         fields = set(BoardSettings.model_fields) - {"features", "judge"}
         return BoardSettings(judge=self.judge, **self.options.model_dump(include=fields))
 
+    @property
+    def templates(self) -> Templates:
+        """What takes the place of its features' prompts.
+
+        Raises:
+            UsageError: For an unknown prompt, or a file that is absent or no such template.
+        """
+        given = {name: self.base / file for name, file in self.options.templates.items()}
+        return read_templates(given, FEATURE_PROMPTS)
+
     def features(self) -> tuple[Feature, ...]:
         """Return the features of a board that has no table of them.
 
         Raises:
-            UsageError: For an unknown feature, one named twice, or a file of names that is absent.
+            UsageError: For an unknown feature, one named twice, a file of names that is absent, or
+                a template that cannot be used.
         """
+        return with_templates(self._named_features(), self.templates)
+
+    def _named_features(self) -> tuple[Feature, ...]:
         if self.options.feature_file is None:
             return parse_features(",".join(self.options.features or ("default",)))
         path = self.base / self.options.feature_file

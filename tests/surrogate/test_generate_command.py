@@ -119,7 +119,7 @@ def test_a_template_and_settings_of_ones_own(generate, tmp_path):
     template = tmp_path / "mine.jinja"
     template.write_text("Q: {{ question }}", encoding="utf-8")
     status, server = generate(
-        *("--out", tmp_path / "a.jsonl", "--prompt", template, "--questions", "1"),
+        *("--out", tmp_path / "a.jsonl", "--template", f"answer={template}", "--questions", "1"),
         *("--temperature", "-1", "--body", '{"max_completion_tokens": 9}'),
     )
     assert status == 0

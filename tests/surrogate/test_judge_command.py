@@ -202,7 +202,10 @@ def test_a_template_with_an_unknown_variable_is_refused(judge, serve, tmp_path):
     template.write_text("{{ answer_a }} {{ answer_b }} {{ docs }}")
     status, printed = judge(serve(), "--template", template)
     assert status == 2
-    assert "uses docs, which there is not; there is question, language" in printed
+    assert (
+        "uses docs, which there is not; did you mean 'documents'? there is question, query"
+        in printed
+    )
 
 
 @pytest.mark.parametrize("content", ["{", '{"local": 3}', '{"local": {"tokens_in": -1}}'])

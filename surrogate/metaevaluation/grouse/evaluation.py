@@ -90,7 +90,7 @@ class Grouse:
         languages: Sequence[str] = (),
         types: Sequence[str] = (),
         limit: int | None = None,
-        reply_form: str = "json_schema",
+        prompts: GrousePrompts | None = None,
         acceptance: Acceptance = "refusals",
     ) -> Grouse:
         """Read unit tests and choose from them.
@@ -100,16 +100,16 @@ class Grouse:
             languages: Language codes; all if there are none.
             types: Names or numbers of types; all if there are none.
             limit: Keep the first so many of each language and type.
-            reply_form: How far a server holds LLMs to the form of the reply.
+            prompts: How LLMs given by name are asked.
             acceptance: Where positive acceptance is defined.
 
         Raises:
-            UsageError: If there is no such file, language, type, form or acceptance.
+            UsageError: If there is no such file, language, type or acceptance.
             DataError: If the file is faulty.
         """
         tests = builtin_tests(languages) if path is None else read_unit_tests(path)
         chosen = choose_tests(tests, languages, [type_name(name) for name in types], limit)
-        return cls(chosen, path, GrousePrompts(reply_form), acceptance)
+        return cls(chosen, path, prompts or GrousePrompts(), acceptance)
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:

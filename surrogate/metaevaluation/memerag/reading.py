@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -100,22 +101,42 @@ def _id(value: object) -> object:
     return str(value) if is_number else value
 
 
-def _label(value: object, info: ValidationInfo) -> object:
+def _votes(value: object, info: ValidationInfo) -> object:
+    """Return the labels given, one a person, spelled as the paper does; null is no vote."""
     field = str(info.field_name)
+    several = value if isinstance(value, list) else [value]
+    votes = [_vote(label, field) for label in several if label is not None]
+    if votes or field != "factuality":
+        return votes
     if isinstance(value, list):
-        raise refuse(
-            "holds several labels",
-            "keep one, by majority; metaeval agreement reads files with all of them",
-        )
-    if not isinstance(value, str):
-        return value
-    label = canonical_label(field, value)
-    if label is None:
+        raise refuse("holds no label", "give one at least")
+    return value  # missing, as the field's type says
+
+
+def _vote(label: object, field: str) -> str:
+    if not isinstance(label, str):
+        raise refuse("is not a string", "write it as a JSON string")
+    known = canonical_label(field, label)
+    if known is None:
         raise refuse("is no label of this field", f"use one of {', '.join(LABELS[field])}")
-    return label
+    return known
+
+
+def _label(value: object, info: ValidationInfo) -> str:
+    return _vote(value, str(info.field_name))
 
 
 Label = Annotated[str, BeforeValidator(_label)]
+
+Votes = Annotated[list[str], BeforeValidator(_votes)]
+"""One label, or a list of them: one a person, as in MEMERAG-Ext (appendix B)."""
+
+
+def majority(votes: Sequence[str]) -> str | None:
+    """Return the label with the most votes; None without one, or where several have as many."""
+    ranked = Counter(votes).most_common(2)
+    is_draw = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
+    return ranked[0][0] if ranked and not is_draw else None
 
 
 class ContextPassage(BaseModel):
@@ -133,10 +154,23 @@ class LabeledSentence(BaseModel):
 
     sentence_id: int
     sentence: FilledText
-    factuality: Label
-    fine_grained_factuality: Label | None = None
-    relevance: Label | None = None
-    comments: str | None = None
+    factuality: Votes
+    fine_grained_factuality: Votes = []
+    relevance: Votes = []
+
+    def labels(self) -> dict[str, str | None]:
+        """Return each field's label by majority, the fine-grained one of the coarse one's."""
+        factuality = majority(self.factuality)
+        fine = [vote for vote in self.fine_grained_factuality if self._agrees(vote, factuality)]
+        return {
+            "factuality": factuality,
+            "fine_grained_factuality": majority(fine),
+            "relevance": majority(self.relevance),
+        }
+
+    def _agrees(self, fine: str, factuality: str | None) -> bool:
+        """Tell whether a vote counts: where there are several, it must not contradict the rest."""
+        return len(self.factuality) == 1 or COARSE_OF_FINE[fine] == factuality
 
 
 class LabeledAnswer(BaseModel):
@@ -146,6 +180,7 @@ class LabeledAnswer(BaseModel):
 
     query_id: Annotated[FilledText, BeforeValidator(_id)]
     query: FilledText
+    model: str | None = None
     context: list[ContextPassage] = Field(min_length=1)
     answer: list[LabeledSentence] = Field(min_length=1)
 
@@ -153,7 +188,7 @@ class LabeledAnswer(BaseModel):
 SENTENCE_KEY = ["language", "query_id", "sentence_id"]
 COLUMNS = [
     *SENTENCE_KEY,
-    *("query", "passages", "answer", "sentence"),
+    *("query", "model", "passages", "answer", "sentence"),
     *("factuality", "fine_grained_factuality", "relevance"),
 ]
 """Columns of a table of sentences."""
@@ -165,13 +200,19 @@ _CODE = re.compile(LANGUAGE_CODE)
 def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
     """Read a folder of MEMERAG files (``data/memerag`` of the public repository).
 
+    A field of a sentence holds one label, or a list of them, one a person (MEMERAG-Ext, appendix
+    B). Of several the one with the most votes counts; where two have as many, there is none. Of
+    fine-grained labels only those vote that belong to the coarse one that won.
+
     Args:
         folder: Holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
         languages: Languages to read; all there are if left out.
 
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
-        the whole answer. Sentences that are challenging to determine are there, too.
+        the whole answer, ``model`` what wrote it (missing in the public files). Sentences that are
+        challenging to determine are there, too; a label is missing where nobody gave one, or no
+        label had the most votes.
 
     Raises:
         UsageError: If there is no such folder, or it lacks a language.
@@ -241,7 +282,11 @@ def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
         "language": language,
         "query_id": answer.query_id,
         "query": answer.query,
+        "model": answer.model,
         "passages": tuple(passage.text for passage in answer.context),
         "answer": " ".join(sentence.sentence for sentence in answer.answer),
     }
-    return [shared | sentence.model_dump(exclude={"comments"}) for sentence in answer.answer]
+    return [
+        shared | {"sentence_id": given.sentence_id, "sentence": given.sentence} | given.labels()
+        for given in answer.answer
+    ]

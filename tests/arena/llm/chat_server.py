@@ -133,9 +133,9 @@ class ChatServer:
         headers = {name.lower(): value for name, value in headers.items()}
         body = json.loads(await reader.readexactly(int(headers["content-length"])))
         prompt = body["messages"][-1]["content"]
+        self.bodies.append(body)
         reply = self.behave(prompt, self.asked[prompt])
         self.asked[prompt] += 1
-        self.bodies.append(body)
         self.headers.append(headers)
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)

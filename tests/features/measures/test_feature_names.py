@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from arena import ArenaError, UsageError
 from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, describe_features, parse_features
-from features.declare.feature import CUTOFF, MODEL, Feature
+from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature
 from features.declare.sample import EMPTY_ANSWER
 
 
@@ -20,6 +20,9 @@ def values_of(parameter):
         return st.integers(1, 1000)
     if parameter.name == MODEL:
         return st.sampled_from(["folder/of a model", "./x=y@1", "organization/name-2.0"])
+    if parameter.name == TEMPLATE:
+        named = [f"{name}@0123456789ab" for name in parameter.prompts]
+        return st.sampled_from(["packaged", named[-1], "+".join(named)])
     return st.sampled_from(parameter.choices)
 
 

@@ -106,7 +106,8 @@ def test_ratings_of_one_label_or_several(tmp_path):
     coarse = read_ratings(path, "fine_grained_factuality", coarse=True)
     assert coarse.categories == ("Challenging to determine", NO, YES)
     assert read_ratings(path, "relevance").given.tolist() == [2, 1, 1, 1]
-    assert read_ratings(path, "relevance", coarse=True).categories == ("Relevant",)
+    coarse = read_ratings(path, "relevance", coarse=True)
+    assert coarse.categories == ("Relevant", "Irrelevant")
 
 
 def test_agreement_of_files_by_hand(tmp_path):

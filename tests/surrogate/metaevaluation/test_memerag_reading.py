@@ -6,8 +6,8 @@ import pytest
 from memerag_samples import answered, labeled, lines_of
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.memerag.rating_files import label_distributions
 from surrogate.metaevaluation.memerag.reading import read_memerag
+from surrogate.metaevaluation.memerag.statistics import label_distributions
 
 GENERAL = {  # table 1: questions, sentences, words an answer, words a context
     "en": (250, 400, 30.3, 613.5),
@@ -132,9 +132,11 @@ def drop_first(name):
         (put_first("relevance", "Other"), r"answer.0.relevance = 'Other': is no label"),
         (put_first("fine_grained_factuality", "Supported"), r"is no label of this field"),
         (
-            put_first("factuality", ["Supported", "Supported"]),
-            r"holds several labels; keep one, by majority; metaeval agreement reads",
+            put_first("factuality", ["Supported", "Good"]),
+            r"answer.0.factuality = \['Supported', 'Good'\]: is no label of this field",
         ),
+        (put_first("factuality", [None, None]), r"holds no label; give one at least"),
+        (put_first("relevance", [5]), r"answer.0.relevance = \[5\]: is not a string"),
     ],
 )
 def test_every_fault_is_told_with_place_and_hint(tmp_path, change, message):
@@ -143,6 +145,27 @@ def test_every_fault_is_told_with_place_and_hint(tmp_path, change, message):
     (tmp_path / "en.jsonl").write_text(lines_of(record))
     with pytest.raises(DataError, match=message):
         read_memerag(tmp_path)
+
+
+def test_of_the_labels_of_several_people_the_one_with_most_votes_counts(tmp_path):
+    yes, no, hard = "Supported", "Not Supported", "Challenging to determine"
+    direct, other = "Direct paraphrase", "Other mistake"
+    votes = [
+        ([yes, yes, no, yes, no], [direct, "Other", other, direct, other]),
+        ([yes, no, hard, no, yes], [direct, other, None, other, direct]),  # two against two
+        ([yes, yes, yes, no, no], [direct, "Other", None, other, other]),  # as many of each
+        ([hard, hard, hard, yes, yes], [None, None, None, direct, direct]),
+        ([" supported "], ["direct paraphrase"]),
+    ]
+    rated = [
+        labeled(f"S{number}.", coarse, fine, [None], number)
+        for number, (coarse, fine) in enumerate(votes)
+    ]
+    (tmp_path / "en.jsonl").write_text(lines_of(answered("q", *rated)))
+    found = read_memerag(tmp_path).fillna("none")
+    assert found["factuality"].tolist() == [yes, "none", yes, hard, yes]
+    assert found["fine_grained_factuality"].tolist() == [direct, "none", "none", "none", direct]
+    assert set(found["relevance"]) == {"none"}
 
 
 def test_problems_of_all_lines_and_files_come_together(tmp_path):

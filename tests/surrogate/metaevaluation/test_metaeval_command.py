@@ -92,6 +92,18 @@ def test_judges_side_by_side(folder, tmp_path):
     assert "Left out: 6 sentences that are challenging to determine" in printed
 
 
+def test_labels_of_several_people_are_taken_by_majority(tmp_path):
+    votes = [["Supported"] * 3 + ["Not Supported"] * 2, ["Not Supported"] * 5]
+    draw = ["Supported", "Not Supported"]
+    rated = [labeled(f"Oslo {n}.", vote, number=n) for n, vote in enumerate([*votes, draw, draw])]
+    (tmp_path / "en.jsonl").write_text(lines_of(answered("q", *rated)))
+    found = run_json("memerag", tmp_path, "--judge", "lexical")
+    assert found["without_majority"] == 2
+    assert [row["sentences"] for row in found["scores"]] == [2, 2]
+    printed = run("memerag", tmp_path, "--judge", "lexical").stdout
+    assert "Left out: 2 sentences without a majority of labels" in printed
+
+
 def test_runs_are_compared(folder, tmp_path):
     paths = [tmp_path / f"{judge}.json" for judge in ("lexical", "grounding")]
     for path in paths:
@@ -115,7 +127,8 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
         run("memerag", tmp_path / "nowhere", "--judge", "lexical")
     with pytest.raises(UsageError, match="there is no run at"):
         run("compare", tmp_path / "a.json", tmp_path / "b.json")
-    assert "Missing option '--judge'" in run("memerag", folder).stderr
+    with pytest.raises(UsageError, match="give a --judge, or --statistics, and not both"):
+        run("memerag", folder)
 
 
 @pytest.fixture
