@@ -91,7 +91,9 @@ def test_without_a_prior_a_tournament_without_a_maximum_falls_back_as_choix_does
 
 
 def test_a_prior_needs_no_fallback():
-    held = bootstrap_tournaments(judgments(list(hardly_beaten(12, np.random.default_rng(4)))), 30, 12)
+    held = bootstrap_tournaments(
+        judgments(list(hardly_beaten(12, np.random.default_rng(4)))), 30, 12
+    )
     assert held.regularized == 0
 
 

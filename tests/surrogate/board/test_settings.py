@@ -97,9 +97,10 @@ def test_a_preset_is_a_set_of_values_under_those_that_are_stated():
 
 
 def test_a_record_of_a_preset_says_its_values_and_is_read_back():
-    record = BoardRecord(judge="gpt-4o", **chosen_settings(None, {"preset": "mirage"}).model_dump(
-        exclude={"judge", "holdout"}
-    ))
+    record = BoardRecord(
+        judge="gpt-4o",
+        **chosen_settings(None, {"preset": "mirage"}).model_dump(exclude={"judge", "holdout"}),
+    )
     assert "|missing:zero|tournaments:200|questions:100|ties:drop|ridge:0.0|" in str(record)
     assert "preset" not in str(record)
     assert BoardRecord.parse(str(record)) == record

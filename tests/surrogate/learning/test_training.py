@@ -53,7 +53,9 @@ def test_a_row_a_question_holds_an_answer_weighted_by_its_draws():
 
 def test_unknown_rows_are_refused():
     assert find_surrogate("ridge", rows="question").rows == "question"
-    with pytest.raises(UsageError, match="unknown rows 'answer'; use one of system, overall, question"):
+    with pytest.raises(
+        UsageError, match="unknown rows 'answer'; use one of system, overall, question"
+    ):
         find_surrogate("ridge", rows="answer")
 
 
