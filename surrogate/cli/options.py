@@ -167,7 +167,8 @@ def with_settings(
     """Give a command an option for every field of its parameter ``settings``.
 
     Names, defaults, bounds and help are those of the fields, so that Python, TOML and the command
-    line have the same options; what is set are those that a user stated. A value that the model refuses is an error of use.
+    line have the same options; what is set are those that a user stated. A value that the model
+    refuses is an error of use.
 
     Args:
         model: What ``settings`` is.

@@ -129,10 +129,10 @@ def overlap(text, sample):
 def test_tokenizers_of_sacrebleu_give_what_it_gives(code, tokenize, make_sample):
     reference = SENTENCES[code]
     answer = reference[5:] + " " + reference[:9] + "  "
-    for given, kind in ((answer, "long"), (reference[:4], "short"), ("zq", "alien")):
-        sample = make_sample(given, code, reference=reference)
-        sentence = sacrebleu.sentence_bleu(given, [reference], tokenize=tokenize)
-        corpus = sacrebleu.corpus_bleu([given], [[reference]], tokenize=tokenize)
+    for text, kind in ((answer, "long"), (reference[:4], "short"), ("zq", "alien")):
+        sample = make_sample(text, code, reference=reference)
+        sentence = sacrebleu.sentence_bleu(text, [reference], tokenize=tokenize)
+        corpus = sacrebleu.corpus_bleu([text], [[reference]], tokenize=tokenize)
         found = overlap(f"bleu(tokenize={tokenize})", sample)
         assert found == pytest.approx(sentence.score / 100, abs=1e-12), kind
         found = overlap(f"bleu(tokenize={tokenize},order=full)", sample)

@@ -18,7 +18,7 @@ from arena.rating.tournaments import DECIMALS, TOURNAMENTS_REGULARIZED, bootstra
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.answers import parse_answer
 from arena.text.citations import strip_citations
-from features import extract
+from features import extract, parse_features
 from surrogate import Board, build_board, place_systems
 from surrogate.board.settings import BoardRecord, chosen_settings
 from surrogate.learning.surrogate import KEYS
@@ -79,8 +79,7 @@ def scored_by_libraries(arena):
 
 
 def test_its_features_are_those_of_the_libraries(arena, table):
-    names = [name for name in BY_LIBRARIES.replace(",o", ";o").replace(",s", ";s").split(",")]
-    names = [name.replace(";", ",") for name in names if "citation" not in name]
+    names = [str(item) for item in parse_features(BY_LIBRARIES) if "citation" not in item.name]
     expected = pd.DataFrame(scored_by_libraries(arena), columns=[*KEYS, *names]).set_index(KEYS)
     found = table.set_index(KEYS)[names].fillna(0.0).loc[expected.index]
     np.testing.assert_allclose(found, expected, atol=1e-6)

@@ -92,7 +92,7 @@ def test_a_preset_is_a_set_of_values_under_those_that_are_stated():
     stated = chosen_settings(BoardSettings(ridge=0.3), {"preset": "mirage", "ties": "half"})
     assert (stated.ridge, stated.ties, stated.rows) == (0.3, "half", "overall")
     assert chosen_settings(None, {"preset": None}) == BoardSettings()
-    with pytest.raises(UsageError, match="^unknown preset 'mirag'; use one of mirage"):
+    with pytest.raises(UsageError, match=r"^unknown preset 'mirag'; use one of mirage"):
         chosen_settings(None, {"preset": "mirag"})
 
 
