@@ -139,7 +139,7 @@ def grouse(
     from surrogate.metaevaluation.grouse.evaluation import Grouse
     from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts
     from surrogate.metaevaluation.grouse.replies import BEST, ReplyFields
-    from surrogate.metaevaluation.grouse.run_file import GROUSE_RUN
+    from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
     from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
     chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
@@ -203,8 +203,7 @@ def grouse_features(
         features_report,
         score_features,
     )
-    from surrogate.metaevaluation.grouse.labels import read_proportions
-    from surrogate.metaevaluation.grouse.run_file import GROUSE_RUN
+    from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN, read_proportions
 
     tests = Grouse.choose(file, split_names(languages), split_names(types)).tests
     expected = (

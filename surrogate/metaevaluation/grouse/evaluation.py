@@ -17,7 +17,6 @@ from surrogate.metaevaluation.grouse.calibration import (
     reference_scores,
 )
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
-from surrogate.metaevaluation.grouse.labels import FORM, read_labels
 from surrogate.metaevaluation.grouse.pass_rates import (
     RATE,
     call_counts,
@@ -28,6 +27,7 @@ from surrogate.metaevaluation.grouse.pass_rates import (
 )
 from surrogate.metaevaluation.grouse.pipeline import Score, score_answers
 from surrogate.metaevaluation.grouse.reading import builtin_tests, read_unit_tests
+from surrogate.metaevaluation.grouse.score_files import FORM, read_labels
 from surrogate.metaevaluation.grouse.tables import (
     calibration_tables,
     judge_names,

@@ -14,8 +14,8 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.schema import ArenaInfo
 from features import Feature, ModelOptions, extract, parse_features
-from surrogate.metaevaluation.grouse.labels import QUALITIES
 from surrogate.metaevaluation.grouse.pass_rates import pass_rates, type_matrix
+from surrogate.metaevaluation.grouse.score_files import QUALITIES
 from surrogate.metaevaluation.grouse.tables import type_table
 from surrogate.metaevaluation.grouse.unit_tests import LIKERT, UnitTest
 from surrogate.metaevaluation.report import (

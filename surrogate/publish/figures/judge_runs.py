@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from surrogate.metaevaluation.grouse.run_file import GROUSE_RUN
+from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
 from surrogate.metaevaluation.grouse.tables import judge_names
 from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, with_prompts
 from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN

@@ -17,7 +17,7 @@ from surrogate.metaevaluation.grouse.evaluation import Grouse
 from surrogate.metaevaluation.grouse.features import expected_proportions, score_features
 from surrogate.metaevaluation.grouse.pass_rates import failure_mode_rates
 from surrogate.metaevaluation.grouse.reading import builtin_tests
-from surrogate.metaevaluation.grouse.run_file import GROUSE_RUN
+from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
 from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, METRICS, TEST_TYPES, UnitTest
 from surrogate.metaevaluation.runner import evaluate_judges
 

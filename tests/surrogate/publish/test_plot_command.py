@@ -9,7 +9,7 @@ import pytest
 from arena.planning.study import study_sampling
 from surrogate.metaevaluation.grouse.evaluation import Grouse
 from surrogate.metaevaluation.grouse.reading import builtin_tests
-from surrogate.metaevaluation.grouse.run_file import GROUSE_RUN
+from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
 from surrogate.metaevaluation.judges import FunctionJudge
 from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.runner import evaluate_judges

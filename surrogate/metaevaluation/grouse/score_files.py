@@ -1,11 +1,11 @@
-"""Scores in a file as a judge: people's, or those of a judge that was asked elsewhere."""
+"""Scores in files: people's, which are a judge's; proportions; and a run's, to draw."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
@@ -15,6 +15,7 @@ from surrogate.metaevaluation.grouse.judges import ScoringTask, judged_metric
 from surrogate.metaevaluation.grouse.unit_tests import (
     SCALES,
     AnswerSample,
+    Metric,
     UnitTest,
 )
 from surrogate.metaevaluation.judges import Verdict
@@ -25,6 +26,7 @@ from surrogate.metaevaluation.reading import (
     refuse,
     validated_records,
 )
+from surrogate.metaevaluation.run_file import JudgeVerdicts, RunContent, RunFile
 
 NOT_LABELED = "not_labeled"
 FORM = "labels:FILE[#ANNOTATOR]"
@@ -169,3 +171,37 @@ class Proportions(BaseModel):
         if not 0 <= share <= 1:
             raise refuse("is no proportion", "write a number from 0 to 1")
         return share
+
+
+class ScoreVerdicts(JudgeVerdicts):
+    """Scores of one judge, a list a column."""
+
+    test_id: list[str]
+    language: list[str | None]
+    topic: list[str | None]
+    question: list[str]
+    test_type: list[str]
+    metric: list[Metric]
+    condition: list[str | None]
+    value: list[int | float | None]
+    null_reason: list[str | None]
+    failure: list[str | None]
+    was_asked: list[bool]
+    was_called: list[bool]
+    passed: list[bool | None]
+    is_reference: list[bool]
+
+
+class GrouseContent(RunContent):
+    """The scores, a judge at a time."""
+
+    dataset: Literal["grouse"] = "grouse"
+    judges: list[ScoreVerdicts]
+
+
+GROUSE_RUN = RunFile(
+    "metaeval grouse",
+    GrouseContent,
+    ScoreVerdicts,
+    {"was_asked": bool, "was_called": bool, "is_reference": bool},
+)
