@@ -70,6 +70,18 @@ PAPER_FEATURES = (
 """The 11 features of MIRAGE-Bench, section 4.1: six without a model, three by models that read, and
 two by an LLM, which cost calls."""
 
+PAPER_BY_LIBRARIES = (
+    TARGET_LANGUAGE.with_settings({"identifier": "langid"}),
+    ENGLISH.with_settings({"identifier": "langid"}),
+    CITATION_RECALL,
+    CITATION_MAP,
+    BLEU_SCORE.with_settings({"tokenize": "13a", "order": "full"}),
+    ROUGE_L.with_settings({"tokens": "rouge-score", "stem": "yes"}),
+    *(NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
+    *LLM_FEATURES,
+)
+"""The same by the libraries that MIRAGE-Bench names: langid, sacrebleu and rouge-score."""
+
 DEFAULT_FEATURES = (
     *PAPER_WITHOUT_MODELS,
     *(ANSWER_LENGTH, CITATIONS, CITATION_DENSITY, CITATION_PRECISION),
@@ -111,6 +123,7 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "default": DEFAULT_FEATURES,
         "deterministic": (*DETERMINISTIC_FEATURES, *_OF_THE_REASON),
         "paper": PAPER_FEATURES,
+        "as-published": PAPER_BY_LIBRARIES,
         "grounding": GROUNDING_FEATURES,
         "fluency": FLUENCY_FEATURES,
         "llm": LLM_FEATURES,
@@ -118,8 +131,8 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "all": (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *_OF_THE_REASON),
     }
 )
-"""Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas`` and
-``paper`` alone."""
+"""Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas``,
+``paper`` and ``as-published`` alone."""
 
 
 _FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
@@ -251,7 +264,10 @@ def availability(feature: Feature) -> str:
 
     try:
         feature.require()
-        local = _local_model(feature)
+    except (MissingDependencyError, UsageError) as error:
+        return str(error)
+    local = _local_model(feature)
+    try:
         if local is not None:
             find_model(local, download=False)
     except MissingDependencyError as error:

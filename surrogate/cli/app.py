@@ -23,6 +23,7 @@ from surrogate.cli.publish import export_command, plot, report
 from surrogate.cli.rank import rank
 from surrogate.cli.run import run
 from surrogate.cli.sampling import sampling
+from surrogate.cli.select import select, statistics
 from surrogate.cli.store import store
 from surrogate.cli.validate import validate_command
 
@@ -49,6 +50,8 @@ app.command()(fit)
 app.command("diagnose")(diagnose_command)
 app.command()(sampling)
 app.command("validate")(validate_command)
+app.command()(select)
+app.command()(statistics)
 app.command()(judge)
 app.command()(generate)
 app.add_typer(imports, name="import")

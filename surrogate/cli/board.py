@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.board.settings import BoardSettings
+from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate.cli.options import (
     BatchSizeOption,
     DeviceOption,
@@ -15,6 +15,7 @@ from surrogate.cli.options import (
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    PresetOption,
     SeedOption,
     TemplatesOption,
     TournamentsOption,
@@ -33,6 +34,7 @@ def board(
     arena: Annotated[Path, typer.Argument(help="Arena folder.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
     settings: BoardSettings,
+    preset: PresetOption = None,
     feature_table: FeatureTableOption = None,
     feature_cache: Annotated[
         Path | None,
@@ -65,6 +67,7 @@ def board(
     from surrogate.board.judge_report import read_judging_records
     from surrogate.cli.printing import progress_bar
 
+    settings = chosen_settings(settings, {PRESET: preset})
     own = read_templates(templates or (), FEATURE_PROMPTS)
     read = read_arena(arena)
     judge = read.judged_by(settings.judge).judges[0]

@@ -336,28 +336,20 @@ def import_miracl(
     as_json: JsonOption = False,
 ) -> None:
     """MIRACL's questions as an evaluation set, to be answered with 'generate'."""
-    from arena.adapters import check_import_folder, import_arena, read_corpus
-    from arena.data.errors import checked_choice
-    from arena.generation import QuestionRules, select_context, select_questions
+    from arena.adapters import check_import_folder, import_arena
+    from arena.generation import QuestionRules, select_questions
+    from surrogate.cli.select import with_context
 
     check_import_folder(out, replace_there)
-    by = checked_choice(context, ("judged", "bm25"), "context")
+    if context == "bm25" and not corpus:
+        raise UsageError("--context bm25 selects from a corpus; name it with --corpus")
     options = {"qrels": qrels or [], "corpus": corpus or [], "language": language}
     read = import_arena("miracl", queries, **options, **({"name": name} if name else {}))
     rules = QuestionRules(not keep_easy, at_least, sample, seed)
     chosen = select_questions(read.arena, rules)
-    arena, notes = chosen.arena, []
-    if by == "bm25":
-        if not corpus:
-            raise UsageError("--context bm25 selects from a corpus; name it with --corpus")
-        whole = read_corpus(corpus, language, arena.info.languages)
-        selected = select_context(arena.queries, whole, passages)
-        arena = replace(arena, queries=selected.queries)
-        notes = [
-            f"BM25: the last passage of {selected.replaced} questions made room for a relevant one",
-            f"BM25: {selected.without_relevant} questions have no relevant passage",
-        ]
-    _write(replace(read, arena=arena), out, [], replace_there, as_json, chosen.counts, notes)
+    arena, notes = with_context(chosen.arena, context, corpus or [], passages, language)
+    chosen_arena = replace(read, arena=arena)
+    write_and_print(chosen_arena, out, [], replace_there, as_json, chosen.counts, notes)
 
 
 def _named_columns(given: Sequence[str]) -> dict[str, str]:
@@ -385,10 +377,10 @@ def _import(
     check_import_folder(out, is_replaced)
     given = {name: value for name, value in options.items() if value is not None}
     read = import_arena(kind, paths, **given)
-    _write(read, out, split_names(apart), is_replaced, as_json)
+    write_and_print(read, out, split_names(apart), is_replaced, as_json)
 
 
-def _write(
+def write_and_print(
     read: ForeignArena,
     out: Path,
     apart: Sequence[str],
@@ -397,6 +389,17 @@ def _write(
     left_out: pd.DataFrame | None = None,
     notes: Sequence[str] = (),
 ) -> None:
+    """Write an arena and print what was read and left out.
+
+    Args:
+        read: The arena, and what was left out on reading.
+        out: Folder to write.
+        apart: Systems to keep out of the arena.
+        is_replaced: Whether an arena that is there may be replaced.
+        as_json: Print JSON instead.
+        left_out: What was left out on choosing: ``language, reason, count``.
+        notes: Sentences to print.
+    """
     from arena.adapters import write_import
     from surrogate.cli import printing
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from surrogate.board.board import Board
-    from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary
+    from surrogate.board.summary import BoardSummary, HoldoutR2, LanguageSummary, MacroSummary
 
 WIDTH_WHERE_PIPED = 120
 SHOWN_NOTES = 10
@@ -133,20 +133,25 @@ def print_agreement(summary: BoardSummary) -> None:
     rows = [
         [
             *_agreement_row(language, item, others),
-            *([item.holdout_r2.median] if held_out else []),
+            *(_r2_row(item.holdout_r2) if held_out else []),
             *(item.systems, item.questions),
         ]
         for language, item in languages.items()
     ]
     if len(rows) > 1:
-        r2 = [macro.holdout_r2_median] if held_out else []
+        r2 = [macro.holdout_r2_mean, None, macro.holdout_r2_median] if held_out else []
         rows.append([*_agreement_row("macro", macro, others), *r2, None, None])
     header = ["language", "tau", "interval", "tau unseen", *(f"by {name}" for name in others)]
-    header += [*(["median R² held out"] if held_out else []), "systems", "questions"]
+    header += [*(["R² held out", "interval", "median"] if held_out else []), "systems", "questions"]
     print_table(
         f"Agreement with the arena of {summary.judge} (Kendall tau, 95% interval)", header, rows
     )
     _print_skipped(summary)
+
+
+def _r2_row(found: HoldoutR2) -> list[object]:
+    """Mean R² over tournaments with its 95% interval, as MIRAGE-Bench has it, and the median."""
+    return [found.mean, _interval(found.low, found.high), found.median]
 
 
 def _agreement_row(

@@ -20,7 +20,7 @@ from arena.text.prompts import Templates, read_templates
 from features.declare.feature import Feature
 from features.measures.registry import parse_features, with_templates
 from features.models import FEATURE_PROMPTS
-from surrogate.board.settings import BoardSettings, Names, Positive
+from surrogate.board.settings import BoardSettings, Names, Positive, preset_values
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 
 HIDDEN = "(not shown)"
@@ -95,6 +95,7 @@ class BoardOptions(BoardSettings):
     Paths are relative to the configuration file.
 
     Attributes:
+        preset: Settings that go together, under those that are stated.
         arena: Arena folder.
         features: Names of features and groups; the group ``default`` if nothing is said.
         feature_file: File with such names, one or several a line; ``#`` begins a remark.
@@ -109,6 +110,7 @@ class BoardOptions(BoardSettings):
         after: What is made of the board.
     """
 
+    preset: Literal["mirage"] | None = None
     arena: str | None = None
     features: Names | None = None  # type: ignore[assignment]
     feature_file: str | None = None
@@ -315,7 +317,11 @@ def _combinations(axes: MatrixOptions, judging: bool) -> Iterator[tuple[str, Raw
 def _options(defaults: Raw, stated: Raw) -> BoardOptions:
     if any(source in stated for source in _FEATURE_SOURCES):
         defaults = {key: value for key, value in defaults.items() if key not in _FEATURE_SOURCES}
-    return BoardOptions.model_validate(_merged(defaults, stated))
+    whole = _merged(defaults, stated)
+    preset = preset_values(whole.get("preset"))
+    if any(source in whole for source in _FEATURE_SOURCES):
+        preset.pop("features", None)
+    return BoardOptions.model_validate(preset | whole)
 
 
 def _merged(below: Raw, above: Raw) -> dict[str, Any]:
@@ -379,8 +385,8 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
     elif sources != ["feature_table"]:
         key = sources[0] if sources else "features"
         yield from refused(key, getattr(options, key), board.features)
-    name = options.surrogate
-    yield from refused("surrogate", name, lambda: find_surrogate(name))
+    name, rule = options.surrogate, options.missing
+    yield from refused("surrogate", name, lambda: find_surrogate(name, missing=rule))
     if options.after.validation is not None:
         validated = options.after.validation.surrogate
         key = "after.validation.surrogate"

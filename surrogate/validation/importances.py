@@ -19,7 +19,7 @@ from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Progress, Repeats, derived_seed, held_out_ratings
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
-from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded
 from surrogate.learning.training import finite_means, one_tournament
 from surrogate.validation.shapley import explained, shapley_shares
 from surrogate.validation.study import Study, StudyData, checked_repeats, study_data
@@ -274,7 +274,7 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
     for index in range(times):
         state = derived_seed(data.settings.seed, "shares", data.language, str(index))
         ratings = {data.language: one_tournament(data.tournaments, index)}
-        fitted = reseeded(surrogate, state, quick=True).fit(data.rows(), ratings)
+        fitted = reseeded(surrogate, state, trees=FEW_TREES).fit(data.rows(), ratings)
         found.append(fitted.importances().set_index("feature")["importance"].reindex(features))
     return np.array(found)
 

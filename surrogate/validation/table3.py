@@ -16,6 +16,7 @@ from surrogate.board.holdout import fit_tournament
 from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
+from surrogate.learning.surrogate import TREES
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import finite_mean
 from surrogate.validation.study import Study, checked_repeats, study_data
@@ -92,7 +93,7 @@ def _r2(data: LanguageData, name: str, repeat: int, seed: int) -> tuple[float, f
     state = derived_seed(seed, "table 3", data.language, str(repeat))
     index = repeat % data.settings.tournaments
     try:
-        [fit] = fit_tournament([data], find_surrogate(name), held, index, state, quick=False)
+        [fit] = fit_tournament([data], find_surrogate(name), held, index, state, TREES)
     except UsageError:
         return float("nan"), float("nan")
     return fit.train_r2, fit.holdout_r2

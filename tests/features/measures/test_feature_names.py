@@ -121,6 +121,18 @@ def test_the_papers_group_is_what_mirage_bench_published():
     assert len(GROUPS["paper"]) == 11
 
 
+def test_the_papers_features_are_also_there_by_the_libraries_it_names():
+    by_libraries = [feature.name for feature in GROUPS["as-published"]]
+    assert by_libraries == [feature.name for feature in GROUPS["paper"]]
+    other = {str(feature) for feature in {*GROUPS["as-published"]} - {*GROUPS["paper"]}}
+    assert other == {
+        "target_language(identifier=langid)",
+        "english(identifier=langid)",
+        "bleu(tokenize=13a,order=full)",
+        "rouge_l(tokens=rouge-score,stem=yes)",
+    }
+
+
 def test_repr_shows_the_name():
     assert repr(FEATURES["citation_map"]) == "Feature('citation_map@10')"
 
