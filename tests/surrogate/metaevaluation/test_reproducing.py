@@ -106,7 +106,13 @@ def server(serve):
     return chat
 
 
-@pytest.mark.parametrize("item", COMMANDS)
+ROWS = [
+    pytest.param(item, marks=pytest.mark.slow if item.endswith("drawn") else ())
+    for item in COMMANDS
+]
+
+
+@pytest.mark.parametrize("item", ROWS)
 def test_the_commands_of_the_guide_run(item, data, server, run, capsys, request):
     for command in [*before(item), *COMMANDS[item]]:
         if "EMBEDDER" in command:
