@@ -106,10 +106,8 @@ def server(serve):
     return chat
 
 
-ROWS = [
-    pytest.param(item, marks=pytest.mark.slow if item.endswith("drawn") else ())
-    for item in COMMANDS
-]
+SLOW = [item for item in COMMANDS if item.endswith("drawn")]
+ROWS = [pytest.param(item, marks=pytest.mark.slow if item in SLOW else ()) for item in COMMANDS]
 
 
 @pytest.mark.parametrize("item", ROWS)
