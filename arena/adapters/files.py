@@ -15,14 +15,13 @@ MOST_FILES = 100_000
 """A folder with more files than this is no clone of a data set."""
 
 JSON = ".json"
-READABLE = (*SUFFIXES, JSON)
-"""Endings of files with rows; ``.json`` holds one array of objects."""
+"""Ending of files that hold one array of objects; in folders, others hold settings."""
 
 _PARTS = re.compile(r"[^A-Za-z]+")
 _SPLITS = ("train", "dev", "test", "testA", "testB", "validation")
 
 
-def files_below(paths: Sequence[Path | str], suffixes: Sequence[str] = READABLE) -> list[Path]:
+def files_below(paths: Sequence[Path | str], suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
     """List the files with some endings, in folders at any depth.
 
     Args:
