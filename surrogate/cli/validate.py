@@ -148,7 +148,8 @@ def validate_command(
             "--protocol",
             help="leave-systems-out, leave-families-out (all of a laboratory or model at once), "
             "leave-language-out, leave-questions-out, transfer, mirage (two systems held out, all "
-            "ranked), table3 (R² of surrogates), table4 (the paper's groups of features), ablation (part of the features), importances (of "
+            "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
+            "systems held out, all ranked), ablation (part of the features), importances (of "
             "features), frontier (the best systems rated by surrogates of the others) or "
             "learning-curve (part of the arena).",
         ),
