@@ -231,8 +231,13 @@ def _with_one_winner(rows: Rows) -> Rows:
     if "winner" in rows.table.columns or len(columns) < len(_ONE_HOT):
         return rows
     marked = rows.table[columns].map(lambda value: str(value) in ("1", "1.0", "True"))
-    one = marked.sum(axis=1) == 1
-    winner = marked.idxmax(axis=1).map(_ONE_HOT).where(one, None).astype(object)
+    winners = [
+        next(name for name, is_one in zip(_ONE_HOT.values(), row, strict=True) if is_one)
+        if sum(row) == 1
+        else None
+        for row in marked.itertuples(index=False, name=None)
+    ]
+    winner = pd.Series(winners, index=rows.table.index, dtype=object)
     return replace(rows, table=rows.table.drop(columns=columns).assign(winner=winner))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +15,8 @@ import numpy as np
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.replies import THOUGHTS, Completion, UnparsableError, expected_score
+from arena.llm.ratings import RATINGS, RatingForm, find_rating
+from arena.llm.replies import Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
@@ -139,71 +139,8 @@ def prompt_versions() -> str:
     return f"{names}|passages:{PASSAGE_TOKENS}({ByteTrimmer().name})"
 
 
-RATINGS = (1, 2, 3, 4, 5)
-SHOWN_AFTER = 10
-
-_NUMBER = r"(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)"
-
-_OWN_FORMAT = {
-    "overlap": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),
-    "fluency": re.compile(
-        rf"##\s{{0,3}}\**Rating\**\s{{0,3}}:\s{{0,3}}[*\[({{]{{0,4}}{_NUMBER}", re.IGNORECASE
-    ),
-}
+RATING_FORMS = MappingProxyType[str, RatingForm]({OVERLAP: "brackets", FLUENCY: "heading"})
 """The format that each prompt asks for."""
-
-# Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
-_LABELED = re.compile(
-    rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
-)
-_BARE = re.compile(r"[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
-
-# After a number: a range ("3-4"), or another scale ("4/10").
-_RANGE_OR_SCALE = re.compile(
-    r"\s?(?:[-‐–—~]\s?\d|/\s?(?!5\b)\d|out of (?!5\b|five\b))", re.IGNORECASE
-)
-
-# A reply may quote what it rates, between the lines of the prompt, and think aloud.
-_QUOTED = re.compile(
-    r"\[The Start of the (\w{1,20}) (\w{1,20})\].*?\[The End of the \1 \2\]", re.DOTALL
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """A rating found in a text.
-
-    Attributes:
-        value: From 1 to 5.
-        place: Where its number stands in the text.
-    """
-
-    value: int
-    place: int
-
-
-def find_rating(text: str, prompt: str) -> Rating:
-    """Find the last rating in the format that a prompt asks for, or else near to it.
-
-    Args:
-        text: The reply.
-        prompt: ``overlap``, which asks for ``[[4]]``, or ``fluency``, which asks for
-            ``##Rating: 4``.
-
-    Raises:
-        UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
-    """
-    own = _QUOTED.sub(_blanks, THOUGHTS.sub(_blanks, text))
-    found = list(_OWN_FORMAT[prompt].finditer(own)) or list(_LABELED.finditer(own))
-    last = found[-1] if found else _BARE.fullmatch(own)
-    if last is None:
-        raise UnparsableError("the reply has no rating")
-    number = last["number"]
-    is_other = _RANGE_OR_SCALE.match(own, last.end("number")) is not None
-    if is_other or not number.isdecimal() or int(number) not in RATINGS:
-        shown = own[last.start("number") : last.end("number") + SHOWN_AFTER].strip()
-        raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
-    return Rating(int(number), last.start("number"))
 
 
 def integer_rating(completion: Completion, prompt: str) -> float:
@@ -212,7 +149,7 @@ def integer_rating(completion: Completion, prompt: str) -> float:
     Raises:
         UnparsableError: As ``find_rating``.
     """
-    return float(find_rating(completion.text or "", prompt).value)
+    return float(find_rating(completion.text or "", RATING_FORMS[prompt]).value)
 
 
 def expected_rating(completion: Completion, prompt: str) -> float:
@@ -226,14 +163,9 @@ def expected_rating(completion: Completion, prompt: str) -> float:
     if not tokens:
         raise UnparsableError("the reply has no log-probabilities; rate by score=integer")
     ends = list(accumulate(len(token.token) for token in tokens))
-    rating = find_rating("".join(token.token for token in tokens), prompt)
+    rating = find_rating("".join(token.token for token in tokens), RATING_FORMS[prompt])
     place = next(index for index, end in enumerate(ends) if end > rating.place)
     return expected_score(tokens[place], {str(value): float(value) for value in RATINGS})
-
-
-def _blanks(match: re.Match[str]) -> str:
-    """Return spaces in the place of a match, so that places after it stay what they are."""
-    return " " * len(match[0])
 
 
 R = TypeVar("R")

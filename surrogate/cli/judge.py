@@ -57,7 +57,7 @@ def judge(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
+    """Judge answers by one LLM or a panel, and add verdicts on pairs to the arena folder."""
     from arena.data.folder import read_arena
     from arena.judging import judge_folder
     from arena.judging.aggregation import AGGREGATES
@@ -164,6 +164,7 @@ def print_judging_json(judging: FolderJudging, chosen: ChosenPairs) -> None:
                 "too_few": panel.too_few,
                 "judges": panel.judges,
             },
+            "agreement": judging.agreement,
             "file": str(judging.file),
             "added": judging.added,
             "failures_file": None if judging.failures_file is None else str(judging.failures_file),
@@ -179,6 +180,9 @@ def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
         _print_summary(summary)
     if judging.panel is not None:
         _print_panel(judging.panel)
+    if len(judging.agreement):
+        title = "Agreement on the same pairs: of verdicts (kappa), of the systems' order (tau)"
+        printing.print_columns(title, judging.agreement, list(judging.agreement.columns))
     for warning in judging.warnings:
         print(f"Warning: {warning}")
     print(f"{judging.added} verdicts added to {judging.file}")

@@ -39,6 +39,16 @@ ReplicatesOption = Annotated[
 PermutationsOption = Annotated[
     int, typer.Option("--permutations", min=1, help="Random swaps of each significance test.")
 ]
+LanguagesOption = Annotated[
+    str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+]
+TestsArgument = Annotated[
+    Path | None, typer.Argument(help="Unit tests in GroUSE's format; this project's by default.")
+]
+TypesOption = Annotated[
+    str | None,
+    typer.Option("--types", help="Comma-separated test types, by name or number from 1 to 16."),
+]
 
 
 def _evaluate(
@@ -74,20 +84,16 @@ def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
 def grouse(
     judges: Annotated[
         list[str],
-        typer.Option("--judge", help="llm:MODEL, lexical or python:MODULE:FUNCTION; repeatable."),
+        typer.Option(
+            "--judge",
+            help="llm:MODEL, labels:FILE[#ANNOTATOR], lexical or python:MODULE:FUNCTION; "
+            "repeatable.",
+        ),
     ],
     settings: JudgeOptions,
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="Unit tests in GroUSE's format; this project's by default."),
-    ] = None,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
-    types: Annotated[
-        str | None,
-        typer.Option("--types", help="Comma-separated test types, by name or number from 1 to 16."),
-    ] = None,
+    file: TestsArgument = None,
+    languages: LanguagesOption = None,
+    types: TypesOption = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, help="First so many tests of each language and type."),
@@ -101,13 +107,13 @@ def grouse(
         ),
     ] = "json_schema",
     ablate: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--ablate",
             help="Comma-separated, what replies are to leave out: ground-truth, justification, "
-            "chain-of-thought; or none.",
+            "chain-of-thought; or none. Repeatable; by default justification.",
         ),
-    ] = "justification",
+    ] = None,
     templates: TemplatesOption = None,
     acceptance: Annotated[
         str,
@@ -117,22 +123,97 @@ def grouse(
             "(questions).",
         ),
     ] = "refusals",
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference", help="Judge whose scores the others are compared with, named as theirs."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File for the scores, such as run.json.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
     from arena.text.prompts import read_templates
     from surrogate.metaevaluation.grouse.evaluation import Grouse
     from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts
-    from surrogate.metaevaluation.grouse.replies import ReplyFields
+    from surrogate.metaevaluation.grouse.replies import BEST, ReplyFields
+    from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
     from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
     chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
     names, kinds = split_names(languages), split_names(types)
     own = read_templates(templates or (), list(GROUSE_PROMPTS.values()))
-    left_out = () if ablate == "none" else tuple(split_names(ablate))
-    prompts = GrousePrompts(replies, ReplyFields(left_out), own)
-    benchmark = Grouse.choose(file, names, kinds, limit, prompts, chosen)
-    _present(benchmark.report(_evaluate(benchmark, judges, settings)), as_json, arena)
+    prompts = [
+        GrousePrompts(replies, ReplyFields(tuple(split_names(each.replace("none", "")))), own)
+        for each in ablate or BEST
+    ]
+    asked = list(dict.fromkeys([*judges, *([] if reference is None else [reference])]))
+    benchmark = Grouse.choose(file, names, kinds, limit, prompts, chosen, reference)
+    evaluation = _evaluate(benchmark, asked, settings)
+    if out is not None:
+        GROUSE_RUN.write(evaluation.verdicts, out)
+    _present(benchmark.report(evaluation), as_json, arena)
+
+
+@metaeval.command("grouse-features")
+@with_settings(JudgeOptions)
+def grouse_features(
+    settings: JudgeOptions,
+    file: TestsArgument = None,
+    faithfulness: Annotated[
+        str,
+        typer.Option(
+            "--faithfulness",
+            help="Comma-separated features held against the share of faithful facts, such as "
+            "'ragas_faithfulness(model=LLM)' or statement_support.",
+        ),
+    ] = "",
+    relevancy: Annotated[
+        str,
+        typer.Option(
+            "--relevancy",
+            help="Comma-separated features held against the share of relevant facts, such as "
+            "'ragas_answer_relevance(model=LLM with EMBEDDER)'.",
+        ),
+    ] = "",
+    proportions: Annotated[
+        Path | None,
+        typer.Option(
+            "--proportions",
+            help="What people found: test_id, answer_relevancy, faithfulness (0 to 1), a row an "
+            "annotator; by default what the tests' conditions imply.",
+        ),
+    ] = None,
+    languages: LanguagesOption = None,
+    types: TypesOption = None,
+    within: Annotated[
+        float, typer.Option("--within", min=0, help="A success differs by less than this.")
+    ] = 0.2,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File for the scores, such as run.json.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put features to GroUSE's tests: is a measured share near the one that people found?"""
+    from surrogate.metaevaluation.grouse.evaluation import Grouse
+    from surrogate.metaevaluation.grouse.features import (
+        expected_proportions,
+        features_report,
+        score_features,
+    )
+    from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN, read_proportions
+
+    tests = Grouse.choose(file, split_names(languages), split_names(types)).tests
+    expected = (
+        expected_proportions(tests) if proportions is None else read_proportions(proportions, tests)
+    )
+    features = {"answer_relevancy": relevancy, "faithfulness": faithfulness}
+    scores = score_features(tests, features, expected, within, settings.models)
+    if out is not None:
+        GROUSE_RUN.write(scores, out)
+    _present(features_report(scores, tests, within), as_json)
 
 
 @metaeval.command()
@@ -267,9 +348,7 @@ def memerag(
     fine_grained: Annotated[
         bool, typer.Option("--fine-grained", help="Print the accuracy by fine-grained label, too.")
     ] = False,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
+    languages: LanguagesOption = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, help="Judge the first so many sentences of a language."),
@@ -292,16 +371,15 @@ def memerag(
         FaithfulnessPrompts,
     )
     from surrogate.metaevaluation.memerag.reading import read_memerag
-    from surrogate.metaevaluation.memerag.run_file import write_run
+    from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
     from surrogate.metaevaluation.memerag.statistics import statistics_report
 
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics, and not both")
     names = PROMPTS if prompt == "all" else dict.fromkeys(split_names(prompt))
-    own = None if template is None else FAITHFULNESS_PROMPT.read(template)
     prompts = [FaithfulnessPrompts(name) for name in names]
-    if own is not None:
-        prompts = [FaithfulnessPrompts(template=own)]
+    if template is not None:
+        prompts = [FaithfulnessPrompts(template=FAITHFULNESS_PROMPT.read(template))]
     sentences = read_memerag(folder, split_names(languages))
     if statistics:
         _present(statistics_report(sentences), as_json)
@@ -309,7 +387,7 @@ def memerag(
     benchmark = Memerag(sentences, limit, prompts)
     evaluation = _evaluate(benchmark, judges or (), settings)
     if out is not None:
-        write_run(evaluation.verdicts, out)
+        MEMERAG_RUN.write(evaluation.verdicts, out)
     report = benchmark.report(evaluation, replicates, permutations, seed, fine_grained)
     _present(report, as_json, arena)
 
@@ -325,10 +403,10 @@ def compare(
     """Test whether the judges, or prompts, of two runs differ (paired permutation tests)."""
     from surrogate.metaevaluation.memerag.comparison import compare_judges
     from surrogate.metaevaluation.memerag.evaluation import comparison_report
-    from surrogate.metaevaluation.memerag.run_file import read_run
+    from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
     from surrogate.metaevaluation.report import judges_of
 
-    of_a, of_b = judges_of(read_run(run_a)), judges_of(read_run(run_b))
+    of_a, of_b = judges_of(MEMERAG_RUN.read(run_a)), judges_of(MEMERAG_RUN.read(run_b))
     comparisons = [
         compare_judges(first, second, permutations, seed)
         for first in of_a.values()

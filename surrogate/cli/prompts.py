@@ -73,6 +73,7 @@ def _variables(prompt: ReplaceablePrompt) -> list[str]:
 def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     """Return every replaceable prompt by the command that sends it."""
     from arena.generation import PROTOCOLS, TIME_PROMPT
+    from arena.judging.graded import GRADED_PROMPTS
     from arena.judging.prompt import PAIRWISE_PROMPTS
     from features.models import FEATURE_PROMPTS
     from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS
@@ -81,7 +82,7 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
 
     rated = {prompt.name for prompt in FEATURE_PROMPTS}
     return {
-        "judge": tuple(PAIRWISE_PROMPTS.values()),
+        "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*(protocol.prompt for protocol in PROTOCOLS.values()), TIME_PROMPT),
         "metaeval memerag": (FAITHFULNESS_PROMPT,),

@@ -67,7 +67,7 @@ _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex",
 _MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
 _VERDICT_OPTIONS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages"),
-    *("verdict", "show", "longest_answer", "longest_passage"),
+    *("form", "verdict", "show", "longest_answer", "longest_passage"),
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""

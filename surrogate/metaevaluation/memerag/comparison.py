@@ -230,6 +230,11 @@ def mark_best(
     return marked
 
 
+def with_prompts(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of judges that were asked with several prompts."""
+    return scores[scores.groupby("judge")["prompt"].transform("nunique") > 1]
+
+
 def _p_value(
     best: pd.DataFrame, other: pd.DataFrame, language: str, permutations: int, seed: int
 ) -> float:

@@ -14,6 +14,7 @@ from surrogate.metaevaluation.memerag.comparison import (
     PERMUTATIONS,
     JudgeComparison,
     mark_best,
+    with_prompts,
 )
 from surrogate.metaevaluation.memerag.grounding import GroundingJudge
 from surrogate.metaevaluation.memerag.judges import (
@@ -123,8 +124,7 @@ class Memerag:
         """
         verdicts = evaluation.verdicts
         plain = score_judges(verdicts, replicates, seed)
-        prompts = plain.groupby("judge")["prompt"].nunique()
-        chosen = plain[plain["judge"].isin(prompts[prompts > 1].index)]
+        chosen = with_prompts(plain)
         within = [] if chosen.empty else ["prompt"]
         scores = mark_best(plain, verdicts, permutations, seed, within)
         of_prompts = mark_best(chosen, verdicts, permutations, seed, ["judge"])

@@ -210,6 +210,23 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=FINE_GRAINED_COLUMNS)
 
 
+ERROR_COLUMNS = ["judge", "prompt", "fine_grained_factuality", "sentences", "errors", "share"]
+
+
+def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
+
+    Returns:
+        Columns ``ERROR_COLUMNS``, one row a judge and label that occurs, all languages together;
+        ``share`` of the judge's errors, missing where it made none.
+    """
+    fine = fine_grained_accuracy(verdicts)
+    by = [*BY_JUDGE, "fine_grained_factuality"]
+    counts = fine.groupby(by, sort=False)[["sentences", "errors"]].sum().reset_index()
+    totals = counts.groupby(BY_JUDGE, sort=False)["errors"].transform("sum")
+    return counts.assign(share=counts["errors"] / totals.where(totals > 0))
+
+
 def memerag_metaevaluations(scores: pd.DataFrame) -> list[MetaEvaluation]:
     """Sum up scores for an arena's ``metaevaluation.json``.
 

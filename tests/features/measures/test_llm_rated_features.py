@@ -30,6 +30,7 @@ from features.measures.llm_rated import (
 )
 from features.models import FEATURE_PROMPTS
 from features.models.llm_scorer import (
+    RATING_FORMS,
     LlmScorer,
     expected_rating,
     find_rating,
@@ -132,7 +133,7 @@ def test_an_answer_cannot_forge_the_lines_around_it():
     ],
 )
 def test_the_last_rating_in_the_format_counts(prompt, text, rating):
-    found = find_rating(text, prompt)
+    found = find_rating(text, RATING_FORMS[prompt])
     assert found.value == rating
     assert int(text[found.place]) == rating
 
@@ -163,7 +164,7 @@ def test_the_last_rating_in_the_format_counts(prompt, text, rating):
 )
 def test_no_rating_is_made_up(prompt, text):
     with pytest.raises(UnparsableError):
-        find_rating(text, prompt)
+        find_rating(text, RATING_FORMS[prompt])
 
 
 def logprobs_of(*tokens):

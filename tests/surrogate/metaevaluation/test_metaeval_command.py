@@ -6,7 +6,7 @@ from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
 from surrogate.board.metaevaluations import read_metaevaluations
-from surrogate.metaevaluation.memerag.run_file import read_run
+from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.report import judges_of
 
 YES, NO = "Supported", "Not Supported"
@@ -83,7 +83,7 @@ def test_judges_side_by_side(folder, tmp_path):
     assert found["usage"] == []
     labels = {row["fine_grained_factuality"] for row in found["fine_grained"]}
     assert labels == {"Direct paraphrase", "Adds new information"}
-    assert len(judges_of(read_run(out))) == 2
+    assert len(judges_of(MEMERAG_RUN.read(out))) == 2
     known = read_metaevaluations(arena)
     assert [(each.judge, each.n) for each in known] == [("grounding", 24), ("lexical", 24)]
     printed = run("memerag", folder, *judges, "--languages", "de", "--limit", 3).stdout
