@@ -97,9 +97,7 @@ def compare_feature_groups(
         for repeat, out in enumerate(held)
     ]
     done = iter(run_tasks(tasks, n_jobs, progress))
-    taus = {
-        name: [next(done) for _ in held] if columns else [] for name, columns in groups.items()
-    }
+    taus = {name: [next(done) for _ in held] if columns else [] for name, columns in groups.items()}
     languages = [item.language for item in data.languages]
     table = pd.DataFrame(_rows(languages, groups, taus))
     left_out = "" if holdout is None else ",".join(sorted(holdout))
