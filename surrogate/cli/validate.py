@@ -215,7 +215,11 @@ def validate_command(
     if importances is not None and protocol != IMPORTANCES:
         raise UsageError(f"--importances is for the protocol {IMPORTANCES}, not {protocol}")
     kinds = None if importances is None else split_names(importances)
-    stated = {name: context.params[name] for name in _CHOSEN if is_stated(context, name)}
+    given = {
+        **{"surrogate": surrogate, "features": features, "rows": rows, "missing": missing},
+        **{"tournaments": tournaments, "questions": questions, "ties": ties, "ridge": ridge},
+    }
+    stated = {name: value for name, value in given.items() if is_stated(context, name)}
     chosen = _settings(preset, stated, protocol)
     read = read_arena(arena)
     shared: dict[str, Any] = {
@@ -258,12 +262,6 @@ def validate_command(
             progress=progress,
         )
     _print_validation(validated, as_json)
-
-
-_CHOSEN = (
-    *("surrogate", "features", "tournaments", "questions", "ties", "ridge", "rows", "missing"),
-)
-"""Options that are settings of a board, and may come from a preset."""
 
 
 def _settings(preset: str | None, stated: Mapping[str, Any], protocol: str) -> BoardSettings:

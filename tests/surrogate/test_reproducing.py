@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from contextlib import redirect_stdout
+from itertools import chain
 from io import StringIO
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def answered(clones, run):
     pytest.importorskip("xgboost", reason="table 3 compares it")
     printed = {}
     [setup] = re.findall(r"```sh\n(.*?)```", section("MIRAGE-Bench"), flags=re.DOTALL)
-    commands = [setup.replace("\\\n", " "), *sum(table_of_tables("MIRAGE-Bench").values(), [])]
+    commands = [setup.replace("\\\n", " "), *chain(*table_of_tables("MIRAGE-Bench").values())]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(clones)
         for command in commands:
