@@ -4,8 +4,8 @@ import json
 import re
 import shlex
 from contextlib import redirect_stdout
-from itertools import chain
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
