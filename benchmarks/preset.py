@@ -4,8 +4,9 @@
 
 The arena is the sample arena unless one is given. Features are those without a model. The first
 line is the preset; the second has R² of fewer tournaments and trees, as ours is, and so have all
-below it, each of which changes one more setting to our default; the last is the default board. Tau is that with the arena (macro), that of unseen systems, and R² the mean on the
-held-out systems, where the surrogate learns from single tournaments.
+below it, each of which changes one more setting to our default; the last is the default board. Tau
+is that with the arena (macro), that of unseen systems, and R² the mean on the held-out systems,
+where the surrogate learns from single tournaments.
 """
 
 from __future__ import annotations
