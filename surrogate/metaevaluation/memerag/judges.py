@@ -223,7 +223,7 @@ def parse_label(text: str) -> str | None:
     Returns:
         ``Supported``, ``Not Supported`` or None.
     """
-    words, may_explain = answer_words(text)
+    words, may_explain = label_words(text)
     label, length = _leading_label(words)
     rest = words[length:]
     if rest and (not may_explain or any(_ROOT in word for word in rest)):
@@ -231,7 +231,7 @@ def parse_label(text: str) -> str | None:
     return label
 
 
-def answer_words(text: str) -> tuple[list[str], bool]:
+def label_words(text: str) -> tuple[list[str], bool]:
     """Return the words of a reply's answer, case-folded, and whether tags stand around it.
 
     The last ``<answer>`` counts, outside of thoughts and rationales; where no tag was written, the

@@ -23,8 +23,8 @@ from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best
 from surrogate.metaevaluation.memerag.judges import (
     FAITHFULNESS_PROMPT,
     Claim,
-    answer_words,
     claim_values,
+    label_words,
     paper_settings,
 )
 from surrogate.metaevaluation.memerag.reading import (
@@ -145,7 +145,7 @@ def relevance_label(text: str) -> str | None:
     Returns:
         ``Relevant``, ``Irrelevant`` or None.
     """
-    words, _ = answer_words(text)
+    words, _ = label_words(text)
     return _LABEL_OF_WORDS.get(tuple(words))
 
 
