@@ -151,7 +151,7 @@ def read_memerag_answers(
     """
     read = _Read()
     for source, path, rows in _files(paths):
-        code = language_of(path, checked_language(language))
+        code = language_of(path, paths, checked_language(language))
         if code is None:
             raise without_language([source])
         read.skips += ignored_columns(rows, list(MemeragRow.model_fields))

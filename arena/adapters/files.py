@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from arena.data.errors import UsageError
-from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES, known_codes
+from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
 from arena.data.rows import SUFFIXES, Rows, read_json_array, read_rows
 
 MOST_FILES = 100_000
@@ -75,23 +75,24 @@ def read_foreign_rows(path: Path, source: str) -> Rows:
     return read_rows(path, source)
 
 
-def language_of(path: Path, language: str | None = None) -> str | None:
-    """Tell the language of a file: from a folder named by a code, else from its own name.
+def language_of(path: Path, below: Sequence[Path | str], language: str | None = None) -> str | None:
+    """Tell the language of a file: one of MIRACL's, by its own name or that of a folder.
 
     ``en/dev-00000-of-00001.parquet``, ``en.jsonl`` and ``topics.miracl-v1.0-en-dev.tsv`` are
-    English.
+    English. Folders above those that were named do not count.
 
     Args:
         path: The file.
+        below: What was named: folders that it is in, or the file itself.
         language: Language of all files; then the name does not count.
     """
     if language is not None:
         return language
-    codes = known_codes()
-    folders = [name for name in reversed(path.parts[:-1]) if name in codes][:1]
-    parts = [part for part in _PARTS.split(path.name) if part in MIRACL_LANGUAGES]
-    stem = path.name.partition(".")[0]
-    return next(iter([*([stem] if stem in codes else []), *folders, *parts[::-1]]), None)
+    within = [folder for folder in map(Path, below) if path.is_relative_to(folder)]
+    named = within[0] if within and within[0].is_dir() else path.parent
+    folders = [named.resolve().name, *path.parent.relative_to(named).parts]
+    names = [path.name.partition(".")[0], *reversed(folders), *reversed(_PARTS.split(path.name))]
+    return next((name for name in names if name in MIRACL_LANGUAGES), None)
 
 
 def checked_language(code: str | None) -> str | None:

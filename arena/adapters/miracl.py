@@ -161,7 +161,7 @@ def _languages(language: str | None) -> FilesWithLanguage:
 
     def listed(paths: Sequence[Path | str], suffixes: Sequence[str]) -> list[tuple[Path, str]]:
         files = files_below(paths, suffixes) if paths else []
-        codes = {path: language_of(path, language) for path in files}
+        codes = {path: language_of(path, paths, language) for path in files}
         unknown = [str(path) for path, code in codes.items() if code is None]
         if unknown:
             raise without_language(unknown)

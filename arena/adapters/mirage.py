@@ -231,7 +231,7 @@ def read_mirage_clone(
     unnamed: list[str] = []
     for path in files_below(paths):
         source = shown_path(path, paths)
-        code = language_of(path, checked_language(language))
+        code = language_of(path, paths, checked_language(language))
         if split_of(path) not in (None, split):
             skips.append(Skip(source, "file", f"it is of the split {split_of(path)}"))
         elif languages and code is not None and code not in languages:

@@ -136,11 +136,6 @@ def language_code(name: str) -> str | None:
     return _CODES.get(name.strip().casefold())
 
 
-def known_codes() -> frozenset[str]:
-    """Return the codes of all languages known by name."""
-    return frozenset(_CODES.values())
-
-
 def named_language(code: str) -> str:
     """Return a language's English name; for one that is not in MIRACL, its code, as such."""
     return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"

@@ -70,6 +70,7 @@ EASY = "questions without a passage labeled not relevant"
 NOT_DRAWN = "questions not drawn"
 SHORT = "questions with an answer of fewer words"
 OTHER_SYSTEM = "answers of the systems not drawn"
+UNPAIRED = "judgments, of which one answer a question leaves none"
 UNANSWERED = "questions that not all systems answered"
 
 
@@ -142,6 +143,7 @@ def select_answers(arena: Arena, rules: AnswerRules) -> EvaluationSet:
     if rules.one_answer:
         chosen = one_answer_each(kept.answers, rules.seed)
         left.append(_counted(kept.answers[~kept.answers.index.isin(chosen.index)], OTHER_SYSTEM))
+        left.append(_counted(kept.judgments, UNPAIRED))
         kept = replace(
             kept, answers=chosen.reset_index(drop=True), judgments=kept.judgments.iloc[:0]
         )

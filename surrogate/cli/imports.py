@@ -441,8 +441,13 @@ def _print_written(
         print(f"  Answers kept apart: {written.apart}, for rank")
     for note in notes:
         print(f"  {note}")
-    for title, table in (("Left out", read.skipped), ("Questions left out", left_out)):
-        if table is not None and len(table):
-            printing.print_columns(title, table.head(SHOWN_REASONS), list(table.columns))
-            if len(table) > SHOWN_REASONS:
-                print(f"… and {len(table) - SHOWN_REASONS:,} more rows; --json holds them all")
+    if left_out is not None:
+        for reason, rows in left_out.groupby("reason", sort=False):
+            of_each = zip(rows["language"], rows["count"], strict=True)
+            by_language = ", ".join(f"{code} {count:,}" for code, count in of_each)
+            print(f"  Left out: {rows['count'].sum():,} {reason} ({by_language})")
+    skipped = read.skipped
+    if len(skipped):
+        printing.print_columns("Left out", skipped.head(SHOWN_REASONS), list(skipped.columns))
+    if len(skipped) > SHOWN_REASONS:
+        print(f"… and {len(skipped) - SHOWN_REASONS:,} more rows; --json holds them all")

@@ -158,8 +158,25 @@ def statistics(
     if as_json:
         printing.print_json({"unit": unit, "languages": table})
         return
-    header = ["language", "questions", "length"]
-    header += ["relevant", "other", "unlabeled", "a passage", "all passages"]
-    header += ["systems", "answers", "a reason", "an answer", "judgments"]
-    rows = [list(row) for row in table.itertuples(index=False, name=None)]
-    printing.print_table(f"Counts, and means of a question; lengths in {unit}", header, rows)
+    shown = {
+        f"Questions and passages; means of a question, lengths in {unit}": {
+            "questions": "questions",
+            "question_length": "a question",
+            "relevant_passages": "relevant",
+            "other_passages": "other",
+            "unlabeled_passages": "unlabeled",
+            "passage_length": "a passage",
+            "context_length": "all passages",
+        },
+        f"Answers and judgments; lengths in {unit}": {
+            "systems": "systems",
+            "answers": "answers",
+            "reason_length": "a reason",
+            "answer_length": "an answer",
+            "judgments": "judgments",
+        },
+    }
+    for title, columns in shown.items():
+        rows = table[["language", *columns]].itertuples(index=False, name=None)
+        header = ["language", *columns.values()]
+        printing.print_table(title, header, [list(row) for row in rows])

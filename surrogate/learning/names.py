@@ -13,7 +13,7 @@ from surrogate.learning.pairs import PairwiseSurrogate, RankAwareSurrogate
 from surrogate.learning.regression.regressors import REGRESSORS
 from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.selection import SelectedSurrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.tensor import MISSING_RULES, MissingRule
 from surrogate.learning.training import DEFAULT_ROWS, ROW_KINDS, RowKind
 
@@ -87,6 +87,27 @@ def find_surrogate(
     elif missing != "nan":
         raise UsageError(f"{name} counts no missing value as 0; use random-forest, say")
     return make(name=name, rows=rows, pooled=pooled, seed=seed, n_jobs=n_jobs)
+
+
+def as_surrogate(surrogate: str | Surrogate, rows: RowKind = DEFAULT_ROWS) -> Surrogate:
+    """Return a surrogate by its name, or an unfitted copy of one.
+
+    Raises:
+        UsageError: If the name, or the kind of rows, is unknown.
+    """
+    if isinstance(surrogate, str):
+        return find_surrogate(surrogate, rows=rows)
+    return reseeded(surrogate, surrogate.seed)
+
+
+def described(surrogate: Surrogate) -> str:
+    """Return a surrogate's name with what differs from the default, as part of a signature."""
+    rule = getattr(surrogate, "missing", "nan")
+    return (
+        surrogate.name
+        + ("" if surrogate.rows == DEFAULT_ROWS else f"|rows:{surrogate.rows}")
+        + ("" if rule == "nan" else f"|missing:{rule}")
+    )
 
 
 def compared_surrogate(name: str) -> str:

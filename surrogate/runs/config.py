@@ -315,13 +315,17 @@ def _combinations(axes: MatrixOptions, judging: bool) -> Iterator[tuple[str, Raw
 
 
 def _options(defaults: Raw, stated: Raw) -> BoardOptions:
-    if any(source in stated for source in _FEATURE_SOURCES):
-        defaults = {key: value for key, value in defaults.items() if key not in _FEATURE_SOURCES}
-    whole = _merged(defaults, stated)
-    preset = preset_values(whole.get("preset"))
-    if any(source in whole for source in _FEATURE_SOURCES):
-        preset.pop("features", None)
-    return BoardOptions.model_validate(preset | whole)
+    """Lay what a board states over its preset, that over the defaults, these over theirs."""
+    whole: Raw = {}
+    for layer in (_preset(defaults), defaults, _preset(stated), stated):
+        if any(source in layer for source in _FEATURE_SOURCES):
+            whole = {key: value for key, value in whole.items() if key not in _FEATURE_SOURCES}
+        whole = _merged(whole, layer)
+    return BoardOptions.model_validate(whole)
+
+
+def _preset(table: Raw) -> Raw:
+    return preset_values(table.get("preset"))
 
 
 def _merged(below: Raw, above: Raw) -> dict[str, Any]:
