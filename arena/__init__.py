@@ -4,6 +4,7 @@ Reading and writing:
     read_arena, write_arena   an arena folder: questions, answers, judgments
     read_answers              answers of further systems to an arena's questions
     read_judgments            judgments of any file: ours, or LMArena's battles
+    import_arena              what others published: MIRAGE-Bench, AlpacaEval, tables of answers, …
     Arena, ArenaInfo, Passage what is read
     sample_arena              the simulated arena that comes with the package
 

@@ -1,3 +1,4 @@
+from .adapters.imports import import_arena as import_arena
 from .adapters.judgments import read_judgments as read_judgments
 from .data.errors import ArenaError as ArenaError
 from .data.errors import DataError as DataError

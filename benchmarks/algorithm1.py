@@ -43,7 +43,7 @@ from arena.rating.tournaments import Tournaments, bootstrap_tournaments  # noqa:
 from surrogate.board.holdout import fit_tournament  # noqa: E402
 from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
 from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.learning.regression.regressors import TREES  # noqa: E402
+from surrogate.learning.surrogate import TREES  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -189,7 +189,7 @@ def project(
     out = [held.systems[index] for index in HELD_OUT]
     forest = find_surrogate("random-forest")
     fits = [
-        fit_tournament([data], forest, out, index, index, quick=False)
+        fit_tournament([data], forest, out, index, index, trees=TREES)
         for index in range(tournaments)
     ]
     return held, np.array([fit.holdout_r2 for [fit] in fits])

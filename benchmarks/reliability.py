@@ -42,7 +42,7 @@ def half_taus(battles: Battles, seed: int) -> Floats:
     random = generator(seed, "split half")
     size = len(battles.questions)
     first = np.array([random.permutation(size) < size // 2 for _ in range(SPLITS)], dtype=float)
-    halves = [fit_coefficients(battles, part, DEFAULT_RIDGE) for part in (first, 1 - first)]
+    halves = [fit_coefficients(battles, part, DEFAULT_RIDGE)[0] for part in (first, 1 - first)]
     return np.array([kendall_tau(*pair) for pair in zip(*halves, strict=True)])
 
 

@@ -16,6 +16,7 @@ from surrogate.cli.app import app
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *GUIDES]
+REPRODUCING = ROOT / "docs" / "guides" / "reproducing.md"
 COMMAND_LINE = get_command(app)
 
 
@@ -31,6 +32,8 @@ def shown_commands():
                 words = shlex.split(line, comments=True)
                 if words[:1] == ["surrogate-arena"]:
                     yield pytest.param(words[1:], id=f"{path.name}: {' '.join(words[1:4])}")
+    for line in re.findall(r"`surrogate-arena ([^`]+)`", REPRODUCING.read_text(encoding="utf-8")):
+        yield pytest.param(shlex.split(line), id=f"{REPRODUCING.name}: {line[:60]}")
 
 
 def found(words):

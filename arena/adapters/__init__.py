@@ -1,4 +1,4 @@
-"""Other published schemas, read into our tables: MIRAGE-Bench, LMArena."""
+"""What others published, read into our tables: one reader a kind of source, see ``imports``."""
 
 import lazy_loader as lazy
 

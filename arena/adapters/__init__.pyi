@@ -1,6 +1,11 @@
-from .lmarena import ForeignBattles as ForeignBattles
+from .foreign_rows import ForeignArena as ForeignArena
+from .imports import READERS as READERS
+from .imports import WrittenImport as WrittenImport
+from .imports import check_import_folder as check_import_folder
+from .imports import import_arena as import_arena
+from .imports import write_import as write_import
 from .lmarena import read_battles as read_battles
-from .mirage import MirageBench as MirageBench
+from .miracl import read_corpus as read_corpus
 from .mirage import MirageFiles as MirageFiles
 from .mirage import load_mirage as load_mirage
 from .mirage import read_mirage as read_mirage

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field, fields
 from typing import Annotated, Any, Generic, TypeVar
 
 import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from arena.data.errors import MissingDependencyError, Problem, UsageError
+from arena.data.folder import Arena
 from arena.data.rows import Rows
 from arena.data.schema import validation_problems
 
@@ -42,6 +43,23 @@ def skipped_table(skips: Iterable[Skip]) -> pd.DataFrame:
     rows = [(*astuple(skip), count) for skip, count in counts]
     table = pd.DataFrame(rows, columns=[*columns, "count"])
     return table.astype({**dict.fromkeys(columns, "str"), "count": int})
+
+
+@dataclass(frozen=True)
+class ForeignArena:
+    """What others published, as an arena.
+
+    Attributes:
+        arena: Questions, answers, judgments and published ratings, as far as there are any.
+        skipped: What was left out: ``source, item, reason, count``.
+        features: Published features, one row an answer: ``language, system, query_id``, one float
+            column a feature and one ``<feature>:missing`` with the reason of each NaN; empty
+            where none are published.
+    """
+
+    arena: Arena
+    skipped: pd.DataFrame
+    features: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 StorableText = Annotated[str, StringConstraints(min_length=0)]
@@ -78,6 +96,19 @@ class Adapted:
     skips: tuple[Skip, ...]
 
 
+def joined_rows(parts: Sequence[Rows]) -> Rows:
+    """Put the rows of several files of one schema together; their source names all of them."""
+    if len(parts) == 1:
+        return parts[0]
+    table = pd.concat([part.table for part in parts], ignore_index=True).astype(object)
+    return Rows(
+        table.where(table.notna(), None),
+        pd.concat([part.lines for part in parts], ignore_index=True),
+        " + ".join(part.source for part in parts),
+        tuple(problem for part in parts for problem in part.problems),
+    )
+
+
 def checked_records(rows: Rows, record: type[RecordT]) -> Checked[RecordT]:
     """Check every row against a record whose fields say in their description how to fix them.
 
@@ -95,6 +126,16 @@ def checked_records(rows: Rows, record: type[RecordT]) -> Checked[RecordT]:
         except ValidationError as error:
             problems.extend(_row_problems(error, rows, position, record))
     return Checked(records, tuple(sorted(problems, key=lambda problem: problem.line or 0)))
+
+
+def sound_records(
+    rows: Rows, record: type[RecordT], problems: list[Problem]
+) -> Iterator[tuple[int, RecordT]]:
+    """Yield the sound rows of a file as records, each with its line; faults go to ``problems``."""
+    checked = checked_records(rows, record)
+    problems += checked.problems
+    for position, item in checked.records.items():
+        yield int(rows.lines.iloc[position]), item
 
 
 def missing_columns(rows: Rows, columns: list[str]) -> list[Problem]:

@@ -7,13 +7,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import pandas as pd
 
+from arena.adapters.files import (
+    checked_language,
+    columns_of,
+    files_below,
+    language_of,
+    read_foreign_rows,
+    shown_path,
+    split_of,
+    without_language,
+)
 from arena.adapters.foreign_rows import (
     Adapted,
+    ForeignArena,
     Skip,
     ignored_columns,
+    joined_rows,
     load_rows,
     missing_columns,
     skipped_table,
@@ -135,22 +148,6 @@ class MirageFiles:
 
 
 @dataclass(frozen=True)
-class MirageBench:
-    """MIRAGE-Bench in our tables.
-
-    Attributes:
-        arena: Questions, answers and judgments of all languages.
-        features: The published scores, one row an answer, sorted: ``language, system, query_id``,
-            one float column a feature and one ``<feature>:missing`` with the reason of each NaN.
-        skipped: What was left out: ``source, item, reason, count``.
-    """
-
-    arena: Arena
-    features: pd.DataFrame
-    skipped: pd.DataFrame
-
-
-@dataclass(frozen=True)
 class _Language:
     code: str
     prompts: Adapted
@@ -168,7 +165,7 @@ def read_mirage(
     *,
     name: str = "mirage-bench",
     reference_system: str | None = None,
-) -> MirageBench:
+) -> ForeignArena:
     """Read MIRAGE-Bench from local files.
 
     Args:
@@ -192,6 +189,79 @@ def read_mirage(
     return _assemble(list(files), rows_of_language, name, reference_system)
 
 
+Role = Literal["prompts", "outputs", "judgments"]
+_ROLES: dict[Role, frozenset[str]] = {
+    "prompts": frozenset({"prompt", "positive_ids", "negative_ids"}),
+    "outputs": frozenset({"outputs"}),
+    "judgments": frozenset({"model_A", "model_B"}),
+}
+"""What a file holds, by columns that no other has."""
+
+
+def read_mirage_clone(
+    paths: Sequence[Path | str],
+    *,
+    language: str | None = None,
+    languages: Sequence[str] = (),
+    split: str = "dev",
+    name: str = "mirage-bench",
+    reference_system: str | None = None,
+) -> ForeignArena:
+    """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
+
+    What a file holds is told by its columns, its language by its folder or name
+    (``en/dev-00000-of-00001.parquet``). Several files of a language and kind, such as the outputs
+    of further models, are read together.
+
+    Args:
+        paths: Clones of ``nthakur/mirage-bench``, ``nthakur/mirage-bench-output`` and, if any,
+            ``nthakur/mirage-bench-pairwise-judgments``.
+        language: Language of all files, where names do not tell.
+        languages: Languages to read; all there are if left out.
+        split: Files named for another split are left out.
+        name: Name of the arena.
+        reference_system: Model whose answers serve as reference.
+
+    Raises:
+        UsageError: If a path is absent, a language is not known, or lacks prompts or outputs.
+        DataError: With the problems of all files of all languages.
+    """
+    found: dict[str, dict[Role, list[Rows]]] = {}
+    skips: list[Skip] = []
+    unnamed: list[str] = []
+    for path in files_below(paths):
+        source = shown_path(path, paths)
+        code = language_of(path, paths, checked_language(language))
+        if split_of(path) not in (None, split):
+            skips.append(Skip(source, "file", f"it is of the split {split_of(path)}"))
+        elif languages and code is not None and code not in languages:
+            skips.append(Skip(source, "file", f"its language, {code}, was not asked for"))
+        else:
+            rows = read_foreign_rows(path, source)
+            role = next((role for role, own in _ROLES.items() if own <= columns_of(rows)), None)
+            if role is None and not rows.problems:
+                skips.append(Skip(source, "file", "it is no table of MIRAGE-Bench"))
+            elif code is None:
+                unnamed.append(source)
+            else:
+                found.setdefault(code, {}).setdefault(role or "prompts", []).append(rows)
+    if unnamed:
+        raise without_language(unnamed)
+
+    def rows_of_language(code: str) -> tuple[Rows, Rows, Rows | None]:
+        tables = found.get(code, {})
+        for role in ("prompts", "outputs"):
+            if role not in tables:
+                raise UsageError(f"there is no file of {role} in {code}; give its clone, too")
+        judged = tables.get("judgments")
+        prompts, outputs = joined_rows(tables["prompts"]), joined_rows(tables["outputs"])
+        return prompts, outputs, joined_rows(judged) if judged else None
+
+    read = _assemble(list(languages) or sorted(found), rows_of_language, name, reference_system)
+    skipped = pd.concat([skipped_table(skips), read.skipped], ignore_index=True)
+    return replace(read, skipped=skipped)
+
+
 def load_mirage(
     languages: Sequence[str],
     *,
@@ -201,7 +271,7 @@ def load_mirage(
     judgments: str | None = JUDGMENTS,
     name: str = "mirage-bench",
     reference_system: str | None = None,
-) -> MirageBench:
+) -> ForeignArena:
     """Load MIRAGE-Bench by name, from the hub of the optional package ``datasets``.
 
     Args:
@@ -246,7 +316,7 @@ def _assemble(
     rows_of_language: Callable[[str], tuple[Rows, Rows, Rows | None]],
     name: str,
     reference_system: str | None,
-) -> MirageBench:
+) -> ForeignArena:
     _check_languages(languages)
     adapted = []
     problems: list[Problem] = []
@@ -273,10 +343,10 @@ def _assemble(
         source=_SOURCE,
     )
     features = pd.concat([language.outputs.features for language in adapted], ignore_index=True)
-    return MirageBench(
+    return ForeignArena(
         _merged(info, _checked_arenas(info, adapted)),
-        features.sort_values(["language", "system", "query_id"], ignore_index=True),
         skipped_table(skip for lang in adapted for part in lang.parts for skip in part.skips),
+        features.sort_values(["language", "system", "query_id"], ignore_index=True),
     )
 
 

@@ -40,6 +40,9 @@ PUBLISHED_FEATURES = MappingProxyType(
 )
 """Published name of each feature (a column of the outputs) to ours."""
 
+PERCENT_WHERE_ABOVE_1 = "answer_bleu"
+"""The authors' code divides SacreBLEU by 100; in a file with a value above 1 nobody did."""
+
 NOT_PUBLISHED = "not published"
 NO_COLUMN = "feature not published"
 
@@ -81,6 +84,8 @@ _UNPUBLISHED = _Score(math.nan, NOT_PUBLISHED)
 
 def adapt_outputs(rows: Rows, language: str) -> AdaptedOutputs:
     """Bring rows of outputs into the schema of our answers and a feature table.
+
+    BLEU is from 0 to 1, as ours; where a value is above 1, those of the table are percent.
 
     Args:
         rows: Columns ``query_id, outputs`` and any of ``PUBLISHED_FEATURES``.
@@ -166,7 +171,9 @@ def _feature_table(answers: pd.DataFrame, scores: dict[str, list[_Score]]) -> pd
     absent = [_Score(math.nan, NO_COLUMN)] * len(answers)
     for published, name in PUBLISHED_FEATURES.items():
         values = scores.get(published, absent)
-        columns[name] = pd.Series([score.value for score in values], dtype=np.float64)
+        found = pd.Series([score.value for score in values], dtype=np.float64)
+        is_percent = published == PERCENT_WHERE_ABOVE_1 and bool((found > 1).any())
+        columns[name] = found / 100 if is_percent else found
     for published, name in PUBLISHED_FEATURES.items():
         values = scores.get(published, absent)
         columns[f"{name}:missing"] = pd.Series([score.missing for score in values], dtype=object)

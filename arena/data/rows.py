@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
 from arena.data.files import atomic_path, lenient_text, open_text
 
-TEXT_SUFFIXES = (".jsonl", ".csv")
+JSONL = ".jsonl"
+TEXT_SUFFIXES = (JSONL, ".csv")
 COMPRESSION_SUFFIXES = ("", ".gz", ".zst")
 CSV_SUFFIXES = tuple(f".csv{packed}" for packed in COMPRESSION_SUFFIXES)
 SUFFIXES = (
@@ -39,6 +40,10 @@ _JSON_NAMES = {
 }
 _SAVE_AS_UTF8 = "save the file as UTF-8"
 _ONE_OBJECT_A_LINE = "write one JSON object a line"
+_ONE_ARRAY = "write one JSON array of objects"
+
+MOST_JSON_BYTES = 2**30
+"""A file that is one JSON value is read in one piece: a larger one is refused."""
 
 
 @dataclass(frozen=True)
@@ -194,34 +199,97 @@ def _unlimited_cells() -> Iterator[None]:
 
 
 def _read_jsonl(path: Path, source: str) -> Rows:
+    return rows_of_records(json_records(path, source), source)
+
+
+def rows_of_records(numbered: Iterable[tuple[int, dict[str, Any] | Problem]], source: str) -> Rows:
+    """Make rows of numbered lines, as ``json_records`` yields them."""
     records = []
     lines = []
     problems = []
+    for number, found in numbered:
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            records.append(found)
+            lines.append(number)
+    return _rows(_object_table(records), lines, source, problems)
+
+
+def json_records(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
+    """Yield each line of a JSONL file with its number: the object it holds, or what is wrong.
+
+    For files that are too large to hold; ``read_rows`` reads all others.
+    """
     with lenient_text(path) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
             try:
-                records.append(_json_record(line.rstrip()))
-                lines.append(number)
+                yield number, _json_record(line.rstrip())
             except _BadRowError as bad:
-                problems.append(Problem(source, number, None, None, bad.fault, bad.hint))
-    return _rows(_object_table(records), lines, source, problems)
+                yield number, Problem(source, number, None, None, bad.fault, bad.hint)
+
+
+def read_json_array(path: Path, source: str | None = None) -> Rows:
+    """Read a JSON file that holds one array of objects, as some data sets are published.
+
+    Args:
+        path: File of at most ``MOST_JSON_BYTES``.
+        source: What problems call the file; its name, if left out.
+
+    Returns:
+        A row an object; its line is its place in the array, from 1.
+
+    Raises:
+        UsageError: If there is no such file, or it is too large to be read in one piece.
+        DataError: If it is no JSON array.
+    """
+    source = path.name if source is None else source
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    if path.stat().st_size > MOST_JSON_BYTES:
+        raise UsageError(f"{path} is larger than {MOST_JSON_BYTES:,} bytes; write it as .jsonl")
+    with lenient_text(path) as stream:
+        text = stream.read()
+    try:
+        items = _json_value(text, _ONE_ARRAY)
+        if not isinstance(items, list):
+            raise _BadRowError(f"holds a JSON {_json_name(items)}, not an array", _ONE_ARRAY)
+    except _BadRowError as bad:
+        problem = Problem(source, None, None, None, bad.fault, bad.hint)
+        raise DataError([problem]) from None
+    hint = "write an array of objects"
+    problems = [
+        Problem(source, number, None, None, f"is a JSON {_json_name(item)}, not an object", hint)
+        for number, item in enumerate(items, start=1)
+        if not isinstance(item, dict)
+    ]
+    numbers = [number for number, item in enumerate(items, start=1) if isinstance(item, dict)]
+    return _rows(_object_table([items[n - 1] for n in numbers]), numbers, source, problems)
 
 
 def _json_record(line: str) -> dict[str, Any]:
-    _check_encoding(line)
-    try:
-        record = json.loads(line, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        fault = f"is not JSON ({error.msg} at column {error.colno})"
-        raise _BadRowError(fault, _ONE_OBJECT_A_LINE) from error
-    except (ValueError, RecursionError) as error:
-        raise _BadRowError(f"is not usable JSON ({error})", _ONE_OBJECT_A_LINE) from error
+    record = _json_value(line, _ONE_OBJECT_A_LINE)
     if not isinstance(record, dict):
-        fault = f"holds a JSON {_JSON_NAMES[type(record)]}, not an object"
+        fault = f"holds a JSON {_json_name(record)}, not an object"
         raise _BadRowError(fault, _ONE_OBJECT_A_LINE)
     return record
+
+
+def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    _check_encoding(text)
+    try:
+        return json.loads(text, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        fault = f"is not JSON ({error.msg} at column {error.colno})"
+        raise _BadRowError(fault, hint) from error
+    except (ValueError, RecursionError) as error:
+        raise _BadRowError(f"is not usable JSON ({error})", hint) from error
+
+
+def _json_name(value: object) -> str:
+    return "object" if isinstance(value, dict) else _JSON_NAMES[type(value)]
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

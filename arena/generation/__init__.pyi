@@ -1,5 +1,10 @@
 from .context import SelectedContext as SelectedContext
 from .context import select_context as select_context
+from .evaluation_set import AnswerRules as AnswerRules
+from .evaluation_set import EvaluationSet as EvaluationSet
+from .evaluation_set import QuestionRules as QuestionRules
+from .evaluation_set import select_answers as select_answers
+from .evaluation_set import select_questions as select_questions
 from .files import check_own_file as check_own_file
 from .files import list_unanswered as list_unanswered
 from .files import read_arena_to_answer as read_arena_to_answer
@@ -11,6 +16,7 @@ from .prompt import PROTOCOLS as PROTOCOLS
 from .prompt import AnswerPrompt as AnswerPrompt
 from .prompt import answer_prompt as answer_prompt
 from .prompt import protocol_of as protocol_of
+from .questions import TIME_PROMPT as TIME_PROMPT
 from .questions import TimeDependence as TimeDependence
 from .questions import TimeFilter as TimeFilter
 from .questions import choose_questions as choose_questions

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import (
     TIME_DEPENDENT,
-    TIME_PROMPT,
     UNDETERMINED,
     GivenQuestion,
     TimeDependence,
@@ -19,7 +19,6 @@ from arena.generation.questions import (
     given_questions,
     question_keys,
     time_dependence,
-    time_prompt,
 )
 from arena.generation.summary import (
     ANSWER_COLUMNS,
@@ -32,6 +31,7 @@ from arena.generation.summary import (
 from arena.judging.pairs import QuestionKey
 from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.replies import OVER_BUDGET, Completion
+from arena.llm.settings import Prompt
 from arena.llm.usage import Budget, DryRun, dry_run
 
 if TYPE_CHECKING:
@@ -89,9 +89,10 @@ def generate_answers(
     if time_filter is not None:
         told = time_dependence(left, time_filter, store, budget=budget, progress=progress)
     chosen = left if told is None else _rows_in(left, told.keys("no"))
+    prompts = _Prompts(system.prompt)
     asked = ask_table(
-        list(given_questions(chosen)),
-        system.prompt.ask,
+        list(given_questions(chosen, system.prompt.only_relevant)),
+        prompts.of,
         _read_answer,
         Llm(system.settings, system.endpoint, store, budget),
         stage=system.system,
@@ -100,10 +101,10 @@ def generate_answers(
     tables = (
         _answers(asked, system),
         _failures(asked, told, system),
-        _skipped(left, told, system),
+        _skipped(left, told, system, time_filter),
     )
     summary = summarize_generation(
-        system, queries, left, chosen, tables, asked.usage, told, answers
+        system, queries, left, asked, tables, told, answers, prompts.fitted
     )
     return Generated(*tables, summary)
 
@@ -125,12 +126,26 @@ def dry_run_generate(
     filtering = None
     if time_filter is not None:
         rows = left[["language", "query"]].itertuples(index=False, name=None)
-        filtering = dry_run(map(time_prompt, rows), time_filter.settings, store)
+        filtering = dry_run(map(time_filter.ask, rows), time_filter.settings, store)
         if store is not None:
             known = time_dependence(left, time_filter, store, budget=Budget(0))
             left = _rows_in(left, set(question_keys(left)) - known.keys("yes"))
-    prompts = map(system.prompt.ask, given_questions(left))
+    given = given_questions(left, system.prompt.only_relevant)
+    prompts = map(system.prompt.ask, given)
     return GenerationDryRun(dry_run(prompts, system.settings, store), filtering)
+
+
+class _Prompts:
+    """Makes prompts, and counts those whose passages were trimmed to fit the context."""
+
+    def __init__(self, prompt: AnswerPrompt) -> None:
+        self._prompt = prompt
+        self.fitted = 0
+
+    def of(self, given: GivenQuestion) -> Prompt:
+        prompt, is_fitted = self._prompt.fit(given)
+        self.fitted += is_fitted
+        return prompt
 
 
 def _unanswered(
@@ -185,14 +200,19 @@ def _failures(
     return pd.concat([untold[FAILURE_COLUMNS], failed], ignore_index=True)
 
 
-def _skipped(queries: pd.DataFrame, told: TimeDependence | None, system: LlmSystem) -> pd.DataFrame:
+def _skipped(
+    queries: pd.DataFrame,
+    told: TimeDependence | None,
+    system: LlmSystem,
+    time_filter: TimeFilter | None,
+) -> pd.DataFrame:
     """List the questions left out, with the filter's reasons."""
-    if told is None:
+    if told is None or time_filter is None:
         return pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
     table = told.labels.assign(
         system=system.system,
         reason=TIME_DEPENDENT,
-        prompt=TIME_PROMPT,
+        prompt=time_filter.version,
         query=queries["query"],
     )
     return table.loc[table["label"] == "yes", SKIPPED_COLUMNS].reset_index(drop=True)

@@ -18,7 +18,7 @@ from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.usage import Budget, Usage
-from arena.text.prompts import packaged_prompt
+from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +70,18 @@ def choose_questions(
     if kept.empty:
         raise UsageError("there are no questions to answer")
     if questions is not None:
-        kept = kept[_is_drawn(kept, questions, seed)]
+        kept = kept[is_drawn(kept, questions, seed)]
     return kept.reset_index(drop=True)
 
 
-def given_questions(queries: pd.DataFrame) -> Iterator[GivenQuestion]:
-    """Yield the questions of a table, in its order."""
+def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Iterator[GivenQuestion]:
+    """Yield the questions of a table, in its order, with all passages or the relevant ones."""
     columns = [*QUESTION_KEY, "query", "passages"]
     for language, query_id, query, passages in queries[columns].itertuples(index=False, name=None):
         shown = tuple(
-            ShownPassage(each["passage_id"], each["text"], each.get("title")) for each in passages
+            ShownPassage(each["passage_id"], each["text"], each.get("title"))
+            for each in passages
+            if not only_relevant or each.get("relevance") == 1
         )
         yield GivenQuestion((language, query_id), query, shown)
 
@@ -89,7 +91,8 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
     return list(zip(table["language"], table["query_id"], strict=True))
 
 
-def _is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
+def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
+    """Tell which questions are drawn, so many of each language, by their content alone."""
     contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
     draws = [
         question_draw(language, query_id, query, seed) for language, query_id, query in contents
@@ -108,8 +111,17 @@ UNDETERMINED = "time_dependence_"
 
 STAGE = "time-dependence"
 
-TIME_PROMPT = "time-dependent.v1"
-_VARIABLES = ("question", "language")
+TIME_PROMPT = ReplaceablePrompt(
+    "time-dependence",
+    "Whether a question needs the present date or news (MEMERAG, appendix G.1)",
+    "the last <label>yes</label> or no, and <rationale>",
+    {
+        "question": Variable("the question", "samplequestion", True),
+        "language": Variable("English name of its language", "English"),
+    },
+    "arena.generation",
+    "time-dependent.v1",
+)
 _LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
 _RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
 _LABELS = ("yes", "no")
@@ -123,10 +135,24 @@ class TimeFilter:
         settings: The model; the paper took Llama 3 70B. Systems that are to be compared need the
             same one, or they answer other questions.
         endpoint: Where it is asked.
+        template: What is sent in place of the packaged template; ``TIME_PROMPT.read`` reads one.
     """
 
     settings: ModelSettings
     endpoint: Endpoint = field(default_factory=Endpoint)
+    template: PromptTemplate | None = None
+
+    @property
+    def version(self) -> str:
+        """Name and digest of the template."""
+        return (self.template or TIME_PROMPT.packaged()).version
+
+    def ask(self, row: tuple[str, str]) -> Prompt:
+        """Ask whether a question, given by its language and text, is time-dependent."""
+        template = self.template or TIME_PROMPT.packaged()
+        language, question = row
+        text = template.fill({"question": question, "language": named_language(language)})
+        return Prompt.of(text, version=template.version)
 
 
 @dataclass(frozen=True)
@@ -179,7 +205,7 @@ def time_dependence(
     """
     llm = Llm(time_filter.settings, time_filter.endpoint, store, budget or Budget())
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
-    asked = ask_table(rows, time_prompt, read_label, llm, stage=STAGE, progress=progress)
+    asked = ask_table(rows, time_filter.ask, read_label, llm, stage=STAGE, progress=progress)
     labels = [
         (None, reply.reason, reply.detail, reply.key)
         if reply.value is None
@@ -188,14 +214,6 @@ def time_dependence(
     ]
     told = pd.DataFrame(labels, columns=["label", "reason", "detail", "key"], dtype=object)
     return TimeDependence(queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage)
-
-
-def time_prompt(row: tuple[str, str]) -> Prompt:
-    """Ask whether a question, given by its language and text, is time-dependent."""
-    template = packaged_prompt("arena.generation", TIME_PROMPT, _VARIABLES)
-    language, question = row
-    text = template.fill({"question": question, "language": named_language(language)})
-    return Prompt.of(text, version=template.version)
 
 
 def read_label(completion: Completion) -> TimeLabel:

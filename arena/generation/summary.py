@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from arena.generation.prompt import AnswerPrompt
-from arena.generation.questions import TimeDependence
+from arena.generation.questions import GivenQuestion, TimeDependence
+from arena.llm.ask import Asked
 from arena.llm.settings import Endpoint, ModelSettings
 from arena.llm.usage import Usage
 
@@ -35,6 +36,7 @@ class GenerationSummary:
         answered: Answers of this run.
         cut_off: Those of the answers that reached the most tokens.
         without_passages: Questions asked without any passage.
+        fitted: Questions whose passages were trimmed further, for the prompt to fit the context.
         failures: Questions without an answer, by reason, those of which the filter told nothing
             included.
         usage: Calls and tokens for the answers.
@@ -50,6 +52,7 @@ class GenerationSummary:
     answered: int
     cut_off: int
     without_passages: int
+    fitted: int
     failures: dict[str, int]
     usage: Usage
     filter_usage: Usage | None
@@ -110,11 +113,11 @@ def summarize_generation(
     system: LlmSystem,
     queries: pd.DataFrame,
     left: pd.DataFrame,
-    asked: pd.DataFrame,
+    asked: Asked[GivenQuestion, tuple[str, str]],
     tables: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
-    usage: Usage,
     told: TimeDependence | None,
     there: pd.DataFrame | None,
+    fitted: int,
 ) -> GenerationSummary:
     """Count what a run brought.
 
@@ -122,14 +125,14 @@ def summarize_generation(
         system: Who answered.
         queries: Questions chosen.
         left: Those of them without an answer before.
-        asked: Those of them that were not left out.
+        asked: Those of them that were not left out, with the replies.
         tables: Answers, failures, questions left out.
-        usage: Calls and tokens for the answers.
         told: What the filter told, if there was one.
         there: Answers there were before, or None.
+        fitted: Prompts whose passages were trimmed to fit the context.
     """
     answers, failures, skipped = tables
-    without_passages = sum(len(passages) == 0 for passages in asked["passages"])
+    without_passages = sum(not question.passages for question in asked.rows)
     cut_off = int((answers["finish_reason"] == CUT_OFF).sum())
     return GenerationSummary(
         system=system.system,
@@ -140,12 +143,14 @@ def summarize_generation(
         answered=len(answers),
         cut_off=cut_off,
         without_passages=without_passages,
+        fitted=fitted,
         failures={str(name): int(n) for name, n in failures["reason"].value_counts().items()},
-        usage=usage,
+        usage=asked.usage,
         filter_usage=None if told is None else told.usage,
         warnings=(
             *_cut_off_warning(cut_off),
             *_passages_warning(without_passages),
+            *_fitted_warning(fitted, system),
             *_thoughts_warning(answers),
             *_version_warning(system, there),
         ),
@@ -160,6 +165,14 @@ def _cut_off_warning(cut_off: int) -> Iterator[str]:
 def _passages_warning(without_passages: int) -> Iterator[str]:
     if without_passages:
         yield f"{without_passages} questions were asked without any passage"
+
+
+def _fitted_warning(fitted: int, system: LlmSystem) -> Iterator[str]:
+    if fitted:
+        yield (
+            f"the passages of {fitted} questions were trimmed further, to prompts of "
+            f"{system.prompt.context_tokens} tokens"
+        )
 
 
 def _thoughts_warning(answers: pd.DataFrame) -> Iterator[str]:

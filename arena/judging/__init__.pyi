@@ -1,8 +1,11 @@
 from .aggregation import Panel as Panel
 from .aggregation import aggregate_votes as aggregate_votes
 from .aggregation import merged_orders as merged_orders
+from .agreement import agreement_with_others as agreement_with_others
 from .folder import FolderJudging as FolderJudging
 from .folder import judge_folder as judge_folder
+from .graded import GRADED_PROMPTS as GRADED_PROMPTS
+from .graded import GradedPrompt as GradedPrompt
 from .judge import LlmJudge as LlmJudge
 from .judge import dry_run_judge as dry_run_judge
 from .judge import judge_arena as judge_arena
@@ -10,6 +13,7 @@ from .pairs import ChosenPairs as ChosenPairs
 from .pairs import choose_pairs as choose_pairs
 from .pairs import pairs_judged_in as pairs_judged_in
 from .pairs import shown_order as shown_order
+from .prompt import PAIRWISE_PROMPTS as PAIRWISE_PROMPTS
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt
 from .replies import parse_verdict as parse_verdict

@@ -14,6 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.schema import JUDGMENTS
 from arena.judging.aggregation import Aggregate, Panel, aggregate_votes
+from arena.judging.agreement import agreement_with_others
 from arena.judging.judge import LlmJudge, judge_arena
 from arena.judging.pairs import PAIR_COLUMNS, ChosenPairs
 from arena.judging.summary import Judged, JudgingSummary
@@ -39,6 +40,7 @@ class FolderJudging:
         added: Rows added to it.
         failures_file: Where pairs without a verdict are; None if there are none.
         warnings: Sentences on the panel.
+        agreement: Each judge against the folder's other judges; see ``agreement_with_others``.
     """
 
     summaries: tuple[JudgingSummary, ...]
@@ -47,6 +49,7 @@ class FolderJudging:
     added: int
     failures_file: Path | None
     warnings: tuple[str, ...]
+    agreement: pd.DataFrame
 
 
 def judge_folder(
@@ -97,7 +100,17 @@ def judge_folder(
     panel, warnings = _panel(pd.concat(tables, ignore_index=True), names, aggregate)
     if panel is not None:
         added += append_rows(folder, "judgments", panel.judgments, replacing=True)[1]
-    return FolderJudging(tuple(summaries), panel, file, added, failures_file, warnings)
+    agreement = _agreement(pd.concat(tables, ignore_index=True), names)
+    return FolderJudging(tuple(summaries), panel, file, added, failures_file, warnings, agreement)
+
+
+def _agreement(judgments: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Hold each judge against the others, those named after it and those not named."""
+    parts = [
+        agreement_with_others(judgments[~judgments["judge"].isin(names[:place])], name)
+        for place, name in enumerate(names)
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def list_judging_failures(folder: Path | str, judged: Judged) -> Path | None:

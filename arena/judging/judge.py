@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
+from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
 from arena.judging.pairs import ArenaTexts, ChosenPairs, PairKey, pair_keys
 from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
 from arena.judging.replies import ALTERNATIVES, Winner, read_letter, read_verdict
@@ -25,7 +26,7 @@ from arena.judging.summary import (
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, Reply, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
-from arena.llm.usage import Budget, DryRun, Price, dry_run
+from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -54,23 +55,33 @@ class LlmJudge:
         verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply.
             ``logprobs``: the likeliest of the letters A, B, C as the reply's first token; one
             token is asked for, whatever the settings say.
-        prompt: What it is asked; the packaged prompt for this form of verdict by default.
-        name: Its name in the ``judge`` column; the model's by default.
+        prompt: What it is asked; the packaged prompt for this form of verdict by default. A
+            ``GradedPrompt`` asks for marks or orders, which become verdicts.
+        name: Its name in the ``judge`` column; the model's by default, followed by the form where
+            that is ``pointwise`` or ``listwise``.
+
+    Raises:
+        UsageError: If marks or orders are to be read from log-probabilities.
     """
 
     settings: ModelSettings
     endpoint: Endpoint = field(default_factory=Endpoint)
     verdict: VerdictForm = "text"
-    prompt: PairwisePrompt | None = None
+    prompt: PairwisePrompt | GradedPrompt | None = None
     name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict != "text" and isinstance(self.prompt, GradedPrompt):
+            raise UsageError("marks and orders are read from the text; leave verdict='text'")
 
     @property
     def judge(self) -> str:
         """Name in the ``judge`` column."""
-        return self.name or self.settings.model
+        form = self.prompt.form if isinstance(self.prompt, GradedPrompt) else PAIRWISE
+        return self.name or judge_name(self.settings.model, form)
 
     @property
-    def asked_by(self) -> PairwisePrompt:
+    def asked_by(self) -> PairwisePrompt | GradedPrompt:
         """The prompt in use."""
         return self.prompt or pairwise_prompt(verdict=self.verdict)
 
@@ -110,9 +121,9 @@ Row = tuple[object, ...]
 class _Prompts:
     """Makes the prompts of pairs, and notes what in their answers may steer the judge."""
 
-    def __init__(self, arena: Arena, judge: LlmJudge) -> None:
+    def __init__(self, arena: Arena, prompt: PairwisePrompt) -> None:
         self._texts = ArenaTexts(arena)
-        self._prompt = judge.asked_by
+        self._prompt = prompt
         self.flags: list[tuple[str, ...]] = []
 
     def of(self, pair: PairKey) -> Prompt:
@@ -155,30 +166,47 @@ def judge_arena(
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = _left(pairs, there, judge)
     version = judge.asked_by.version
-    prompts = _Prompts(arena, judge)
     llm = Llm(judge.asked_settings, judge.endpoint, store, budget or Budget())
-    asked = ask_table(
-        list(pair_keys(left.table)),
-        prompts.of,
-        judge.read,
-        llm,
-        stage=judge.judge,
-        progress=progress,
-    )
+    asked, usage = _ask(arena, judge, pairs, left, llm, progress)
     verdicts: list[Row] = [
         (query_id, language, a, b, "tie", judge.judge, None, None, None, IDENTICAL, version)
         for language, query_id, a, b in pair_keys(left.identical)
     ]
     failures: list[Row] = []
-    for (pair, reply), flags in zip(asked, prompts.flags, strict=True):
+    for pair, reply, flags in asked:
         if reply.value is None:
             failures.append(_failure(pair, judge.judge, reply, flags, version))
         else:
             verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
     judgments = _judgments(verdicts)
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    summary = summarize_judging(judge, pairs, left, judgments, failed, there, asked.usage, prices)
+    summary = summarize_judging(judge, pairs, left, judgments, failed, there, usage, prices)
     return Judged(judgments, failed, summary)
+
+
+def _ask(
+    arena: Arena,
+    judge: LlmJudge,
+    pairs: ChosenPairs,
+    left: ChosenPairs,
+    llm: Llm,
+    progress: Progress | None,
+) -> tuple[list[tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]], Usage]:
+    """Return what came of each pair that is left, with what its answers may steer; and usage."""
+    prompt = judge.asked_by
+    if isinstance(prompt, GradedPrompt):
+        graded = judge_graded(arena, prompt, pairs, left, llm, judge.judge, progress)
+        return [(pair, _as_read(reply), flags) for pair, reply, flags in graded.pairs], graded.usage
+    prompts = _Prompts(arena, prompt)
+    rows = list(pair_keys(left.table))
+    asked = ask_table(rows, prompts.of, judge.read, llm, stage=judge.judge, progress=progress)
+    replies = zip(asked, prompts.flags, strict=True)
+    return [(pair, reply, flags) for (pair, reply), flags in replies], asked.usage
+
+
+def _as_read(reply: Reply[Winner]) -> Reply[PairVerdict]:
+    found = None if reply.value is None else PairVerdict(reply.value, None, ())
+    return Reply(found, reply.reason, reply.detail, reply.key, reply.from_store)
 
 
 def dry_run_judge(
@@ -195,7 +223,11 @@ def dry_run_judge(
             something else than the prompt shows.
     """
     left = _left(pairs, arena.judgments[arena.judgments["judge"] == judge.judge], judge)
-    prompts = map(_Prompts(arena, judge).of, pair_keys(left.table))
+    prompt = judge.asked_by
+    if isinstance(prompt, GradedPrompt):
+        prompts = graded_requests(arena, prompt, pairs, left)
+    else:
+        prompts = map(_Prompts(arena, prompt).of, pair_keys(left.table))
     return dry_run(prompts, judge.asked_settings, store, prices)
 
 

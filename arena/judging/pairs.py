@@ -148,6 +148,10 @@ class ArenaTexts:
         """Return the text of a question."""
         return self._questions[key][0]
 
+    def passages(self, key: QuestionKey) -> tuple[ShownPassage, ...]:
+        """Return the passages of a question."""
+        return tuple(_shown_passages(self._questions[key][1]))
+
     def systems(self, key: QuestionKey) -> list[str]:
         """Systems that answered a question, sorted."""
         return sorted(self._outputs.get(key, {}))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.judging.pairs import SHOWS, Comparison, Show, ShownPassage
 from arena.judging.replies import holds_verdict
 from arena.llm.settings import Prompt
-from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt, read_template
+from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
 
 STATES_VERDICT = "states_verdict"
 ADDRESSES_JUDGE = "addresses_judge"
@@ -68,29 +68,64 @@ def side_flags(answer_a: str, answer_b: str) -> tuple[str, ...]:
 VerdictForm = Literal["text", "logprobs"]
 VERDICT_FORMS: tuple[VerdictForm, ...] = ("text", "logprobs")
 
-PACKAGED_TEMPLATES: MappingProxyType[VerdictForm, str] = MappingProxyType(
-    {"text": "pairwise.v1", "logprobs": "pairwise-letter.v1"}
-)
-VARIABLES = MappingProxyType(
+SHOWN_QUESTION = MappingProxyType(
     {
-        "question": "the question",
-        "language": "its language code",
-        "passages": "its passages, each with passage_id, title, text, relevance; may be empty",
-        "answer_a": "what is shown of side A, citations included",
-        "answer_b": "what is shown of side B",
-        "question_code": "code for delimiters of the question and the passages, the same for all "
-        "pairs of a question",
-        "answer_code": "code for delimiters of the answers; stands in none of the texts",
+        "question": Variable("the question", "samplequestion", also=("query",)),
+        "language": Variable("its language code", "en"),
+        "passages": Variable(
+            "its passages, each with passage_id, title, text, relevance; may be empty",
+            (ShownPassage("samplepart#1", "samplepart", "sampletitle", 1),),
+        ),
+        "documents": Variable(
+            "the same as one text, a line [passage_id] title: text each",
+            "[samplepart#1] sampletitle: samplepart",
+        ),
+        "question_code": Variable(
+            "code for delimiters of the question and the passages, the same for all that is asked "
+            "of a question",
+            "samplecode",
+        ),
+        "answer_code": Variable(
+            "code for delimiters of the answers; stands in none of the texts", "othercode"
+        ),
     }
 )
-"""Variables of a template, with their meaning."""
+"""Variables of every prompt about answers to a question."""
+
+VARIABLES = MappingProxyType(
+    {
+        **SHOWN_QUESTION,
+        "answer_a": Variable("what is shown of side A, citations included", "sampleone", True),
+        "answer_b": Variable("what is shown of side B", "sampletwo", True),
+    }
+)
+"""Variables of a template of pairs."""
+
+PAIRWISE_PROMPTS = MappingProxyType[VerdictForm, ReplaceablePrompt](
+    {
+        "text": ReplaceablePrompt(
+            "pairwise",
+            "Which of two answers is better (MIRAGE-Bench, figure 13)",
+            "the last [[A]], [[B]] or [[C]]",
+            VARIABLES,
+            "arena.judging",
+            "pairwise.v1",
+        ),
+        "logprobs": ReplaceablePrompt(
+            "pairwise-letter",
+            "The same, in one token: judge --verdict logprobs",
+            "the likeliest of the letters A, B, C as the first token",
+            VARIABLES,
+            "arena.judging",
+            "pairwise-letter.v1",
+        ),
+    }
+)
+"""What a judge of pairs is asked, by the form of its verdict."""
 
 TRIMMED = "trimmed"
 
 _CUT = "…"
-_SAMPLE = Comparison(
-    ("en", "q", "s", "t"), "q", (ShownPassage("p", "text", "title", 1),), "sampleone", "sampletwo"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,31 +185,43 @@ class PairwisePrompt:
         return AskedPair(Prompt.of(self._text(shown), version=self.version), flags)
 
     def _text(self, shown: Comparison) -> str:
-        passages = [f"{each.title or ''}\x1f{each.text}" for each in shown.passages]
-        question_code = delimiter_code(shown.question, *passages)
-        values: dict[str, Any] = {
-            "question": shown.question,
-            "language": shown.key[0],
-            "passages": shown.passages,
-            "answer_a": shown.answer_a,
-            "answer_b": shown.answer_b,
-            "question_code": question_code,
-            "answer_code": delimiter_code(
-                question_code, shown.question, *passages, shown.answer_a, shown.answer_b
-            ),
-        }
-        return self.template.fill(values)
+        answers = (shown.answer_a, shown.answer_b)
+        values = question_values(shown.key[0], shown.question, shown.passages, answers)
+        return self.template.fill(
+            {**values, "answer_a": shown.answer_a, "answer_b": shown.answer_b}
+        )
 
     def _trimmed(self, comparison: Comparison) -> Comparison:
         return replace(
             comparison,
             passages=tuple(
-                replace(passage, text=_trimmed(passage.text, self.longest_passage))
+                replace(passage, text=trimmed(passage.text, self.longest_passage))
                 for passage in comparison.passages
             ),
-            answer_a=_trimmed(comparison.answer_a, self.longest_answer),
-            answer_b=_trimmed(comparison.answer_b, self.longest_answer),
+            answer_a=trimmed(comparison.answer_a, self.longest_answer),
+            answer_b=trimmed(comparison.answer_b, self.longest_answer),
         )
+
+
+def question_values(
+    language: str, question: str, passages: Sequence[ShownPassage], answers: Sequence[str]
+) -> dict[str, Any]:
+    """Return the values of ``SHOWN_QUESTION`` for a question and the answers shown with it."""
+    texts = [f"{each.title or ''}\x1f{each.text}" for each in passages]
+    question_code = delimiter_code(question, *texts)
+    return {
+        "question": question,
+        "language": language,
+        "passages": tuple(passages),
+        "documents": "\n".join(map(_line, passages)),
+        "question_code": question_code,
+        "answer_code": delimiter_code(question_code, question, *texts, *answers),
+    }
+
+
+def _line(passage: ShownPassage) -> str:
+    title = f"{passage.title}: " if passage.title else ""
+    return f"[{passage.passage_id}] {title}{passage.text}"
 
 
 def pairwise_prompt(
@@ -201,27 +248,13 @@ def pairwise_prompt(
     """
     if verdict not in VERDICT_FORMS:
         raise UsageError(f"unknown form of verdict {verdict!r}; use one of text, logprobs")
-    if template is None:
-        chosen = _packaged(PACKAGED_TEMPLATES[verdict])
-    else:
-        chosen = read_template(template, VARIABLES)
-        _check_shows_answers(chosen)
+    prompt = PAIRWISE_PROMPTS[verdict]
+    chosen = prompt.packaged() if template is None else prompt.read(template)
     return PairwisePrompt(chosen, longest_answer, longest_passage, show)
 
 
-@cache
-def _packaged(name: str) -> PromptTemplate:
-    return packaged_prompt("arena.judging", name, tuple(VARIABLES))
-
-
-def _check_shows_answers(template: PromptTemplate) -> None:
-    text = PairwisePrompt(template).ask(_SAMPLE).prompt.messages[0].content
-    absent = [name for name in ("answer_a", "answer_b") if str(getattr(_SAMPLE, name)) not in text]
-    if absent:
-        raise UsageError(f"the template {template.version} does not show {' and '.join(absent)}")
-
-
-def _trimmed(text: str, longest: int | None) -> str:
+def trimmed(text: str, longest: int | None) -> str:
+    """Cut a text at its end to so many characters, with a mark; None leaves it whole."""
     if longest is None or len(text) <= longest:
         return text
     return text[:longest] + _CUT

@@ -77,6 +77,42 @@ def holds_verdict(text: str) -> bool:
     return _VERDICT.search(text) is not None
 
 
+_ORDER = re.compile(r"\[{0,2}\s?\d{1,3}\s?\]?(?:\s{0,3}[>=]\s{0,3}\[?\s?\d{1,3}\s?\]?)+")
+_STEP = re.compile(r"([>=]?)\s{0,3}\[{0,2}\s?(\d{1,3})")
+_QUOTED_IN_LIST = re.compile(
+    r"\[The Start of Answer (\d{1,3}) ([^\]\n]{0,40})\].*?\[The End of Answer \1 \2\]", re.DOTALL
+)
+_ORDER_FORMAT = re.compile(r'"\[\[2 > 1 = 3\]\]" says')
+
+
+def read_order(text: str) -> tuple[int, ...]:
+    """Read the last order of a reply, such as ``[[2 > 1 = 3]]`` or ``[2] > [1] > [3]``.
+
+    Answers that the reply quotes between the prompt's delimiters, the prompt's example, and the
+    thoughts of a reasoning model hold no orders.
+
+    Returns:
+        The place of answer 1, of answer 2 and so on, 1 for the best; equal answers share one.
+
+    Raises:
+        UnparsableError: If there is no order, or it does not name every number from 1 once.
+    """
+    own = _ORDER_FORMAT.sub(" ", _QUOTED_IN_LIST.sub(" ", THOUGHTS.sub(" ", text)))
+    orders = _ORDER.findall(unicodedata.normalize("NFKC", own))
+    if not orders:
+        raise UnparsableError("the reply has no order; expected such as [[2 > 1 = 3]]")
+    places: dict[int, int] = {}
+    place = 1
+    for count, (sign, number) in enumerate(_STEP.findall(orders[-1])):
+        place = count + 1 if sign == ">" else place
+        if int(number) in places:
+            raise UnparsableError(f"the order names answer {number} twice")
+        places[int(number)] = place
+    if set(places) != set(range(1, len(places) + 1)):
+        raise UnparsableError(f"the order is {orders[-1].strip()[:60]!r}, which leaves answers out")
+    return tuple(places[number] for number in sorted(places))
+
+
 def _flags(letters: list[str]) -> tuple[str, ...]:
     if len(set(letters)) > 1:
         return (CONTRADICTORY_VERDICTS,)

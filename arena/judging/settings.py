@@ -9,10 +9,12 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from arena.data.errors import UsageError
 from arena.llm.settings import MOST_CONNECTIONS, OPENAI_URL, Endpoint, ModelSettings
 
 if TYPE_CHECKING:
     from arena.data.folder import Arena
+    from arena.judging.graded import GradedPrompt
     from arena.judging.judge import LlmJudge
     from arena.judging.pairs import ChosenPairs
     from arena.judging.prompt import PairwisePrompt
@@ -86,6 +88,11 @@ class JudgingSettings(BaseModel):
     languages: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
         default=(), description="Comma-separated languages; all by default."
     )
+    form: Literal["pairwise", "pointwise", "listwise"] = Field(
+        default="pairwise",
+        description="What is asked for: the better of two answers; a mark for each answer; or an "
+        "order of all answers to a question. Marks and orders become verdicts on the same pairs.",
+    )
     verdict: Literal["text", "logprobs"] = Field(
         default="text",
         description="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
@@ -94,6 +101,16 @@ class JudgingSettings(BaseModel):
     show: Literal["output", "answer"] = Field(
         default="output",
         description="output: all that a system wrote; answer: the text after ##Answer: alone.",
+    )
+    template: str | None = Field(
+        default=None,
+        description="Jinja template in the place of the prompt; 'prompts' lists its variables.",
+    )
+    longest_answer: int | None = Field(
+        default=None, ge=1, description="Characters to show of what a system wrote; all."
+    )
+    longest_passage: int | None = Field(
+        default=None, ge=1, description="Characters of a passage to show; all."
     )
     store: Address | None = Field(
         default=None,
@@ -119,20 +136,20 @@ class JudgingSettings(BaseModel):
     @property
     def judge(self) -> str:
         """Name in the ``judge`` column."""
-        return self.name or self.model
+        from arena.judging.graded import judge_name
 
-    def llm_judge(self, prompt: PairwisePrompt | None = None) -> LlmJudge:
+        return self.name or judge_name(self.model, self.form)
+
+    def llm_judge(self, prompt: PairwisePrompt | GradedPrompt | None = None) -> LlmJudge:
         """Return the judge.
 
         Args:
-            prompt: What it is asked; by default the packaged prompt for ``verdict``, which shows
-                what ``show`` says.
+            prompt: What it is asked; by default what the settings say.
 
         Raises:
-            UsageError: If no model is named, or a setting cannot be used.
+            UsageError: If no model is named, or a setting or the template cannot be used.
         """
         from arena.judging.judge import LlmJudge
-        from arena.judging.prompt import pairwise_prompt
 
         endpoint = Endpoint(
             self.base_url,
@@ -141,8 +158,20 @@ class JudgingSettings(BaseModel):
             timeout_s=self.timeout_s,
         )
         settings = ModelSettings.stated(self.model, self.temperature, self.max_tokens, self.body)
-        asked = prompt or pairwise_prompt(verdict=self.verdict, show=self.show)
-        return LlmJudge(settings, endpoint, self.verdict, asked, self.name)
+        return LlmJudge(settings, endpoint, self.verdict, prompt or self._prompt(), self.name)
+
+    def _prompt(self) -> PairwisePrompt | GradedPrompt:
+        from arena.judging.graded import GRADED_PROMPTS, GradedPrompt
+        from arena.judging.prompt import pairwise_prompt
+
+        cuts = (self.longest_answer, self.longest_passage)
+        if self.form == "pairwise":
+            return pairwise_prompt(self.template, self.verdict, *cuts, self.show)
+        if self.both_orders:
+            raise UsageError("both orders are asked of pairs; leave both_orders out, or the form")
+        asked = GRADED_PROMPTS[self.form]
+        template = asked.packaged() if self.template is None else asked.read(self.template)
+        return GradedPrompt(self.form, template, *cuts, self.show, self.seed)
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:
         """Choose what to judge; see ``arena.judging.choose_pairs``."""

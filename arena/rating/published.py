@@ -21,6 +21,7 @@ from arena.rating.tournaments import (
     DECIMALS,
     DEFAULT_QUESTIONS,
     DEFAULT_TOURNAMENTS,
+    RatedBy,
     Tournaments,
 )
 from arena.statistics.bootstrap import bootstrap_weights
@@ -73,10 +74,13 @@ class PublishedTournaments(Tournaments):
             standard_errors=self.standard_errors[kept],
         )
 
-    def rate(self) -> Ratings:
+    def rate(self, by: RatedBy = "judgments") -> Ratings:  # noqa: ARG002
         """Return the published ratings with normal 95% intervals, ranks and tiers.
 
         Errors of two systems are taken as independent.
+
+        Args:
+            by: Not used: there are no judgments, and tournaments are drawn around the ratings.
         """
         width = NORMAL_QUANTILE * self.standard_errors
         random = generator(self.seed, "ratings", "published")

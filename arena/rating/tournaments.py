@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +13,31 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.rating.battles import TIE_RULES, Battles, TieRule
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.rating.bradley_terry import (
+    DEFAULT_RIDGE,
+    PenalizedLikelihood,
+    all_converged,
+    checked_ridge,
+    solve,
+)
+from arena.rating.likelihoods import HalfTies
 from arena.rating.pairs import Pairs, connected_groups
-from arena.rating.ratings import Ratings, rate
-from arena.statistics.bootstrap import bootstrap_weights
+from arena.rating.ratings import Ratings, best_first, rate
+from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
+WEAKEST_RIDGE = 2e-6
+"""Precision of the prior where there is to be none and the likelihood has no maximum: that of
+``choix.opt_pairwise``, which MIRAGE-Bench's code falls back on where ``ilsr_pairwise`` fails."""
+TOURNAMENTS_REGULARIZED = (
+    "in {} of {} tournaments the likelihood has no maximum: these have a Gaussian prior of "
+    f"precision {WEAKEST_RIDGE:g}, as choix falls back on"
+)
+RatedBy = Literal["judgments", "tournaments"]
 DECIMALS = 8
 """Kept of coefficients (logits), so that what is learned from them rests on no rounding error."""
 
@@ -40,6 +56,8 @@ class Tournaments:
         dropped_ties: Ties left out under ``drop``.
         ridge: Precision of the prior in the Bradley-Terry fits.
         seed: The user's seed.
+        regularized: Tournaments that have ``WEAKEST_RIDGE``, since with ``ridge`` 0 their
+            likelihood has no maximum.
     """
 
     battles: Battles
@@ -50,6 +68,7 @@ class Tournaments:
     dropped_ties: int
     ridge: float
     seed: int
+    regularized: int = field(default=0, kw_only=True)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -70,9 +89,25 @@ class Tournaments:
         """Sampling variance of each rating, shape (S,), where coefficients do not tell it."""
         return None
 
-    def rate(self) -> Ratings:
-        """Rate the systems by all judgments, with intervals, ranks and tiers."""
-        return rate(self.battles, ties=self.ties, seed=self.seed)
+    def rate(self, by: RatedBy = "judgments") -> Ratings:
+        """Rate the systems, with intervals, ranks and tiers.
+
+        Args:
+            by: ``judgments``: by all of them, with intervals over 1,000 resamples of questions;
+                ``tournaments``: by the mean coefficients over tournaments, with their percentiles,
+                as MIRAGE-Bench prints them (tables 7 and 8); ranks' intervals and tiers are those
+                of all judgments.
+        """
+        rated = rate(self.battles, ties=self.ties, seed=self.seed)
+        if by == "judgments":
+            return rated
+        low, high = percentile_intervals(self.coefficients)
+        means = pd.DataFrame(
+            {"system": self.systems, "rating": self.mean_coefficients, "low": low, "high": high}
+        )
+        means["rank"] = means["rating"].rank(ascending=False, method="min")
+        others = rated.table.drop(columns=["rating", "low", "high", "rank"])
+        return replace(rated, table=best_first(others.merge(means, on="system")))
 
     @property
     def signature(self) -> str:
@@ -108,12 +143,11 @@ def bootstrap_tournaments(
         questions: Questions N_q drawn with replacement for each tournament, at most the number
             judged (a larger sample would make intervals too narrow).
         ties: ``half`` or ``drop``.
-        ridge: Precision of the prior on coefficients; see ``fit_bradley_terry``.
+        ridge: Precision of the prior on coefficients; see ``fit_coefficients``.
         seed: Seed of the draws.
 
     Raises:
         UsageError: For a number below 1, several languages, or no judgments.
-        ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
     """
     if tournaments < 1 or questions < 1:
         raise UsageError("tournaments and questions must be at least 1")
@@ -126,38 +160,54 @@ def bootstrap_tournaments(
     drawn = min(questions, battles.n_questions)
     random = generator(seed, "tournaments", languages[0])
     draws = bootstrap_weights(battles.n_questions, tournaments, random, drawn)
+    coefficients, regularized = fit_coefficients(battles, draws, ridge)
     return Tournaments(
         battles=battles,
         draws=draws,
-        coefficients=fit_coefficients(battles, draws, ridge),
+        coefficients=coefficients,
         questions_per_tournament=drawn,
         ties=ties,
         dropped_ties=len(everything) - len(battles),
         ridge=ridge,
         seed=seed,
+        regularized=regularized,
     )
 
 
-def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> Floats:
+def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[Floats, int]:
     """Fit the Bradley-Terry coefficients of every tournament.
 
     Args:
         battles: Battles on Q questions between S systems, of which some have met.
         draws: How often each tournament holds each question, shape (T, Q).
-        ridge: Precision of the prior on coefficients; see ``fit_bradley_terry``.
+        ridge: Precision of the Gaussian prior on coefficients. With 0 they are those of maximum
+            likelihood; a tournament that has none (a system wins all, say) gets ``WEAKEST_RIDGE``.
 
     Returns:
-        Shape (T, S), as ``Tournaments.coefficients``.
+        Shape (T, S), as ``Tournaments.coefficients``, and how many tournaments got it.
 
     Raises:
-        ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
+        UsageError: If ``ridge`` is below 0 or not finite.
     """
     counts, pairs = battles.by_question.weighted(draws), battles.by_question.pairs
-    met = counts.battles.T
-    fit = fit_bradley_terry(counts.points.T, met, pairs.first, pairs.second, pairs.n_systems, ridge)
-    coefficients = np.where(_connected(pairs, met), fit.coefficients, np.nan)
+    fitted, regularized = _fitted(HalfTies(counts), pairs, checked_ridge(ridge))
+    coefficients = np.where(_connected(pairs, counts.battles.T), fitted, np.nan)
     centered = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
-    return np.asarray(np.round(centered, DECIMALS))
+    return np.asarray(np.round(centered, DECIMALS)), regularized
+
+
+def _fitted(likelihood: HalfTies, pairs: Pairs, ridge: float) -> tuple[Floats, int]:
+    """Fit replicates, and again those without a maximum; how many these are."""
+    without = np.zeros((len(pairs), 0))
+    fit = solve(PenalizedLikelihood(likelihood, pairs, without, ridge))
+    if ridge > 0:
+        return all_converged(fit).coefficients, 0
+    again = np.flatnonzero(~fit.converged)
+    coefficients = fit.coefficients.copy()
+    if again.size:
+        weak = PenalizedLikelihood(likelihood.take(again), pairs, without, WEAKEST_RIDGE)
+        coefficients[again] = all_converged(solve(weak)).coefficients
+    return coefficients, int(again.size)
 
 
 def _connected(pairs: Pairs, met: Floats) -> npt.NDArray[np.bool_]:

@@ -1,11 +1,13 @@
-"""Templates of prompts, without HTML escaping, and delimiters around the text of others."""
+"""Prompts that files can replace: templates without HTML escaping, their variables and digests."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -27,10 +29,18 @@ class PromptTemplate:
 
     Attributes:
         version: Its name and a digest of its text, such as ``pairwise.v1@0f3c5a7b9d1e``.
+        text: The text.
+        also: Further names of variables, each with the variable's own.
     """
 
     version: str
-    _template: Template = field(repr=False, compare=False)
+    text: str = field(repr=False)
+    also: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def digest(self) -> str:
+        """Digest of the text: twelve hexadecimal digits."""
+        return self.version.rpartition("@")[2]
 
     def fill(self, values: Mapping[str, Any]) -> str:
         """Put values into the template, in one pass: what looks like a template in them stays.
@@ -40,10 +50,212 @@ class PromptTemplate:
         """
         from jinja2 import TemplateError
 
+        further = {name: values[own] for name, own in self.also if own in values}
         try:
-            return self._template.render(values)
+            return _compiled(self.text).render({**values, **further})
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise UsageError(f"the template {self.version} cannot be filled: {error}") from error
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What a template is filled with.
+
+    Attributes:
+        meaning: What it holds.
+        sample: A value to try templates with.
+        is_required: Whether a template must show it: as text, what the sample says.
+        also: Further names, such as a paper's.
+    """
+
+    meaning: str
+    sample: Any
+    is_required: bool = False
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReplaceablePrompt:
+    """A prompt that is sent unless the user's file takes its place.
+
+    Attributes:
+        name: What it is called where a file is given for it: ``--template fluency=FILE``.
+        asks: What it asks for, in one line.
+        reply: What of a reply is read.
+        variables: What templates are filled with, by name.
+        package: The package whose folder ``prompts`` holds what is sent otherwise.
+        packaged_name: The name of that file.
+    """
+
+    name: str
+    asks: str
+    reply: str
+    variables: Mapping[str, Variable] = field(repr=False, compare=False)
+    package: str = field(repr=False)
+    packaged_name: str
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Names of all variables, each followed by its further names."""
+        return tuple(
+            each for name, variable in self.variables.items() for each in (name, *variable.also)
+        )
+
+    def packaged(self) -> PromptTemplate:
+        """Return the template that comes with the package."""
+        return packaged_prompt(self.package, self.packaged_name, self.known)
+
+    def read(self, path: Path | str) -> PromptTemplate:
+        """Read a user's template, and try it.
+
+        Raises:
+            UsageError: If there is no such file, it is no template, it uses another variable,
+                cannot be filled, or does not show what it must.
+        """
+        template = read_template(path, self.known, self._further_names())
+        hidden = [
+            name
+            for name, variable in self.variables.items()
+            if not self.shows(template, name) and variable.is_required
+        ]
+        if hidden:
+            needed = ", ".join(f"{{{{ {name} }}}}" for name in hidden)
+            raise UsageError(
+                f"the template {template.version} does not show {' and '.join(hidden)}; "
+                f"write {needed} where a prompt for {self.name} is to show it"
+            )
+        return template
+
+    def packaged_text(self) -> str:
+        """Return the text of the file that comes with the package."""
+        return _packaged_text(self.package, self.packaged_name)
+
+    def shows(self, template: PromptTemplate, name: str) -> bool:
+        """Tell whether a template shows a variable, by filling it with samples.
+
+        Raises:
+            UsageError: If it cannot be filled.
+        """
+        samples = {name: variable.sample for name, variable in self.variables.items()}
+        shown = template.fill(samples)
+        return all(part in shown for part in _texts(samples[name]))
+
+    def _further_names(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (further, name) for name, each in self.variables.items() for further in each.also
+        )
+
+
+@dataclass(frozen=True)
+class Templates:
+    """A user's templates, by the name of the prompt whose place they take.
+
+    Attributes:
+        own: Names and templates.
+    """
+
+    own: tuple[tuple[str, PromptTemplate], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.own)
+
+    def of(self, prompt: ReplaceablePrompt) -> PromptTemplate:
+        """Return the user's template for a prompt, or the packaged one."""
+        return self.replacing(prompt) or prompt.packaged()
+
+    def replacing(self, prompt: ReplaceablePrompt) -> PromptTemplate | None:
+        """Return the user's template for a prompt, if there is one."""
+        return dict(self.own).get(prompt.name)
+
+    def stated(self, names: Iterable[str]) -> str:
+        """Say which of some prompts are replaced: ``name@digest``, joined by ``+``, in order.
+
+        Returns:
+            ``packaged`` if none is.
+        """
+        own = dict(self.own)
+        return "+".join(f"{name}@{own[name].digest}" for name in names if name in own) or PACKAGED
+
+    def stating(self, text: str) -> Templates:
+        """Return the templates that a text of ``stated`` names.
+
+        Raises:
+            UsageError: If one of them was not given, or another one was.
+        """
+        if text == PACKAGED:
+            return NO_TEMPLATES
+        own, found = dict(self.own), []
+        for name, _, digest in (part.partition("@") for part in text.split("+")):
+            given = own.get(name)
+            if given is None or given.digest != digest:
+                instead = "" if given is None else f", and the one given has {given.digest}"
+                raise UsageError(
+                    f"this needs the template for {name} with the digest {digest}{instead}; "
+                    f"give that file by --template {name}=FILE, or ModelOptions(templates=...)"
+                )
+            found.append((name, given))
+        return Templates(tuple(found))
+
+
+PACKAGED = "packaged"
+"""Stands for prompts that come with the package."""
+
+NO_TEMPLATES = Templates()
+
+
+def read_templates(
+    given: Mapping[str, Path | str] | Sequence[str], prompts: Sequence[ReplaceablePrompt]
+) -> Templates:
+    """Read a user's templates, and try each.
+
+    Args:
+        given: File of each prompt by its name; or texts ``NAME=FILE``, of which ``NAME=`` may be
+            left out where there is one prompt.
+        prompts: What can be replaced.
+
+    Raises:
+        UsageError: If there is no such prompt or file, two files are given for one prompt, or a
+            file cannot be used, see ``ReplaceablePrompt.read``.
+    """
+    named = list(given.items()) if isinstance(given, Mapping) else [*_named(given, prompts)]
+    known = {prompt.name: prompt for prompt in prompts}
+    read: dict[str, PromptTemplate] = {}
+    for name, path in named:
+        if name not in known:
+            raise UsageError(f"there is no prompt {name!r} to replace; {_offered(name, known)}")
+        if name in read:
+            raise UsageError(f"two templates are given for {name}; give one")
+        read[name] = known[name].read(path)
+    return Templates(tuple(read.items()))
+
+
+def _named(texts: Sequence[str], prompts: Sequence[ReplaceablePrompt]) -> Iterable[tuple[str, str]]:
+    for text in texts:
+        name, equals, path = text.partition("=")
+        if equals and (len(prompts) > 1 or name == prompts[0].name):
+            yield name.strip(), path.strip()
+        elif len(prompts) == 1:
+            yield prompts[0].name, text
+        else:
+            names = ", ".join(prompt.name for prompt in prompts)
+            raise UsageError(f"{text!r} names no prompt; write NAME=FILE, NAME one of {names}")
+
+
+def _offered(name: str, known: Collection[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}there is {', '.join(known)}"
+
+
+def _texts(sample: object) -> Iterable[str]:
+    """Yield the texts that a sample is made of."""
+    if isinstance(sample, str):
+        yield sample
+    elif isinstance(sample, Mapping):
+        yield from _texts(sample["text"])
+    elif isinstance(sample, Sequence):
+        for part in sample:
+            yield from _texts(getattr(part, "text", part))
 
 
 @cache
@@ -55,16 +267,22 @@ def packaged_prompt(package: str, name: str, variables: tuple[str, ...]) -> Prom
         name: Such as ``pairwise.v1``.
         variables: Those that are offered.
     """
-    text = files(package).joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
-    return _compiled(name, text, variables)
+    return _checked(name, _packaged_text(package, name), variables)
 
 
-def read_template(path: Path | str, variables: Collection[str]) -> PromptTemplate:
+def _packaged_text(package: str, name: str) -> str:
+    return files(package).joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
+
+
+def read_template(
+    path: Path | str, variables: Collection[str], also: tuple[tuple[str, str], ...] = ()
+) -> PromptTemplate:
     """Load a user's template.
 
     Args:
         path: File with the template, in UTF-8.
         variables: Those that are offered.
+        also: Further names of variables.
 
     Raises:
         UsageError: If there is no such file, it is no template, or it uses other variables.
@@ -76,23 +294,41 @@ def read_template(path: Path | str, variables: Collection[str]) -> PromptTemplat
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"the template {path.name} is not UTF-8 text") from error
-    return _compiled(path.name.removesuffix(_SUFFIX), text, variables)
+    return _checked(path.name.removesuffix(_SUFFIX), text, variables, also)
 
 
-def _compiled(name: str, text: str, variables: Collection[str]) -> PromptTemplate:
-    from jinja2 import TemplateSyntaxError
+def _checked(
+    name: str, text: str, variables: Collection[str], also: tuple[tuple[str, str], ...] = ()
+) -> PromptTemplate:
+    from jinja2 import TemplateSyntaxError, meta
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
-    environment = _environment()
     try:
-        _check_variables(name, text, environment, variables)
-        return PromptTemplate(f"{name}@{digest}", environment.from_string(text))
+        used = meta.find_undeclared_variables(_environment().parse(text))
+        _compiled(text)
     except TemplateSyntaxError as error:
         raise UsageError(
             f"the template {name} is no Jinja template: line {error.lineno}: {error.message}"
         ) from error
+    unknown = sorted(used - set(variables))
+    if unknown:
+        raise UsageError(
+            f"the template {name} uses {', '.join(unknown)}, which there is not; "
+            f"{_offered(unknown[0], variables)}"
+        )
+    # What comes from a name's end in a signature must not be mistaken for its parts.
+    return PromptTemplate(f"{_UNCLEAR.sub('-', name)}@{digest}", text, also)
 
 
+_UNCLEAR = re.compile(r"[\s@+|,()=]+")
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> Template:
+    return _environment().from_string(text)
+
+
+@cache
 def _environment() -> Environment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -103,20 +339,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-def _check_variables(
-    name: str, text: str, environment: Environment, variables: Collection[str]
-) -> None:
-    from jinja2 import meta
-
-    used = meta.find_undeclared_variables(environment.parse(text))
-    unknown = sorted(used - set(variables))
-    if unknown:
-        raise UsageError(
-            f"the template {name} uses {', '.join(unknown)}, which there is not; "
-            f"there is {', '.join(variables)}"
-        )
 
 
 CODE_DIGITS = 12

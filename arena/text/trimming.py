@@ -28,6 +28,9 @@ class Trimmer(Protocol):
     def trim(self, text: str, tokens: int) -> str:
         """Return the first tokens of a text."""
 
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+
 
 @dataclass(frozen=True)
 class ByteTrimmer:
@@ -46,6 +49,10 @@ class ByteTrimmer:
             return text
         kept = data[: tokens * BYTES_A_TOKEN].decode(errors="ignore")
         return text[: _between_letters(text, len(kept))]
+
+    def count(self, text: str) -> int:
+        """Count four bytes as a token, and what is left over as one."""
+        return -(-len(text.encode(errors="replace")) // BYTES_A_TOKEN)
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,10 @@ class TokenizerTrimmer:
         # A letter may be several tokens: one that is not whole is left out.
         end = min(offsets[tokens - 1][1], offsets[tokens][0])
         return text[: _between_letters(text, end)]
+
+    def count(self, text: str) -> int:
+        """Count the model's tokens."""
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def read_tokenizer(path: Path | str) -> TokenizerTrimmer:

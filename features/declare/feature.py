@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.errors import ArenaError, UsageError
+from arena.text.prompts import PACKAGED, Templates
 from features.declare.sample import Missing, Sample
 
 Value = float | Missing
@@ -26,11 +27,13 @@ Scores = npt.NDArray[np.float32]
 
 CUTOFF = "k"
 MODEL = "model"
+TEMPLATE = "template"
 SENTENCES = "sentences"
 """What a feature needs that cuts answers into sentences."""
 LARGEST_CUTOFF = 1_000_000
 
 _MODEL_NAME = re.compile(r"[^\s,()]([^,()\r\n]*[^\s,()])?")
+_TEMPLATE = re.compile(r"(?P<name>[\w-]+)@[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,14 @@ class Parameter:
         value: What it is set to.
         default: What it is unless stated.
         choices: What it may be; empty for a cutoff and for a model, which may be any name.
+        prompts: Names of the prompts that a ``template`` may replace.
     """
 
     name: str
     value: Setting
     default: Setting
     choices: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
 
     def checked(self, value: Setting) -> Parameter:
         """Return this parameter set to a value.
@@ -66,9 +71,22 @@ class Parameter:
                     f"a model is given by its name or its folder, without commas and "
                     f"parentheses, not {value!r}"
                 )
+        elif self.name == TEMPLATE:
+            if not self._names_templates(str(value)):
+                raise UsageError(
+                    f"a template is {PACKAGED!r}, or as --template writes it: "
+                    f"{'+'.join(f'{name}@DIGEST' for name in self.prompts)}; not {value!r}"
+                )
         elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
             raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
         return replace(self, value=value)
+
+    def _names_templates(self, value: str) -> bool:
+        parts = [_TEMPLATE.fullmatch(part) for part in value.split("+")]
+        names = [part["name"] for part in parts if part is not None]
+        places = [self.prompts.index(name) for name in names if name in self.prompts]
+        is_ordered = places == sorted(set(places))
+        return value == PACKAGED or (len(places) == len(parts) and is_ordered)
 
 
 def offer(name: str, names: Iterable[str]) -> str:
@@ -92,6 +110,11 @@ def choice(name: str, *choices: str) -> Parameter:
 def model(default: str) -> Parameter:
     """Declare a parameter that names a model: a folder, or a name on the Hugging Face hub."""
     return Parameter(MODEL, default, default)
+
+
+def template(*prompts: str) -> Parameter:
+    """Declare the templates that a user may put in the place of some prompts."""
+    return Parameter(TEMPLATE, PACKAGED, PACKAGED, prompts=prompts)
 
 
 @dataclass(frozen=True)
@@ -183,6 +206,20 @@ class Feature:
         except UsageError as error:
             raise UsageError(f"{self.name}: {error}") from error
         return replace(self, parameters=parameters)
+
+    def with_templates(self, templates: Templates) -> Feature:
+        """Return the same feature with a user's templates, as far as it reads their prompts.
+
+        Raises:
+            UsageError: If it names templates already, and these are not among those given.
+        """
+        stated = next((item for item in self.parameters if item.name == TEMPLATE), None)
+        if stated is None:
+            return self
+        if stated.value != PACKAGED:
+            templates.stating(str(stated.value))
+            return self
+        return self.with_settings({TEMPLATE: templates.stated(stated.prompts)})
 
     @property
     def model(self) -> str | None:

@@ -16,7 +16,12 @@ from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
 from features.engine.cache import MISSING_SUFFIX
 from features.engine.measuring import Progress, measure, measure_with_models
-from features.measures.registry import DEFAULT_FEATURES, distinct_features, parse_features
+from features.measures.registry import (
+    DEFAULT_FEATURES,
+    distinct_features,
+    parse_features,
+    with_templates,
+)
 from features.models.scorer import ModelOptions
 from features.text.sentences import require_sentences
 
@@ -46,7 +51,8 @@ def extract(
         n_jobs: Number of processes, -1 for all cores, None for the workers that
             ``joblib.parallel_config`` names, such as a Dask cluster; results do not depend on it.
         progress: Called with the stage, the answers done and the answers in all.
-        models: How to run models: device, batch size, whether they may be fetched.
+        models: How to run models: device, batch size, whether they may be fetched; and templates
+            of prompts, which become part of the names of features that read them.
         cache: Folder that keeps values and scores by content: only what is new is measured, and
             a run that was killed goes on where it was.
 
@@ -61,14 +67,15 @@ def extract(
         DataError: For malformed or duplicate answers and answers to unknown questions.
         MissingDependencyError: If a feature needs a package that is not installed.
     """
-    chosen = parse_features(features) if isinstance(features, str) else distinct_features(features)
+    named = parse_features(features) if isinstance(features, str) else distinct_features(features)
+    options = ModelOptions() if models is None else models
+    chosen = with_templates(named, options.templates)
     if n_jobs == 0:
         raise UsageError("n_jobs is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
     _require(chosen, rows)
     asked = answers_of(arena, rows)
     folder = None if cache is None else Path(cache)
-    options = ModelOptions() if models is None else models
     measured = Measured.empty(len(rows), len(chosen))
     plain = [column for column, feature in enumerate(chosen) if feature.reading is None]
     reading = [column for column, feature in enumerate(chosen) if feature.reading is not None]

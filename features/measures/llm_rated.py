@@ -15,7 +15,17 @@ from importlib.util import find_spec
 import numpy as np
 
 from arena.data.errors import MissingDependencyError
-from features.declare.feature import Feature, Item, Reading, Scores, Value, choice, model
+from arena.text.prompts import PACKAGED
+from features.declare.feature import (
+    Feature,
+    Item,
+    Reading,
+    Scores,
+    Value,
+    choice,
+    model,
+    template,
+)
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_REFERENCE,
@@ -26,7 +36,7 @@ from features.declare.sample import (
     Sample,
     passage_texts,
 )
-from features.models.llm_scorer import fluency_item, overlap_item
+from features.models.llm_scorer import FLUENCY, OVERLAP, fluency_item, overlap_item
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
@@ -51,7 +61,9 @@ def require_llm(**_: object) -> None:
             raise MissingDependencyError("a rating by an LLM", package, "llm")
 
 
-def overlap_items(sample: Sample, score: str) -> tuple[Item, ...] | Missing:
+def overlap_items(
+    sample: Sample, score: str, template: str = PACKAGED
+) -> tuple[Item, ...] | Missing:
     """Return the answer, the question and the reference answer, or why there is none."""
     question, reference = sample.question, sample.question.reference_text
     if isinstance(reference, Missing):
@@ -60,17 +72,20 @@ def overlap_items(sample: Sample, score: str) -> tuple[Item, ...] | Missing:
         return EMPTY_REFERENCE
     if not sample.text.strip():
         return EMPTY_ANSWER
-    return (overlap_item(score, question.language, question.query, reference, sample.text),)
+    rated = (question.language, question.query, reference, sample.text)
+    return (overlap_item(score, *rated, template),)
 
 
-def fluency_items(sample: Sample, score: str, part: Part) -> tuple[Item, ...] | Missing:
+def fluency_items(
+    sample: Sample, score: str, part: Part, template: str = PACKAGED
+) -> tuple[Item, ...] | Missing:
     """Return the output or its answer, the question and the passages, if any."""
     question = sample.question
     text = sample.text if part == "answer" else sample.part(part)
     if not text.strip():
         return EMPTY_ANSWER
     passages = passage_texts(question, question.passage_ids)
-    return (fluency_item(score, question.language, question.query, passages, text),)
+    return (fluency_item(score, question.language, question.query, passages, text, template),)
 
 
 def llm_rating(_sample: Sample, scores: Scores, **_: object) -> Value:
@@ -85,7 +100,7 @@ LLM_OVERLAP = Feature(
     source="MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
     needs=("answer", "reference answer", "LLM"),
     measurement=llm_rating,
-    parameters=(model(RATER), _SCORE),
+    parameters=(model(RATER), _SCORE, template(OVERLAP)),
     missing=(NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER, NO_RATING),
     requirement=require_llm,
     reading=Reading("llm", overlap_items),
@@ -96,7 +111,7 @@ LLM_FLUENCY = Feature(
     source="MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
     needs=("answer", "passages", "LLM"),
     measurement=llm_rating,
-    parameters=(model(RATER), _SCORE, _PART),
+    parameters=(model(RATER), _SCORE, _PART, template(FLUENCY)),
     missing=(EMPTY_ANSWER, NO_RATING),
     requirement=require_llm,
     reading=Reading("llm", fluency_items),

@@ -8,7 +8,18 @@ questions that are made of the answer.
 
 from __future__ import annotations
 
-from features.declare.feature import Feature, Item, Reading, Scores, Value, choice, cutoff, model
+from arena.text.prompts import PACKAGED
+from features.declare.feature import (
+    Feature,
+    Item,
+    Reading,
+    Scores,
+    Value,
+    choice,
+    cutoff,
+    model,
+    template,
+)
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
@@ -21,7 +32,6 @@ from features.measures.llm_rated import RATER, require_llm
 from features.models.model_folder import require_model
 from features.models.ragas import (
     EMBEDDER,
-    INSUFFICIENT_INFORMATION,
     NO_STATEMENTS_FOUND,
     NO_USABLE_REPLY,
     NOT_REACHED,
@@ -31,6 +41,7 @@ from features.models.ragas import (
     from_scores,
     named_models,
 )
+from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS
 
 QUESTIONS = 3
 
@@ -48,29 +59,31 @@ def require_llm_and_embedder(model: str, **_: object) -> None:
     require_model(named_models(model)[1])
 
 
-def grounded_answer(sample: Sample) -> tuple[Item, ...] | Missing:
+def grounded_answer(sample: Sample, template: str = PACKAGED) -> tuple[Item, ...] | Missing:
     """Return the answer and all the passages, or why there are none."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
         return passages
     if not sample.text.strip():
         return EMPTY_ANSWER
-    return (faithfulness_item(sample.question.query, sample.text, passages),)
+    return (faithfulness_item(sample.question.query, sample.text, passages, template),)
 
 
-def asked_context(sample: Sample) -> tuple[Item, ...] | Missing:
+def asked_context(sample: Sample, template: str = PACKAGED) -> tuple[Item, ...] | Missing:
     """Return the question and all the passages; what systems answered does not matter."""
     passages = _passages(sample)
     if isinstance(passages, Missing):
         return passages
-    return (context_item(sample.question.language, sample.question.query, passages),)
+    return (context_item(sample.question.language, sample.question.query, passages, template),)
 
 
-def asked_answer(sample: Sample, k: int, prefix: str) -> tuple[Item, ...] | Missing:
+def asked_answer(
+    sample: Sample, k: int, prefix: str, template: str = PACKAGED
+) -> tuple[Item, ...] | Missing:
     """Return the answer and its question."""
     if not sample.text.strip():
         return EMPTY_ANSWER
-    return (answer_item(k, prefix, sample.question.query, sample.text),)
+    return (answer_item(k, prefix, sample.question.query, sample.text, template),)
 
 
 def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
@@ -91,7 +104,7 @@ RAGAS_FAITHFULNESS = Feature(
     source=_SOURCE,
     needs=("answer", "query", "passages", "LLM"),
     measurement=quality,
-    parameters=(model(RATER),),
+    parameters=(model(RATER), template(STATEMENTS.name, VERDICTS.name)),
     missing=(
         *(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER),
         *(NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED),
@@ -105,11 +118,8 @@ RAGAS_CONTEXT_RELEVANCE = Feature(
     source=_SOURCE,
     needs=("query", "passages", "sentences", "LLM"),
     measurement=quality,
-    parameters=(model(RATER),),
-    missing=(
-        *(NO_PASSAGES, EMPTY_PASSAGES),
-        *(INSUFFICIENT_INFORMATION, NO_USABLE_REPLY, NOT_REACHED),
-    ),
+    parameters=(model(RATER), template(SENTENCES.name)),
+    missing=(NO_PASSAGES, EMPTY_PASSAGES, NO_USABLE_REPLY, NOT_REACHED),
     requirement=require_llm,
     reading=Reading("ragas", asked_context),
 )
@@ -123,6 +133,7 @@ RAGAS_ANSWER_RELEVANCE = Feature(
         cutoff(QUESTIONS),
         model(f"{RATER} with {EMBEDDER}"),
         choice("prefix", "query", "none"),
+        template(QUESTION.name),
     ),
     missing=(EMPTY_ANSWER, NO_USABLE_REPLY, NOT_REACHED),
     requirement=require_llm_and_embedder,

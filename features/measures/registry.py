@@ -9,7 +9,8 @@ from types import MappingProxyType
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
-from features.declare.feature import CUTOFF, MODEL, Feature, Setting, offer
+from arena.text.prompts import PACKAGED, Templates
+from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature, Setting, offer
 from features.measures.citations import (
     CITATION_DENSITY,
     CITATION_MAP,
@@ -69,6 +70,18 @@ PAPER_FEATURES = (
 """The 11 features of MIRAGE-Bench, section 4.1: six without a model, three by models that read, and
 two by an LLM, which cost calls."""
 
+PAPER_BY_LIBRARIES = (
+    TARGET_LANGUAGE.with_settings({"identifier": "langid"}),
+    ENGLISH.with_settings({"identifier": "langid"}),
+    CITATION_RECALL,
+    CITATION_MAP,
+    BLEU_SCORE.with_settings({"tokenize": "13a", "order": "full"}),
+    ROUGE_L.with_settings({"tokens": "rouge-score", "stem": "yes"}),
+    *(NLI_ENTAILMENT, NLI_NEUTRAL, RERANKER_SCORE),
+    *LLM_FEATURES,
+)
+"""The same by the libraries that MIRAGE-Bench names: langid, sacrebleu and rouge-score."""
+
 DEFAULT_FEATURES = (
     *PAPER_WITHOUT_MODELS,
     *(ANSWER_LENGTH, CITATIONS, CITATION_DENSITY, CITATION_PRECISION),
@@ -110,6 +123,7 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "default": DEFAULT_FEATURES,
         "deterministic": (*DETERMINISTIC_FEATURES, *_OF_THE_REASON),
         "paper": PAPER_FEATURES,
+        "as-published": PAPER_BY_LIBRARIES,
         "grounding": GROUNDING_FEATURES,
         "fluency": FLUENCY_FEATURES,
         "llm": LLM_FEATURES,
@@ -117,8 +131,8 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "all": (*DETERMINISTIC_FEATURES, *MODEL_FEATURES, *_OF_THE_REASON),
     }
 )
-"""Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas`` and
-``paper`` alone."""
+"""Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas``,
+``paper`` and ``as-published`` alone."""
 
 
 _FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
@@ -159,6 +173,23 @@ def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
     if not seen:
         raise UsageError(f"no feature is asked for; {offer('', _names())}")
     return tuple(seen.values())
+
+
+def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[Feature, ...]:
+    """Return features with a user's templates, which then are part of their names.
+
+    Raises:
+        UsageError: If no feature reads one of the prompts, or a feature names templates that are
+            not given.
+    """
+    chosen = tuple(feature.with_templates(templates) for feature in features)
+    used = "+".join(str(feature.settings.get(TEMPLATE, "")) for feature in chosen)
+    idle = [name for name, own in templates.own if f"{name}@{own.digest}" not in used.split("+")]
+    if idle:
+        raise UsageError(
+            f"no feature that is asked for reads the prompt {idle[0]}; leave its template out"
+        )
+    return chosen
 
 
 def _split(text: str) -> list[str]:
@@ -233,7 +264,10 @@ def availability(feature: Feature) -> str:
 
     try:
         feature.require()
-        local = _local_model(feature)
+    except (MissingDependencyError, UsageError) as error:
+        return str(error)
+    local = _local_model(feature)
+    try:
         if local is not None:
             find_model(local, download=False)
     except MissingDependencyError as error:
@@ -257,5 +291,7 @@ def _described(feature: Feature) -> Iterator[str]:
             yield "@k"
         elif item.name == MODEL:
             yield f"{item.name}={item.default}"
+        elif item.name == TEMPLATE:
+            yield f"{item.name}={PACKAGED}|{'+'.join(f'{name}@DIGEST' for name in item.prompts)}"
         else:
             yield f"{item.name}={'|'.join(item.choices)}"

@@ -12,12 +12,13 @@ from types import MappingProxyType
 from arena.data.errors import UsageError
 from features.declare.feature import Item, Scores
 from features.models.embedder import load_embedder
-from features.models.llm_scorer import load_llm
+from features.models.llm_scorer import RATING_PROMPTS, load_llm
 from features.models.pair_scorer import load_nli, load_reranker
 from features.models.ragas import load_ragas, load_ragas_questions
+from features.models.ragas_prompts import RAGAS_PROMPTS
 from features.models.scorer import ModelOptions, Scorer
 
-__all__ = ["KINDS", "Item", "ModelOptions", "Scorer", "Scores", "load_scorer"]
+__all__ = ["FEATURE_PROMPTS", "KINDS", "Item", "ModelOptions", "Scorer", "Scores", "load_scorer"]
 
 KINDS = MappingProxyType[str, Callable[[str, ModelOptions], Scorer]](
     {
@@ -30,6 +31,9 @@ KINDS = MappingProxyType[str, Callable[[str, ModelOptions], Scorer]](
     }
 )
 """Loaders by kind of model; each takes a folder or a name on the hub, and options."""
+
+FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS)
+"""Prompts that a user's templates may replace, see ``arena.text.prompts.read_templates``."""
 
 
 @lru_cache(maxsize=4)

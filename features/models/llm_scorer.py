@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,21 +15,72 @@ import numpy as np
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
-from arena.llm.replies import THOUGHTS, Completion, UnparsableError, expected_score
+from arena.llm.ratings import RATINGS, RatingForm, find_rating
+from arena.llm.replies import Completion, UnparsableError, expected_score
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
-from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PACKAGED,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+)
 from arena.text.trimming import ByteTrimmer
 from features.declare.feature import Item, Scores
 from features.models.scorer import ModelOptions
 
 OVERLAP = "overlap"
 FLUENCY = "fluency"
-RATING_PROMPTS = (OVERLAP, FLUENCY)
+
+_CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
+_LANGUAGE = Variable("English name of the language", "English")
+_QUESTION = Variable("the question", "samplequestion", also=("Question",))
+
+OVERLAP_PROMPT = ReplaceablePrompt(
+    OVERLAP,
+    "How well an answer agrees with the reference answer (MIRAGE-Bench, figure 11)",
+    "the last [[4]], or Rating: 4; 1 to 5",
+    {
+        "question": _QUESTION,
+        "language": _LANGUAGE,
+        "reference": Variable("the reference answer", "samplereference", True, ("Label",)),
+        "answer": Variable("the answer to rate", "sampleanswer", True, ("Response",)),
+        "code": _CODE,
+    },
+    "features.models",
+    "overlap.v1",
+)
+FLUENCY_PROMPT = ReplaceablePrompt(
+    FLUENCY,
+    "How fluent an output is (MIRAGE-Bench, figure 12)",
+    "the last ##Rating: 4, or Rating: 4; 1 to 5",
+    {
+        "question": _QUESTION,
+        "language": _LANGUAGE,
+        "passages": Variable("list of the passages' texts, trimmed; may be empty", ("samplepart",)),
+        "documents": Variable(
+            "the same as one text, one a line", "samplepart", also=("Documents",)
+        ),
+        "answer": Variable("the output to rate", "sampleanswer", True, ("Summary",)),
+        "code": _CODE,
+    },
+    "features.models",
+    "fluency.v1",
+)
+RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
 
 
-def overlap_item(mode: str, language: str, question: str, reference: str, answer: str) -> Item:
+def overlap_item(
+    mode: str,
+    language: str,
+    question: str,
+    reference: str,
+    answer: str,
+    template: str = PACKAGED,
+) -> Item:
     """Write down what is to be rated against a reference.
 
     Args:
@@ -39,27 +89,34 @@ def overlap_item(mode: str, language: str, question: str, reference: str, answer
         question: The question.
         reference: The answer that counts as right.
         answer: The answer to rate.
+        template: The template in the prompt's place, as ``Templates.stated`` names it.
     """
-    return OVERLAP, mode, language, question, answer, reference
+    return OVERLAP, mode, template, language, question, answer, reference
 
 
 def fluency_item(
-    mode: str, language: str, question: str, passages: tuple[str, ...], answer: str
+    mode: str,
+    language: str,
+    question: str,
+    passages: tuple[str, ...],
+    answer: str,
+    template: str = PACKAGED,
 ) -> Item:
     """Write down what is to be rated for fluency; ``passages`` may be empty."""
-    return FLUENCY, mode, language, question, answer, *passages
+    return FLUENCY, mode, template, language, question, answer, *passages
 
 
 PASSAGE_TOKENS = 800
 """Tokens of a document that are shown, as for the systems that answered."""
 
-_VERSION = "v1"
-_VARIABLES = ("code", "language", "question", "reference", "answer", "passages")
 
+def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
+    """Make the prompt for an item of ``overlap_item`` or ``fluency_item``.
 
-def rating_prompt(item: Item) -> Prompt:
-    """Make the prompt for an item of ``overlap_item`` or ``fluency_item``."""
-    name, _, language, question, answer, *others = item
+    Raises:
+        UsageError: If the item names a template that is not given.
+    """
+    name, _, stated, language, question, answer, *others = item
     values: dict[str, Any] = {
         "code": delimiter_code(question, answer, *others),
         "language": named_language(language),
@@ -70,85 +127,20 @@ def rating_prompt(item: Item) -> Prompt:
         values["reference"] = others[0]
     else:
         values["passages"] = [ByteTrimmer().trim(text, PASSAGE_TOKENS) for text in others]
-    template = _template(name)
+        values["documents"] = "\n".join(values["passages"])
+    asked = OVERLAP_PROMPT if name == OVERLAP else FLUENCY_PROMPT
+    template = templates.stating(stated).of(asked)
     return Prompt.of(template.fill(values), version=template.version)
 
 
 def prompt_versions() -> str:
-    """Return what the texts of all prompts depend on."""
-    names = "+".join(_template(name).version for name in RATING_PROMPTS)
+    """Return what the texts of all packaged prompts depend on; items name other templates."""
+    names = "+".join(prompt.packaged().version for prompt in RATING_PROMPTS)
     return f"{names}|passages:{PASSAGE_TOKENS}({ByteTrimmer().name})"
 
 
-def _template(name: str) -> PromptTemplate:
-    return packaged_prompt("features.models", f"{name}.{_VERSION}", _VARIABLES)
-
-
-RATINGS = (1, 2, 3, 4, 5)
-SHOWN_AFTER = 10
-
-_NUMBER = r"(?P<number>-?\d{1,9}(?:[.,]\d{1,9})?)"
-
-_OWN_FORMAT = {
-    "overlap": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),
-    "fluency": re.compile(
-        rf"##\s{{0,3}}\**Rating\**\s{{0,3}}:\s{{0,3}}[*\[({{]{{0,4}}{_NUMBER}", re.IGNORECASE
-    ),
-}
+RATING_FORMS = MappingProxyType[str, RatingForm]({OVERLAP: "brackets", FLUENCY: "heading"})
 """The format that each prompt asks for."""
-
-# Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
-_LABELED = re.compile(
-    rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
-)
-_BARE = re.compile(r"[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
-
-# After a number: a range ("3-4"), or another scale ("4/10").
-_RANGE_OR_SCALE = re.compile(
-    r"\s?(?:[-‐–—~]\s?\d|/\s?(?!5\b)\d|out of (?!5\b|five\b))", re.IGNORECASE
-)
-
-# A reply may quote what it rates, between the lines of the prompt, and think aloud.
-_QUOTED = re.compile(
-    r"\[The Start of the (\w{1,20}) (\w{1,20})\].*?\[The End of the \1 \2\]", re.DOTALL
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """A rating found in a text.
-
-    Attributes:
-        value: From 1 to 5.
-        place: Where its number stands in the text.
-    """
-
-    value: int
-    place: int
-
-
-def find_rating(text: str, prompt: str) -> Rating:
-    """Find the last rating in the format that a prompt asks for, or else near to it.
-
-    Args:
-        text: The reply.
-        prompt: ``overlap``, which asks for ``[[4]]``, or ``fluency``, which asks for
-            ``##Rating: 4``.
-
-    Raises:
-        UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
-    """
-    own = _QUOTED.sub(_blanks, THOUGHTS.sub(_blanks, text))
-    found = list(_OWN_FORMAT[prompt].finditer(own)) or list(_LABELED.finditer(own))
-    last = found[-1] if found else _BARE.fullmatch(own)
-    if last is None:
-        raise UnparsableError("the reply has no rating")
-    number = last["number"]
-    is_other = _RANGE_OR_SCALE.match(own, last.end("number")) is not None
-    if is_other or not number.isdecimal() or int(number) not in RATINGS:
-        shown = own[last.start("number") : last.end("number") + SHOWN_AFTER].strip()
-        raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
-    return Rating(int(number), last.start("number"))
 
 
 def integer_rating(completion: Completion, prompt: str) -> float:
@@ -157,7 +149,7 @@ def integer_rating(completion: Completion, prompt: str) -> float:
     Raises:
         UnparsableError: As ``find_rating``.
     """
-    return float(find_rating(completion.text or "", prompt).value)
+    return float(find_rating(completion.text or "", RATING_FORMS[prompt]).value)
 
 
 def expected_rating(completion: Completion, prompt: str) -> float:
@@ -171,14 +163,9 @@ def expected_rating(completion: Completion, prompt: str) -> float:
     if not tokens:
         raise UnparsableError("the reply has no log-probabilities; rate by score=integer")
     ends = list(accumulate(len(token.token) for token in tokens))
-    rating = find_rating("".join(token.token for token in tokens), prompt)
+    rating = find_rating("".join(token.token for token in tokens), RATING_FORMS[prompt])
     place = next(index for index, end in enumerate(ends) if end > rating.place)
     return expected_score(tokens[place], {str(value): float(value) for value in RATINGS})
-
-
-def _blanks(match: re.Match[str]) -> str:
-    """Return spaces in the place of a match, so that places after it stay what they are."""
-    return " " * len(match[0])
 
 
 R = TypeVar("R")
@@ -208,6 +195,7 @@ class EndpointModel:
         settings: The model and how it samples.
         endpoint: Where it is asked.
         store: Path of the file.
+        templates: Files in the place of prompts.
         budget: Most prompts to send; and what was used.
         stage: Name that is passed to ``progress``.
         progress: Called with the stage, the prompts done, and all of them.
@@ -217,6 +205,7 @@ class EndpointModel:
     endpoint: Endpoint
     store: str
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    templates: Templates = NO_TEMPLATES
     stage: str = field(default="", compare=False)
     progress: Progress | None = field(default=None, repr=False, compare=False)
 
@@ -271,7 +260,8 @@ class LlmScorer(EndpointModel):
             if mode == "expected":
                 settings = replace(settings, logprobs=ALTERNATIVES)
             read = partial(READERS[mode], prompt=name)
-            asked = self.ask([items[place] for place in places], rating_prompt, read, settings)
+            prompt = partial(rating_prompt, templates=self.templates)
+            asked = self.ask([items[place] for place in places], prompt, read, settings)
             scores[places, 0] = [np.nan if value is None else value for value in asked.values]
         return scores
 
@@ -294,7 +284,8 @@ def load_llm(model: str, options: ModelOptions) -> LlmScorer:
             f"by ModelOptions(store=...) or by the variable {STORE_VARIABLE}"
         )
     settings = ModelSettings(model, max_tokens=MAX_TOKENS)
-    return LlmScorer(settings, options.endpoint or _endpoint_of_environment(), store)
+    endpoint = options.endpoint or _endpoint_of_environment()
+    return LlmScorer(settings, endpoint, store, templates=options.templates)
 
 
 def _endpoint_of_environment() -> Endpoint:

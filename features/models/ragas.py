@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from arena.llm.replies import Reply, UnparsableError
 from arena.llm.settings import ModelSettings
+from arena.text.prompts import PACKAGED
 from features.declare.feature import Item, Scores
 from features.declare.sample import Missing
-from features.models.embedder import cosines, load_embedder
+from features.models.embedder import EndpointEmbedder, cosines, load_embedder
 from features.models.llm_scorer import EndpointModel, load_llm
+from features.models.model_folder import ENDPOINT
 from features.models.ragas_prompts import (
     QUESTION,
     SENTENCES,
@@ -44,17 +47,26 @@ EMBEDDER = "intfloat/multilingual-e5-small"
 _WITH = " with "
 
 
-def faithfulness_item(question: str, answer: str, passages: tuple[str, ...]) -> Item:
-    """Write down an answer that is held against passages."""
-    return FAITHFULNESS, question, answer, *passages
+def faithfulness_item(
+    question: str, answer: str, passages: tuple[str, ...], template: str = PACKAGED
+) -> Item:
+    """Write down an answer that is held against passages.
+
+    ``template`` names what stands in the place of prompts, as ``Templates.stated`` does.
+    """
+    return FAITHFULNESS, template, question, answer, *passages
 
 
-def context_item(language: str, question: str, passages: tuple[str, ...]) -> Item:
+def context_item(
+    language: str, question: str, passages: tuple[str, ...], template: str = PACKAGED
+) -> Item:
     """Write down passages that are held against a question; the language cuts sentences."""
-    return CONTEXT_RELEVANCE, language, question, *passages
+    return CONTEXT_RELEVANCE, template, language, question, *passages
 
 
-def answer_item(count: int, prefix: str, question: str, answer: str) -> Item:
+def answer_item(
+    count: int, prefix: str, question: str, answer: str, template: str = PACKAGED
+) -> Item:
     """Write down an answer that is held against its question.
 
     Args:
@@ -62,9 +74,10 @@ def answer_item(count: int, prefix: str, question: str, answer: str) -> Item:
         prefix: ``query`` or ``none``: what is written before questions that are embedded.
         question: The question.
         answer: The answer.
+        template: What stands in the prompt's place, as ``Templates.stated`` names it.
     """
     before = "" if prefix == "none" else f"{prefix}: "
-    return ANSWER_RELEVANCE, str(count), before, question, answer
+    return ANSWER_RELEVANCE, template, str(count), before, question, answer
 
 
 def named_models(model: str) -> tuple[str, str]:
@@ -77,11 +90,10 @@ def named_models(model: str) -> tuple[str, str]:
 
 
 NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
-INSUFFICIENT_INFORMATION = Missing("the LLM finds no sentence that helps to answer")
 NO_USABLE_REPLY = Missing("no usable reply by the LLM")
 NOT_REACHED = Missing("the LLM was not reached")
 
-REASONS = (NO_STATEMENTS_FOUND, INSUFFICIENT_INFORMATION, NO_USABLE_REPLY, NOT_REACHED)
+REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
 
 Measured = float | Missing
 
@@ -120,9 +132,18 @@ def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Measured]:
         llm: The LLM.
         items: Of ``faithfulness_item``.
     """
-    stated = llm.ask(items, lambda item: statements_prompt(item[1], item[2]), read_statements)
-    rows = [(item[3:], reply.value) for item, reply in stated if reply.value]
-    checked = iter(llm.ask(rows, lambda row: verdicts_prompt(*row), read_whole).replies)
+    stated = llm.ask(
+        items,
+        lambda item: statements_prompt(item[2], item[3], llm.templates.stating(item[1])),
+        read_statements,
+    )
+    rows = [(item, reply.value) for item, reply in stated if reply.value]
+    asked = llm.ask(
+        rows,
+        lambda row: verdicts_prompt(row[0][4:], row[1], llm.templates.stating(row[0][1])),
+        read_whole,
+    )
+    checked = iter(asked.replies)
     return [
         _share_supported(reply.value, next(checked)) if reply.value else _unstated(reply)
         for reply in stated.replies
@@ -132,15 +153,19 @@ def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Measured]:
 def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Measured]:
     """Return the share of each context's sentences that the LLM extracts as needed.
 
-    ``CR = extracted sentences / sentences``. Where the LLM says that the information is
-    insufficient, there is no value.
+    ``CR = extracted sentences / sentences``: 0 where the LLM says that the information is
+    insufficient.
 
     Args:
         llm: The LLM.
         items: Of ``context_item``.
     """
-    asked = llm.ask(items, lambda item: sentences_prompt(item[2], item[3:]), read_whole)
-    return [_share_copied(item[1], item[3:], reply) for item, reply in asked]
+    asked = llm.ask(
+        items,
+        lambda item: sentences_prompt(item[3], item[4:], llm.templates.stating(item[1])),
+        read_whole,
+    )
+    return [_share_copied(item[2], item[4:], reply) for item, reply in asked]
 
 
 def answer_relevance(llm: EndpointModel, items: Sequence[Item], embedder: Scorer) -> list[Measured]:
@@ -156,7 +181,7 @@ def answer_relevance(llm: EndpointModel, items: Sequence[Item], embedder: Scorer
         embedder: Embeds questions.
     """
     made: list[list[Reply[str]]] = [[] for _ in items]
-    counts = [int(item[1]) for item in items]
+    counts = [int(item[2]) for item in items]
     for number in range(max(counts, default=0)):
         for is_one in (True, False):
             places = [
@@ -165,11 +190,21 @@ def answer_relevance(llm: EndpointModel, items: Sequence[Item], embedder: Scorer
                 if count > number and (count == 1) == is_one
             ]
             settings = None if is_one else _varied(llm.settings, number)
-            answers = [items[place][4] for place in places]
-            asked = llm.ask(answers, question_prompt, read_question, settings)
+            asked = llm.ask(
+                [items[place] for place in places],
+                lambda item: question_prompt(item[5], llm.templates.stating(item[1])),
+                read_question,
+                settings,
+            )
             for place, reply in zip(places, asked.replies, strict=True):
                 made[place].append(reply)
-    return [_similarity(item, replies, embedder) for item, replies in zip(items, made, strict=True)]
+    texts = [_embedded(item, replies) for item, replies in zip(items, made, strict=True)]
+    vectors = embedder.score([(text,) for of_item in texts for text in of_item])
+    ends = list(accumulate(map(len, texts)))
+    return [
+        _similarity(replies, vectors[end - len(of_item) : end])
+        for replies, of_item, end in zip(made, texts, ends, strict=True)
+    ]
 
 
 def _unstated(reply: Reply[list[str]]) -> Missing:
@@ -194,20 +229,27 @@ def _share_copied(language: str, passages: Sequence[str], reply: Reply[str]) -> 
         copied = count_copied(reply.value, sentences)
     except UnparsableError:
         return NO_USABLE_REPLY
-    return copied / len(sentences) if copied else INSUFFICIENT_INFORMATION
+    return copied / len(sentences) if copied else 0.0
 
 
 def _varied(settings: ModelSettings, number: int) -> ModelSettings:
     return replace(settings, temperature=TEMPERATURE, seed=number)
 
 
-def _similarity(item: Item, replies: Sequence[Reply[str]], embedder: Scorer) -> Measured:
+def _embedded(item: Item, replies: Sequence[Reply[str]]) -> list[str]:
+    """Return the question and those made of its answer, to be embedded; none where one failed."""
+    before, question = item[3:5]
+    if any(reply.value is None for reply in replies):
+        return []
+    return [before + text for text in (question, *(reply.value or "" for reply in replies))]
+
+
+def _similarity(replies: Sequence[Reply[str]], vectors: Scores) -> Measured:
     failed = [reply for reply in replies if reply.value is None]
     if failed:
         return reason_for(failed[0])
-    _, _, before, question, _ = item
-    texts = [question, *(reply.value or "" for reply in replies)]
-    return float(cosines(embedder.score([(before + text,) for text in texts])).mean())
+    mean = float(cosines(vectors).mean())
+    return NOT_REACHED if np.isnan(mean) else mean
 
 
 MAX_TOKENS = 2048
@@ -271,6 +313,8 @@ class QuestionSimilarity:
             UsageError: See ``features.models.load_scorer``.
             MissingDependencyError: If a package it needs is not installed.
         """
+        if self.embedder.startswith(ENDPOINT):
+            return EndpointEmbedder(self.llm).named(self.embedder)
         return load_embedder(self.embedder, self.options)
 
     @property
@@ -322,7 +366,7 @@ def endpoint_model(model: str, options: ModelOptions) -> EndpointModel:
     """Return an LLM as the options or the environment say; see ``load_ragas``."""
     rater = load_llm(model, options)
     settings = replace(rater.settings, max_tokens=MAX_TOKENS)
-    return EndpointModel(settings, rater.endpoint, rater.store)
+    return EndpointModel(settings, rater.endpoint, rater.store, templates=options.templates)
 
 
 def _settings(llm: EndpointModel) -> str:

@@ -11,7 +11,13 @@ from rapidfuzz.fuzz import ratio
 
 from arena.llm.replies import THOUGHTS, Completion, UnparsableError
 from arena.llm.settings import Message, Prompt, canonical_json, digest
-from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+)
 
 
 @dataclass(frozen=True)
@@ -32,10 +38,55 @@ class Demonstration:
         return f"example@{digest(canonical_json([dict(self.values), self.reply]))[:12]}"
 
 
-STATEMENTS = "statements.v1"
-VERDICTS = "verdicts.v1"
-QUESTION = "question.v1"
-SENTENCES = "sentences.v1"
+_CODE = Variable("code for delimiters; stands in none of the texts", "samplecode")
+_ANSWER = Variable("the answer", "sampleanswer", True)
+_QUESTION = Variable("the question", "samplequestion")
+_PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))
+_CONTEXT = Variable("the same as one text", "samplepart one\n\nsamplepart two", True)
+
+STATEMENTS = ReplaceablePrompt(
+    "statements",
+    "The statements that an answer makes (Ragas, section 3)",
+    "its numbered or bulleted lines, or all lines; NONE",
+    {"question": _QUESTION, "answer": _ANSWER, "code": _CODE},
+    "features.models",
+    "statements.v1",
+)
+VERDICTS = ReplaceablePrompt(
+    "verdicts",
+    "Which statements the passages support (Ragas, section 3)",
+    "1: Yes a line, Verdict: Yes a statement, or Yes and No in order after Final verdict",
+    {
+        "passages": _PASSAGES,
+        "context": _CONTEXT,
+        "statements": Variable("list of the statements", ("sampleone", "sampletwo"), True),
+        "code": _CODE,
+    },
+    "features.models",
+    "verdicts.v1",
+)
+QUESTION = ReplaceablePrompt(
+    "question",
+    "A question that an answer answers (Ragas, section 3)",
+    "its first line, without a label",
+    {"answer": _ANSWER, "code": _CODE},
+    "features.models",
+    "question.v1",
+)
+SENTENCES = ReplaceablePrompt(
+    "sentences",
+    "The sentences of the passages that help to answer a question (Ragas, section 3)",
+    "sentences as they stand in the passages, or Insufficient Information",
+    {
+        "question": Variable("the question", "samplequestion", True),
+        "passages": _PASSAGES,
+        "context": _CONTEXT,
+        "code": _CODE,
+    },
+    "features.models",
+    "sentences.v1",
+)
+RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 
 _STATED = Demonstration(
     {
@@ -67,61 +118,72 @@ _ASKED = Demonstration(
     {"answer": "Marie Curie was born in Warsaw, on 7 November 1867."},
     "Where and when was Marie Curie born?",
 )
-_DEMONSTRATIONS = MappingProxyType({STATEMENTS: _STATED, VERDICTS: _JUDGED, QUESTION: _ASKED})
+_DEMONSTRATIONS = MappingProxyType(
+    {STATEMENTS.name: _STATED, VERDICTS.name: _JUDGED, QUESTION.name: _ASKED}
+)
+"""What goes before the packaged prompts; a user's template is sent as it is."""
 
-_VARIABLES = ("code", "question", "answer", "passages", "statements")
 
-
-def statements_prompt(question: str, answer: str) -> Prompt:
+def statements_prompt(question: str, answer: str, templates: Templates = NO_TEMPLATES) -> Prompt:
     """Ask for the statements that an answer makes."""
-    return _prompt(STATEMENTS, {"question": question, "answer": answer})
+    return _prompt(STATEMENTS, {"question": question, "answer": answer}, templates)
 
 
-def verdicts_prompt(passages: Sequence[str], statements: Sequence[str]) -> Prompt:
+def verdicts_prompt(
+    passages: Sequence[str], statements: Sequence[str], templates: Templates = NO_TEMPLATES
+) -> Prompt:
     """Ask which statements the context supports."""
-    return _prompt(VERDICTS, {"passages": passages, "statements": statements})
+    return _prompt(VERDICTS, {"passages": passages, "statements": statements}, templates)
 
 
-def question_prompt(answer: str) -> Prompt:
+def question_prompt(answer: str, templates: Templates = NO_TEMPLATES) -> Prompt:
     """Ask for a question that an answer answers."""
-    return _prompt(QUESTION, {"answer": answer})
+    return _prompt(QUESTION, {"answer": answer}, templates)
 
 
-def sentences_prompt(question: str, passages: Sequence[str]) -> Prompt:
+def sentences_prompt(
+    question: str, passages: Sequence[str], templates: Templates = NO_TEMPLATES
+) -> Prompt:
     """Ask for the sentences of the context that it takes to answer a question."""
-    return _prompt(SENTENCES, {"question": question, "passages": passages})
+    return _prompt(SENTENCES, {"question": question, "passages": passages}, templates)
 
 
-def versions(*names: str) -> str:
+def versions(*prompts: ReplaceablePrompt, templates: Templates = NO_TEMPLATES) -> str:
     """Return names and digests of templates, and of the demonstrations that go with them."""
-    return "+".join(_version(name) for name in names)
+    return "+".join(_version(prompt, templates) for prompt in prompts)
 
 
-def _version(name: str) -> str:
-    shown = _DEMONSTRATIONS.get(name)
-    own = _template(name).version
+def _version(prompt: ReplaceablePrompt, templates: Templates) -> str:
+    shown = _demonstration(prompt, templates)
+    own = templates.of(prompt).version
     return own if shown is None else f"{own}+{shown.version}"
 
 
-def _template(name: str) -> PromptTemplate:
-    return packaged_prompt("features.models", name, _VARIABLES)
+def _demonstration(prompt: ReplaceablePrompt, templates: Templates) -> Demonstration | None:
+    return None if templates.replacing(prompt) else _DEMONSTRATIONS.get(prompt.name)
 
 
-def _prompt(name: str, values: Mapping[str, str | Sequence[str]]) -> Prompt:
-    task = Message("user", _filled(name, values))
-    shown = _DEMONSTRATIONS.get(name)
+def _prompt(
+    prompt: ReplaceablePrompt, values: Mapping[str, str | Sequence[str]], templates: Templates
+) -> Prompt:
+    version = _version(prompt, templates)
+    task = Message("user", _filled(prompt, values, templates))
+    shown = _demonstration(prompt, templates)
     if shown is None:
-        return Prompt((task,), _version(name))
-    example = Message("user", _filled(name, shown.values))
-    return Prompt((example, Message("assistant", shown.reply), task), _version(name))
+        return Prompt((task,), version)
+    example = Message("user", _filled(prompt, shown.values, templates))
+    return Prompt((example, Message("assistant", shown.reply), task), version)
 
 
-def _filled(name: str, values: Mapping[str, str | Sequence[str]]) -> str:
+def _filled(
+    prompt: ReplaceablePrompt, values: Mapping[str, str | Sequence[str]], templates: Templates
+) -> str:
     """Fill a template, each text of others between delimiters that it cannot forge."""
     texts = [
         text for value in values.values() for text in ([value] if isinstance(value, str) else value)
     ]
-    return _template(name).fill({"code": delimiter_code(*texts), **values})
+    context = {"context": "\n\n".join(values["passages"])} if "passages" in values else {}
+    return templates.of(prompt).fill({"code": delimiter_code(*texts), **values, **context})
 
 
 INSUFFICIENT = "insufficient information"
@@ -140,6 +202,8 @@ _VERDICT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FINAL = re.compile(r"final\s{1,3}verdicts?", re.IGNORECASE)
+_LABELED_VERDICT = re.compile(r"\bverdict\b\W{1,6}(yes|no)\b", re.IGNORECASE)
+_HEADING = re.compile(r"\W{0,4}statements?\W{0,4}:\W{0,4}", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _LABEL = re.compile(r"\W{0,4}question\s{0,3}\d{0,3}\s{0,3}:\W{0,4}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -154,7 +218,7 @@ def read_statements(completion: Completion) -> list[str]:
     Raises:
         UnparsableError: If the reply was cut off or holds no words.
     """
-    lines = _lines(read_whole(completion))
+    lines = [line for line in _lines(read_whole(completion)) if not _HEADING.fullmatch(line)]
     if [_folded(line) for line in lines] == [NONE]:
         return []
     items = [line[found.end() :] for line in lines if (found := _ITEM.match(line))]
@@ -179,7 +243,7 @@ def find_verdicts(text: str, count: int) -> list[bool]:
     """Find a verdict for each of so many statements.
 
     The last line of a number that says Yes or No counts; or else, after the words FINAL VERDICTS,
-    as many Yes and No as there are statements.
+    as many Yes and No as there are statements; or else as many times ``Verdict: Yes`` or ``No``.
 
     Raises:
         UnparsableError: If a statement has no verdict.
@@ -194,6 +258,9 @@ def find_verdicts(text: str, count: int) -> list[bool]:
     in_order = [word.casefold() == "yes" for word in _YES_OR_NO.findall(stated)]
     if final and not found and len(in_order) == count:
         return in_order
+    labeled = [word.casefold() == "yes" for word in _LABELED_VERDICT.findall(text)]
+    if not final and not found and len(labeled) == count:
+        return labeled
     raise UnparsableError(f"the reply has no verdict on each of {count} statements")
 
 

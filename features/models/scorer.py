@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from arena.data.errors import UsageError
 from arena.llm.settings import Endpoint
+from arena.text.prompts import NO_TEMPLATES, Templates
 from features.declare.feature import Item, Scores
 
 PROCESSOR = "cpu"
@@ -31,6 +32,7 @@ class ModelOptions:
         endpoint: Where LLMs are asked; None for what ``OPENAI_BASE_URL`` says.
         store: SQLite file that keeps the replies of LLMs; None for what
             ``SURROGATE_ARENA_STORE`` says.
+        templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
     """
 
     device: str = "auto"
@@ -38,6 +40,7 @@ class ModelOptions:
     download: bool = False
     endpoint: Endpoint | None = None
     store: str | None = None
+    templates: Templates = NO_TEMPLATES
 
 
 class Scorer(Protocol):

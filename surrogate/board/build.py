@@ -97,11 +97,11 @@ def build_board(
         models: How features' models are run; see ``features.extract``.
         feature_cache: Folder that keeps what was measured between runs.
         progress: Called as stages advance.
-        options: Fields of ``BoardSettings``, such as ``judge="gpt-4o", tournaments=50, seed=1``.
+        options: Fields of ``BoardSettings``, such as ``judge="gpt-4o", tournaments=50, seed=1``;
+            ``preset="mirage"`` for a board as MIRAGE-Bench was published.
 
     Raises:
         UsageError: For a choice that the arena does not allow.
-        ConvergenceError: With ``ridge`` 0 where a tournament has no maximum likelihood.
     """
     settings = chosen_settings(settings, options)
     records = JudgingRecords() if records is None else records
@@ -110,7 +110,11 @@ def build_board(
         arena, settings, features, feature_table, n_jobs, models, feature_cache, progress
     )
     surrogate = find_surrogate(
-        settings.surrogate, rows=settings.rows, seed=settings.seed, n_jobs=n_jobs
+        settings.surrogate,
+        rows=settings.rows,
+        missing=settings.missing,
+        seed=settings.seed,
+        n_jobs=n_jobs,
     )
     record = BoardRecord(
         **settings.model_dump(exclude={"judge", "features", "holdout"}),
@@ -126,7 +130,7 @@ def build_board(
     data = language_data(judged, X, how)
     if not data:
         raise UsageError("no language has judgments or published ratings to learn from")
-    fits = fit_languages(data, surrogate, record.holdout, n_jobs, progress)
+    fits = fit_languages(data, surrogate, record, n_jobs, progress)
     parts = _Parts(arena, judged, table, X, fits, surrogate, record)
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
 
@@ -152,7 +156,7 @@ def _feature_table(
     extracted = extract(
         arena, declared, n_jobs=n_jobs, progress=progress, models=models, cache=cache
     )
-    return extracted, tuple(str(feature) for feature in declared)
+    return extracted, tuple(feature_columns(extracted))
 
 
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:

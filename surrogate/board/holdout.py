@@ -13,7 +13,7 @@ from sklearn.metrics import r2_score
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from surrogate.learning.languages import LanguageData
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 from surrogate.learning.training import one_tournament
 
 Floats = npt.NDArray[np.float64]
@@ -99,7 +99,7 @@ def fit_tournament(
     holdout: Sequence[str],
     index: int,
     seed: int,
-    quick: bool = True,
+    trees: int = FEW_TREES,
 ) -> list[TournamentFit]:
     """Train a surrogate on one tournament, some systems held out, and rate all of them by it.
 
@@ -111,13 +111,15 @@ def fit_tournament(
         holdout: Held-out systems.
         index: Which tournament.
         seed: Seed of the surrogate.
-        quick: Whether few trees do.
+        trees: Trees of a forest.
 
     Raises:
         UsageError: If too few systems can be trained on, or no feature has a value.
     """
     ratings = {data.language: one_tournament(data.tournaments, index) for data in languages}
-    fitted = reseeded(surrogate, seed, quick=quick, n_jobs=1).fit(
+    # One tournament has one row a system, whose features are those of its own questions.
+    rows = "system" if surrogate.rows == "overall" else surrogate.rows
+    fitted = reseeded(surrogate, seed, trees=trees, rows=rows, n_jobs=1).fit(
         pd.concat([data.hiding(holdout).X for data in languages]), ratings
     )
     drawn = pd.concat([data.drawn(index) for data in languages])

@@ -17,6 +17,7 @@ from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
+from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
     Outcome,
@@ -40,9 +41,8 @@ Floats = npt.NDArray[np.float64]
 SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
 TOURNAMENTS_PER_TASK = 25
-SINGLE_TOURNAMENTS = 50
-"""Tournaments at most whose own surrogates give R² and the spread of importances: its mean over 200
-is no more certain than they are, for the held-out systems are the same."""
+COMPARED_TOURNAMENTS = 50
+"""Tournaments at most of the surrogate that a board compares its own with."""
 
 ENOUGH_RATINGS = 50
 SPLITS = 5
@@ -89,26 +89,28 @@ class LanguageFit:
 def fit_languages(
     data: Sequence[LanguageData],
     surrogate: Surrogate,
-    holdout: Sequence[str],
+    settings: BoardRecord,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[LanguageFit]:
     """Train the surrogates of every language.
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
-    without each fifth of the systems, and on 50 single tournaments at most. Ratings are what they
-    expect, corrected by the verdicts.
+    without each fifth of the systems, and on single tournaments: their mean R² over 200 is no more
+    certain than over 50, for the held-out systems are the same. Ratings are what they expect,
+    corrected by the verdicts.
 
     Args:
         data: One a language.
         surrogate: What to train; it is fitted in place.
-        holdout: Systems kept out of training in every language.
+        settings: The board's: systems kept out of training in every language, single tournaments.
         n_jobs: Processes to use; -1 for all cores.
         progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
 
     Returns:
         One a language, in the order given.
     """
+    holdout = settings.holdout
     training = pd.concat([item.hiding(holdout).X for item in data], ignore_index=True)
     with suppress(UsageError):  # a board without ratings says why, language by language
         surrogate.fit(training, {item.language: item.tournaments for item in data})
@@ -119,7 +121,7 @@ def fit_languages(
     compared = _unseen([_few_tournaments(item) for item in data], other, n_jobs, progress)
     halves = _halves(data, surrogate, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
-    single = [min(len(item.tournaments.draws), SINGLE_TOURNAMENTS) for item in data]
+    single = [min(len(item.tournaments.draws), settings.r2_tournaments) for item in data]
     stretches = [
         (place, range(start, min(start + TOURNAMENTS_PER_TASK, single[place])))
         for place, item in enumerate(data)
@@ -128,7 +130,7 @@ def fit_languages(
         if item.language not in surrogate.failures_
     ]
     tasks = [
-        delayed(_fit_stretch)(data[place], surrogate, held[place], stretch)
+        delayed(_fit_stretch)(data[place], surrogate, held[place], stretch, settings.r2_trees)
         for place, stretch in stretches
     ]
     fits: list[list[TournamentFit]] = [[] for _ in data]
@@ -138,7 +140,7 @@ def fit_languages(
     return [
         LanguageFit(
             data=item,
-            ratings=item.tournaments.rate(),
+            ratings=item.tournaments.rate(settings.arena_ratings),
             posterior=posteriors[item.language],
             holdout=held[place],
             halves=halves[halves["language"] == item.language],
@@ -188,19 +190,19 @@ def splits(data: Sequence[LanguageData]) -> int:
 
 def _few_tournaments(data: LanguageData) -> LanguageData:
     """Draw no more tournaments than ``validate`` does: a comparison is not to cost a board."""
-    few = min(data.settings.tournaments, SINGLE_TOURNAMENTS)
+    few = min(data.settings.tournaments, COMPARED_TOURNAMENTS)
     return replace(data, settings=replace(data.settings, tournaments=few))
 
 
 def _fit_stretch(
-    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range
+    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range, trees: int
 ) -> list[TournamentFit]:
     fits = []
     for index in stretch:
         keys = ("surrogate", data.language, "tournament", str(index))
         seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
         try:
-            fits += fit_tournament([data], surrogate, holdout, index, seed)
+            fits += fit_tournament([data], surrogate, holdout, index, seed, trees)
         except UsageError:  # a tournament that rates fewer than three of the systems
             continue
     return fits

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.version import __version__
 
 NONE = "none"
@@ -67,6 +68,29 @@ Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 
 
+PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
+    {
+        "mirage": MappingProxyType(
+            {
+                "features": ("as-published",),
+                "surrogate": "random-forest",
+                "rows": "overall",
+                "missing": "zero",
+                "tournaments": 200,
+                "questions": 100,
+                "ties": "drop",
+                "ridge": 0.0,
+                "arena_ratings": "tournaments",
+                "r2_tournaments": 200,
+                "r2_trees": 100,
+            }
+        )
+    }
+)
+"""Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
+PRESET = "preset"
+
+
 class BoardSettings(BaseModel):
     """What a user may choose of a board; Python, the command line and TOML share it."""
 
@@ -80,14 +104,21 @@ class BoardSettings(BaseModel):
     features: Names = Field(
         default=("default",),
         description="Features to measure on every answer, such as citation_recall@10,bleu; or "
-        "groups of them: default, deterministic, paper, all.",
+        "groups of them: default, deterministic, paper, as-published, all.",
     )
     surrogate: str = Field(
         default="gaussian-process",
         description="Surrogate that predicts a system's rating from its answers.",
     )
-    rows: Literal["system", "question"] = Field(
-        default="system", description="One training row a system, or one a question."
+    rows: Literal["system", "overall", "question"] = Field(
+        default="system",
+        description="Training rows of surrogates that regress: one a system and tournament "
+        "(system), one a system over all questions (overall), or one an answer (question).",
+    )
+    missing: Literal["nan", "zero"] = Field(
+        default="nan",
+        description="How a feature without a value counts, and an answer that is not there: not "
+        "at all (nan), or 0 (zero).",
     )
     tournaments: Positive = Field(default=200, description="Bootstrapped tournaments a language.")
     questions: Positive = Field(
@@ -98,13 +129,26 @@ class BoardSettings(BaseModel):
         default="half", description="How ties count: half a win each, or drop."
     )
     ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=0.1, description="Precision of the prior on the arena's coefficients; 0 for none."
+        default=0.1,
+        description="Precision of the prior on coefficients of tournaments; 0 for none, but 2e-6 "
+        "in a tournament that has no maximum likelihood, as choix falls back on.",
+    )
+    arena_ratings: Literal["judgments", "tournaments"] = Field(
+        default="judgments",
+        description="The arena's own ratings: of all judgments, or the mean over tournaments with "
+        "their percentiles.",
     )
     holdout: Names | None = Field(
         default=None,
         description="Systems to keep out of training, or none; if not given two drawn by the seed "
         "for surrogates that can learn from one tournament, as the paper's, and none for others.",
     )
+    r2_tournaments: Positive = Field(
+        default=50,
+        description="Tournaments at most that get a surrogate of their own, for R² on the held-out "
+        "systems and the spread of importances.",
+    )
+    r2_trees: Positive = Field(default=25, description="Trees of the forest of such a surrogate.")
     seed: Count = Field(default=0, description="Seed of everything random.")
     examples: Count = Field(default=12, description="Answers to show of each system at most.")
 
@@ -173,15 +217,30 @@ class BoardRecord(BoardSettings):
             ) from error
 
 
+def preset_values(name: object) -> dict[str, object]:
+    """Return the settings that a preset stands for; none for None.
+
+    Raises:
+        UsageError: If there is no preset of that name.
+    """
+    return {} if name is None else dict(PRESETS[checked_choice(str(name), PRESETS, PRESET)])
+
+
 def chosen_settings(settings: BoardSettings | None, options: Mapping[str, object]) -> BoardSettings:
     """Return settings with some options in their place.
 
+    Args:
+        settings: Settings, of which those count that were set.
+        options: Options by name; ``preset`` names one of ``PRESETS``, whose values are taken where
+            no other is set.
+
     Raises:
-        UsageError: For an unknown option, or a value that cannot be used.
+        UsageError: For an unknown option or preset, or a value that cannot be used.
     """
-    values = {} if settings is None else settings.model_dump(exclude_unset=True)
+    stated = {} if settings is None else settings.model_dump(exclude_unset=True)
+    chosen = {name: value for name, value in options.items() if name != PRESET}
     try:
-        return BoardSettings.model_validate(values | {**options})
+        return BoardSettings.model_validate(preset_values(options.get(PRESET)) | stated | chosen)
     except ValidationError as error:
         raise UsageError("; ".join(option_faults(error))) from error
 

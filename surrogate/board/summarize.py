@@ -10,6 +10,7 @@ import pandas as pd
 from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.diagnostics.coverage import published_findings
+from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.intervals import conformal_intervals, unseen_ratings
@@ -116,6 +117,9 @@ def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:
 
 
 def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
+    tournaments = fit.data.tournaments
+    if tournaments.regularized:
+        yield TOURNAMENTS_REGULARIZED.format(tournaments.regularized, len(tournaments.draws))
     if fit.failure:
         yield fit.failure
         return

@@ -15,12 +15,15 @@ from surrogate.cli.diff import diff
 from surrogate.cli.features import features
 from surrogate.cli.fit import fit
 from surrogate.cli.generate import generate
+from surrogate.cli.imports import imports
 from surrogate.cli.judge import judge
 from surrogate.cli.metaeval import metaeval
+from surrogate.cli.prompts import prompts
 from surrogate.cli.publish import export_command, plot, report
 from surrogate.cli.rank import rank
 from surrogate.cli.run import run
 from surrogate.cli.sampling import sampling
+from surrogate.cli.select import select, statistics
 from surrogate.cli.store import store
 from surrogate.cli.validate import validate_command
 
@@ -47,10 +50,14 @@ app.command()(fit)
 app.command("diagnose")(diagnose_command)
 app.command()(sampling)
 app.command("validate")(validate_command)
+app.command()(select)
+app.command()(statistics)
 app.command()(judge)
 app.command()(generate)
+app.add_typer(imports, name="import")
 app.add_typer(features, name="features")
 app.add_typer(metaeval, name="metaeval")
+app.add_typer(prompts, name="prompts")
 app.add_typer(store, name="store")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.board.settings import BoardSettings
+from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate.cli.options import (
     BatchSizeOption,
     DeviceOption,
@@ -15,7 +15,9 @@ from surrogate.cli.options import (
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    PresetOption,
     SeedOption,
+    TemplatesOption,
     TournamentsOption,
     given_features,
     with_settings,
@@ -32,6 +34,7 @@ def board(
     arena: Annotated[Path, typer.Argument(help="Arena folder.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
     settings: BoardSettings,
+    preset: PresetOption = None,
     feature_table: FeatureTableOption = None,
     feature_cache: Annotated[
         Path | None,
@@ -40,6 +43,7 @@ def board(
     device: DeviceOption = "auto",
     batch_size: BatchSizeOption = 32,
     download: DownloadOption = False,
+    templates: TemplatesOption = None,
     metaevaluation: Annotated[
         list[Path] | None,
         typer.Option(
@@ -57,11 +61,14 @@ def board(
 ) -> None:
     """Build the synthetic leaderboard of an arena, in all its languages."""
     from arena.data.folder import read_arena
-    from features.models.scorer import ModelOptions
+    from arena.text.prompts import read_templates
+    from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
     from surrogate.board.judge_report import read_judging_records
     from surrogate.cli.printing import progress_bar
 
+    settings = chosen_settings(settings, {PRESET: preset})
+    own = read_templates(templates or (), FEATURE_PROMPTS)
     read = read_arena(arena)
     judge = read.judged_by(settings.judge).judges[0]
     with progress_bar() as progress:
@@ -71,7 +78,7 @@ def board(
             feature_table=given_features(feature_table),
             records=read_judging_records(arena, judge, metaevaluation or ()),
             n_jobs=jobs,
-            models=ModelOptions(device, batch_size, download),
+            models=ModelOptions(device, batch_size, download, templates=own),
             feature_cache=feature_cache,
             progress=progress,
         )

@@ -15,6 +15,7 @@ from surrogate.cli.options import (
     FeaturesOption,
     JobsOption,
     JsonOption,
+    TemplatesOption,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def measure_features(
             help="SQLite file that keeps an LLM's replies; in the cache if not given.",
         ),
     ] = None,
+    templates: TemplatesOption = None,
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -88,13 +90,15 @@ def measure_features(
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import Endpoint
+    from arena.text.prompts import read_templates
     from features.engine.extraction import extract, missing_counts
     from features.engine.workers import worker_pool
     from features.measures.registry import parse_features
-    from features.models.scorer import ModelOptions
+    from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.cli.printing import progress_bar
 
     row_suffix(out)
+    own = read_templates(templates or (), FEATURE_PROMPTS)
     declared = parse_features(features)
     asked = read_arena(arena)
     others = None if answers is None else read_answers(answers, asked.queries)
@@ -112,6 +116,7 @@ def measure_features(
                 download,
                 None if base_url is None else Endpoint(base_url),
                 store or str(cache_folder / RATINGS_FILE),
+                own,
             ),
             cache=cache_folder,
             progress=progress,

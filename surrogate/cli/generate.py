@@ -19,6 +19,7 @@ from surrogate.cli.options import (
     ConcurrencyOption,
     JsonOption,
     SeedOption,
+    TemplatesOption,
     TimeoutOption,
     request_fields,
     split_names,
@@ -46,10 +47,11 @@ def generate(
         str,
         typer.Option(
             "--prompt",
-            help="mirage (MIRAGE-Bench, with reason and citations), memerag (MEMERAG, the answer "
-            "alone), or the file of a Jinja template.",
+            help="mirage (MIRAGE-Bench, with reason and citations) or memerag (MEMERAG, the "
+            "answer alone).",
         ),
     ] = "mirage",
+    templates: TemplatesOption = None,
     questions: Annotated[
         int | None,
         typer.Option("--questions", min=1, help="Questions drawn of each language; all."),
@@ -86,16 +88,31 @@ def generate(
     ] = False,
     filter_model: Annotated[
         str | None,
-        typer.Option("--filter-model", help="Model asked that; the one that answers by default."),
+        typer.Option("--filter-model", help="Ask that another model than the one that answers."),
     ] = None,
     passage_tokens: Annotated[
         int | None,
         typer.Option(
             "--passage-tokens",
             min=1,
-            help="Tokens of a passage to show; 800 for mirage, all for others.",
+            help="Tokens of a passage to show; 800 for mirage, all for memerag.",
         ),
     ] = None,
+    context_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--context-tokens",
+            min=1,
+            help="Tokens of a prompt, to which the passages of longer ones are trimmed; 8192 for "
+            "mirage, any number for memerag.",
+        ),
+    ] = None,
+    relevant: Annotated[
+        bool,
+        typer.Option(
+            "--relevant-passages", help="Show relevant passages alone, as to a teacher of others."
+        ),
+    ] = False,
     tokenizer: Annotated[
         Path | None,
         typer.Option(
@@ -122,25 +139,45 @@ def generate(
     as_json: JsonOption = False,
 ) -> None:
     """Let an LLM answer the questions of an arena from their passages, as a RAG system."""
+    from arena.data.errors import UsageError
     from arena.generation import (
+        TIME_PROMPT,
         LlmSystem,
         TimeFilter,
         answer_prompt,
         choose_questions,
         generate_answers,
+        protocol_of,
         read_arena_to_answer,
     )
     from arena.llm import Budget, Endpoint, open_store
+    from arena.text.prompts import read_templates
     from arena.text.trimming import read_tokenizer
 
     settings = _settings(model, prompt, temperature, max_tokens, body)
     endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
     trimmer = None if tokenizer is None else read_tokenizer(tokenizer)
-    asked = answer_prompt(prompt, passage_tokens=passage_tokens, trimmer=trimmer, seed=seed)
+    answer = protocol_of(prompt).prompt
+    own = read_templates(templates or (), [answer, TIME_PROMPT])
+    asked = answer_prompt(
+        prompt,
+        template=own.replacing(answer),
+        passage_tokens=passage_tokens,
+        trimmer=trimmer,
+        seed=seed,
+        context_tokens=context_tokens,
+        only_relevant=relevant,
+    )
     answering = LlmSystem(settings, asked, endpoint, system)
     time_filter = None
-    if skip_time_dependent:
-        time_filter = TimeFilter(_filter_settings(settings, filter_model), endpoint)
+    if skip_time_dependent or filter_model is not None:
+        filtering = _filter_settings(settings, filter_model)
+        time_filter = TimeFilter(filtering, endpoint, own.replacing(TIME_PROMPT))
+    elif own.replacing(TIME_PROMPT):
+        raise UsageError(
+            f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
+            "--skip-time-dependent"
+        )
     _check_target(out, append, dry_run, answering.system)
     read = read_arena_to_answer(arena)
     chosen = choose_questions(read.queries, split_names(languages), questions, seed)

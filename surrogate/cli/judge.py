@@ -47,24 +47,6 @@ def judge(
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
     ] = False,
     body: BodyOption = "{}",
-    template: Annotated[
-        Path | None,
-        typer.Option(
-            "--template",
-            help="Jinja template of the prompt, with question, language, passages, answer_a, "
-            "answer_b, question_code, answer_code.",
-        ),
-    ] = None,
-    longest_answer: Annotated[
-        int | None,
-        typer.Option(
-            "--longest-answer", min=1, help="Characters to show of what a system wrote; all."
-        ),
-    ] = None,
-    longest_passage: Annotated[
-        int | None,
-        typer.Option("--longest-passage", min=1, help="Characters of a passage to show; all."),
-    ] = None,
     prices: Annotated[
         Path | None,
         typer.Option(
@@ -75,19 +57,16 @@ def judge(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge pairs of answers by one LLM or a panel, and add the verdicts to the arena folder."""
+    """Judge answers by one LLM or a panel, and add verdicts on pairs to the arena folder."""
     from arena.data.folder import read_arena
-    from arena.judging import judge_folder, pairwise_prompt
+    from arena.judging import judge_folder
     from arena.judging.aggregation import AGGREGATES
     from arena.llm import open_store, read_prices
 
     rule = checked_option("--aggregate", aggregate, AGGREGATES)
-    prompt = pairwise_prompt(
-        template, settings.verdict, longest_answer, longest_passage, settings.show
-    )
     settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
     others = [settings.model_copy(update={"model": m, "name": ""}) for m in split_names(panel)]
-    judges = [each.llm_judge(prompt) for each in (settings, *others)]
+    judges = [each.llm_judge() for each in (settings, *others)]
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
     chosen = settings.choose_pairs(read)
@@ -185,6 +164,7 @@ def print_judging_json(judging: FolderJudging, chosen: ChosenPairs) -> None:
                 "too_few": panel.too_few,
                 "judges": panel.judges,
             },
+            "agreement": judging.agreement,
             "file": str(judging.file),
             "added": judging.added,
             "failures_file": None if judging.failures_file is None else str(judging.failures_file),
@@ -200,6 +180,9 @@ def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
         _print_summary(summary)
     if judging.panel is not None:
         _print_panel(judging.panel)
+    if len(judging.agreement):
+        title = "Agreement on the same pairs: of verdicts (kappa), of the systems' order (tau)"
+        printing.print_columns(title, judging.agreement, list(judging.agreement.columns))
     for warning in judging.warnings:
         print(f"Warning: {warning}")
     print(f"{judging.added} verdicts added to {judging.file}")

@@ -11,6 +11,8 @@ import typer
 from surrogate.cli.options import (
     JsonOption,
     SeedOption,
+    TemplateOption,
+    TemplatesOption,
     checked_option,
     split_names,
     with_settings,
@@ -36,6 +38,16 @@ ReplicatesOption = Annotated[
 ]
 PermutationsOption = Annotated[
     int, typer.Option("--permutations", min=1, help="Random swaps of each significance test.")
+]
+LanguagesOption = Annotated[
+    str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+]
+TestsArgument = Annotated[
+    Path | None, typer.Argument(help="Unit tests in GroUSE's format; this project's by default.")
+]
+TypesOption = Annotated[
+    str | None,
+    typer.Option("--types", help="Comma-separated test types, by name or number from 1 to 16."),
 ]
 
 
@@ -72,20 +84,16 @@ def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
 def grouse(
     judges: Annotated[
         list[str],
-        typer.Option("--judge", help="llm:MODEL, lexical or python:MODULE:FUNCTION; repeatable."),
+        typer.Option(
+            "--judge",
+            help="llm:MODEL, labels:FILE[#ANNOTATOR], lexical or python:MODULE:FUNCTION; "
+            "repeatable.",
+        ),
     ],
     settings: JudgeOptions,
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="Unit tests in GroUSE's format; this project's by default."),
-    ] = None,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
-    types: Annotated[
-        str | None,
-        typer.Option("--types", help="Comma-separated test types, by name or number from 1 to 16."),
-    ] = None,
+    file: TestsArgument = None,
+    languages: LanguagesOption = None,
+    types: TypesOption = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, help="First so many tests of each language and type."),
@@ -98,6 +106,15 @@ def grouse(
             help="What the server holds a model to: json_schema, json_object or text (nothing).",
         ),
     ] = "json_schema",
+    ablate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ablate",
+            help="Comma-separated, what replies are to leave out: ground-truth, justification, "
+            "chain-of-thought; or none. Repeatable; by default justification.",
+        ),
+    ] = None,
+    templates: TemplatesOption = None,
     acceptance: Annotated[
         str,
         typer.Option(
@@ -106,22 +123,109 @@ def grouse(
             "(questions).",
         ),
     ] = "refusals",
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference", help="Judge whose scores the others are compared with, named as theirs."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File for the scores, such as run.json.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
+    from arena.text.prompts import read_templates
     from surrogate.metaevaluation.grouse.evaluation import Grouse
+    from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts
+    from surrogate.metaevaluation.grouse.replies import BEST, ReplyFields
+    from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
     from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
     chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
     names, kinds = split_names(languages), split_names(types)
-    benchmark = Grouse.choose(file, names, kinds, limit, replies, chosen)
-    _present(benchmark.report(_evaluate(benchmark, judges, settings)), as_json, arena)
+    own = read_templates(templates or (), list(GROUSE_PROMPTS.values()))
+    prompts = [
+        GrousePrompts(replies, ReplyFields(tuple(split_names(each.replace("none", "")))), own)
+        for each in ablate or BEST
+    ]
+    asked = list(dict.fromkeys([*judges, *([] if reference is None else [reference])]))
+    benchmark = Grouse.choose(file, names, kinds, limit, prompts, chosen, reference)
+    evaluation = _evaluate(benchmark, asked, settings)
+    if out is not None:
+        GROUSE_RUN.write(evaluation.verdicts, out)
+    _present(benchmark.report(evaluation), as_json, arena)
+
+
+@metaeval.command("grouse-features")
+@with_settings(JudgeOptions)
+def grouse_features(
+    settings: JudgeOptions,
+    file: TestsArgument = None,
+    faithfulness: Annotated[
+        str,
+        typer.Option(
+            "--faithfulness",
+            help="Comma-separated features held against the share of faithful facts, such as "
+            "'ragas_faithfulness(model=LLM)' or statement_support.",
+        ),
+    ] = "",
+    relevancy: Annotated[
+        str,
+        typer.Option(
+            "--relevancy",
+            help="Comma-separated features held against the share of relevant facts, such as "
+            "'ragas_answer_relevance(model=LLM with EMBEDDER)'.",
+        ),
+    ] = "",
+    proportions: Annotated[
+        Path | None,
+        typer.Option(
+            "--proportions",
+            help="What people found: test_id, answer_relevancy, faithfulness (0 to 1), a row an "
+            "annotator; by default what the tests' conditions imply.",
+        ),
+    ] = None,
+    languages: LanguagesOption = None,
+    types: TypesOption = None,
+    within: Annotated[
+        float, typer.Option("--within", min=0, help="A success differs by less than this.")
+    ] = 0.2,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File for the scores, such as run.json.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put features to GroUSE's tests: is a measured share near the one that people found?"""
+    from surrogate.metaevaluation.grouse.evaluation import Grouse
+    from surrogate.metaevaluation.grouse.features import (
+        expected_proportions,
+        features_report,
+        score_features,
+    )
+    from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN, read_proportions
+
+    tests = Grouse.choose(file, split_names(languages), split_names(types)).tests
+    expected = (
+        expected_proportions(tests) if proportions is None else read_proportions(proportions, tests)
+    )
+    features = {"answer_relevancy": relevancy, "faithfulness": faithfulness}
+    scores = score_features(tests, features, expected, within, settings.models)
+    if out is not None:
+        GROUSE_RUN.write(scores, out)
+    _present(features_report(scores, tests, within), as_json)
 
 
 @metaeval.command()
 @with_settings(JudgeOptions)
 def wikieval(
-    folder: Annotated[Path, typer.Argument(help="Folder with WikiEval's ff.csv, ar.csv, cr.csv.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="WikiEval's rows as published (a file, or the folder of a clone), or the folder "
+            "with ff.csv, ar.csv, cr.csv of its recast."
+        ),
+    ],
     judges: Annotated[
         list[str],
         typer.Option(
@@ -154,6 +258,7 @@ def wikieval(
         int | None,
         typer.Option("--limit", min=1, help="Judge the first so many pairs of a criterion."),
     ] = None,
+    templates: TemplatesOption = None,
     arena: NotedInOption = None,
     replicates: Annotated[
         int, typer.Option("--replicates", min=2, help="Bootstrap replicates of standard errors.")
@@ -162,10 +267,13 @@ def wikieval(
     as_json: JsonOption = False,
 ) -> None:
     """Hold judges of faithfulness and relevance against WikiEval's pairs."""
-    from surrogate.metaevaluation.wikieval.evaluation import Wikieval
+    from arena.text.prompts import read_templates
+    from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS, Wikieval
     from surrogate.metaevaluation.wikieval.reading import read_wikieval
 
-    benchmark = Wikieval(read_wikieval(folder, split_names(criteria), better), limit, seed)
+    own = read_templates(templates or (), WIKIEVAL_PROMPTS)
+    pairs = read_wikieval(path, split_names(criteria), better)
+    benchmark = Wikieval(pairs, limit, seed, own)
     evaluation = _evaluate(benchmark, judges, settings)
     _present(benchmark.report(evaluation, ties, replicates, seed), as_json, arena)
 
@@ -179,7 +287,9 @@ def rater_agreement(
     field: Annotated[
         str,
         typer.Option(
-            "--field", help="factuality, fine_grained_factuality or relevance of the sentences."
+            "--field",
+            help="factuality, fine_grained_factuality or relevance of the sentences; or all, "
+            "faithfulness and relevance side by side, coarse and fine.",
         ),
     ] = "factuality",
     coarse: Annotated[
@@ -190,38 +300,59 @@ def rater_agreement(
     as_json: JsonOption = False,
 ) -> None:
     """Measure how far annotators agree: AC1, Fleiss' kappa, Krippendorff's alpha."""
-    from arena.statistics.agreement import agreement_report
+    from arena.data.errors import UsageError
     from arena.statistics.raters import Resampling
-    from surrogate.metaevaluation.memerag.evaluation import ratings_report
-    from surrogate.metaevaluation.memerag.rating_files import FIELDS, read_ratings
+    from surrogate.metaevaluation.memerag.rating_files import (
+        FIELDS,
+        qualities_report,
+        ratings_report,
+    )
 
-    chosen = checked_option("--field", field, FIELDS)
     resampling = Resampling(replicates, seed=seed)
-    reports = [
-        (path, agreement_report(read_ratings(path, chosen, coarse), resampling)) for path in files
-    ]
-    _present(ratings_report(reports, chosen, coarse), as_json)
+    if field == "all":
+        if coarse:
+            raise UsageError("--field all shows coarse and fine labels; leave --coarse out")
+        _present(qualities_report(files, resampling), as_json)
+        return
+    chosen = checked_option("--field", field, FIELDS)
+    _present(ratings_report(files, chosen, coarse, resampling), as_json)
 
 
 @metaeval.command()
 @with_settings(JudgeOptions)
 def memerag(
     folder: Annotated[Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …")],
+    settings: JudgeOptions,
     judges: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--judge",
             help="llm:MODEL, nli:MODEL_OR_FOLDER, lexical, grounding or "
             "python:MODULE:FUNCTION; repeatable.",
         ),
-    ],
-    settings: JudgeOptions,
-    prompt: Annotated[
-        str, typer.Option("--prompt", help="For LLMs: zero_shot, cot, ag or ag_cot.")
-    ] = "ag_cot",
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
     ] = None,
+    prompt: Annotated[
+        str,
+        typer.Option(
+            "--prompt",
+            help="For LLMs: zero_shot, cot, ag or ag_cot; several, separated by commas; or all.",
+        ),
+    ] = "ag_cot",
+    template: TemplateOption = None,
+    task: Annotated[
+        str,
+        typer.Option("--task", help="What is judged of a sentence: faithfulness or relevance."),
+    ] = "faithfulness",
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics", help="Ask no judge; print how sentences and labels are spread."
+        ),
+    ] = False,
+    fine_grained: Annotated[
+        bool, typer.Option("--fine-grained", help="Print the accuracy by fine-grained label, too.")
+    ] = False,
+    languages: LanguagesOption = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, help="Judge the first so many sentences of a language."),
@@ -235,18 +366,49 @@ def memerag(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold judges of faithfulness against MEMERAG's human labels."""
+    """Hold judges of faithfulness, or of relevance, against MEMERAG's human labels."""
+    from arena.data.errors import UsageError
     from surrogate.metaevaluation.memerag.evaluation import Memerag
-    from surrogate.metaevaluation.memerag.judges import FaithfulnessPrompts
+    from surrogate.metaevaluation.memerag.judges import (
+        FAITHFULNESS_PROMPT,
+        PROMPTS,
+        FaithfulnessPrompts,
+    )
     from surrogate.metaevaluation.memerag.reading import read_memerag
-    from surrogate.metaevaluation.memerag.run_file import write_run
+    from surrogate.metaevaluation.memerag.relevance import (
+        RELEVANCE_PROMPT,
+        TASKS,
+        MemeragRelevance,
+        RelevancePrompts,
+    )
+    from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
+    from surrogate.metaevaluation.memerag.statistics import statistics_report
 
-    prompts = FaithfulnessPrompts(prompt)
-    benchmark = Memerag(read_memerag(folder, split_names(languages)), limit, prompts)
-    evaluation = _evaluate(benchmark, judges, settings)
+    if statistics == bool(judges):
+        raise UsageError("give a --judge, or --statistics, and not both")
+    checked_option("--task", task, TASKS)
+    if task == "relevance" and not statistics:
+        if out is not None or fine_grained:
+            raise UsageError("--out and --fine-grained are of faithfulness; --json holds all else")
+        asked = None if template is None else RELEVANCE_PROMPT.read(template)
+        labeled = read_memerag(folder, split_names(languages))
+        relevance = MemeragRelevance(labeled, limit, RelevancePrompts(asked))
+        judged = _evaluate(relevance, judges or (), settings)
+        _present(relevance.report(judged, replicates, permutations, seed), as_json, arena)
+        return
+    names = PROMPTS if prompt == "all" else dict.fromkeys(split_names(prompt))
+    prompts = [FaithfulnessPrompts(name) for name in names]
+    if template is not None:
+        prompts = [FaithfulnessPrompts(template=FAITHFULNESS_PROMPT.read(template))]
+    sentences = read_memerag(folder, split_names(languages))
+    if statistics:
+        _present(statistics_report(sentences), as_json)
+        return
+    benchmark = Memerag(sentences, limit, prompts)
+    evaluation = _evaluate(benchmark, judges or (), settings)
     if out is not None:
-        write_run(evaluation.verdicts, out)
-    report = benchmark.report(evaluation, replicates, permutations, seed)
+        MEMERAG_RUN.write(evaluation.verdicts, out)
+    report = benchmark.report(evaluation, replicates, permutations, seed, fine_grained)
     _present(report, as_json, arena)
 
 
@@ -261,10 +423,10 @@ def compare(
     """Test whether the judges, or prompts, of two runs differ (paired permutation tests)."""
     from surrogate.metaevaluation.memerag.comparison import compare_judges
     from surrogate.metaevaluation.memerag.evaluation import comparison_report
-    from surrogate.metaevaluation.memerag.run_file import read_run
+    from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
     from surrogate.metaevaluation.report import judges_of
 
-    of_a, of_b = judges_of(read_run(run_a)), judges_of(read_run(run_b))
+    of_a, of_b = judges_of(MEMERAG_RUN.read(run_a)), judges_of(MEMERAG_RUN.read(run_b))
     comparisons = [
         compare_judges(first, second, permutations, seed)
         for first in of_a.values()

@@ -44,7 +44,16 @@ FeaturesOption = Annotated[
     typer.Option(
         "--features",
         help="Comma-separated features, such as citation_recall@10,bleu; or groups of them: "
-        "default, deterministic, paper, all.",
+        "default, deterministic, paper, as-published, all.",
+    ),
+]
+
+PresetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        help="Settings that go together, under those that are stated; mirage: as MIRAGE-Bench was "
+        "published.",
     ),
 ]
 
@@ -81,6 +90,23 @@ BodyOption = Annotated[
         "--body",
         help="Further fields of the request as JSON; "
         '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
+    ),
+]
+TemplatesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--template",
+        metavar="NAME=FILE",
+        help="Jinja template in the place of a prompt; repeatable. 'prompts' lists their names "
+        "and variables.",
+    ),
+]
+TemplateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        metavar="FILE",
+        help="Jinja template in the place of the prompt; 'prompts' lists its variables.",
     ),
 ]
 OPENAI_URL = "https://api.openai.com/v1"
@@ -132,6 +158,7 @@ def request_fields(body: str) -> dict[str, Any]:
 
 
 SETTINGS = "settings"
+CONTEXT = "context"
 
 
 def with_settings(
@@ -140,7 +167,8 @@ def with_settings(
     """Give a command an option for every field of its parameter ``settings``.
 
     Names, defaults, bounds and help are those of the fields, so that Python, TOML and the command
-    line have the same options. A value that the model refuses is an error of use.
+    line have the same options; what is set are those that a user stated. A value that the model
+    refuses is an error of use.
 
     Args:
         model: What ``settings`` is.
@@ -153,7 +181,9 @@ def with_settings(
         hints = get_type_hints(command, include_extras=True)
 
         def called(**values: Any) -> None:  # noqa: ANN401 - whatever the command takes
-            stated = {name: values.pop(name) for name in fields}
+            context = values.pop(CONTEXT)
+            every = {name: values.pop(name) for name in fields}
+            stated = {name: value for name, value in every.items() if is_stated(context, name)}
             command(**values, settings=_checked(model, stated))
 
         parameters: list[inspect.Parameter] = []
@@ -162,6 +192,8 @@ def with_settings(
                 parameters += _options(fields)
             else:
                 parameters.append(parameter.replace(annotation=hints[parameter.name]))
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters.append(inspect.Parameter(CONTEXT, kind, annotation=typer.Context))
         ordered = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
         called.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
         called.__annotations__ = {item.name: item.annotation for item in ordered}
@@ -169,6 +201,12 @@ def with_settings(
         return called
 
     return decorate
+
+
+def is_stated(context: typer.Context, name: str) -> bool:
+    """Whether a user stated a parameter of a command, rather than left it as it is."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 def _options(fields: dict[str, FieldInfo]) -> Iterator[inspect.Parameter]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from surrogate.board.board import Board
-    from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary
+    from surrogate.board.summary import BoardSummary, HoldoutR2, LanguageSummary, MacroSummary
 
 WIDTH_WHERE_PIPED = 120
 SHOWN_NOTES = 10
@@ -119,8 +119,10 @@ def print_overall(overall: pd.DataFrame) -> None:
 def print_language(board: pd.DataFrame, language: str) -> None:
     """Print the board of one language."""
     columns = ["rank", "ranks", "system", "rating", "interval", "verdict_share"]
-    columns += ["surrogate_rating", "arena_rating", "coverage"]
+    columns += ["surrogate_rating", "arena_rating"]
     rows = board[board["language"] == language]
+    if (rows["coverage"] < 1).any():
+        columns.append("coverage")
     bounds = zip(rows["low"], rows["high"], strict=True)
     ranks = zip(rows["rank_low"], rows["rank_high"], strict=True)
     rows = rows.assign(
@@ -130,7 +132,7 @@ def print_language(board: pd.DataFrame, language: str) -> None:
     print_columns(
         f"Leaderboard, {language} (ratings by verdicts and surrogate, 90% intervals)",
         rows,
-        [*columns, "split", "note"],
+        [*columns, "note"],
     )
 
 
@@ -142,16 +144,17 @@ def print_agreement(summary: BoardSummary) -> None:
     rows = [
         [
             *_agreement_row(language, item, others),
-            *([item.holdout_r2.median] if held_out else []),
+            *(_r2_row(item.holdout_r2) if held_out else []),
             *(item.systems, item.questions),
         ]
         for language, item in languages.items()
     ]
     if len(rows) > 1:
-        r2 = [macro.holdout_r2_median] if held_out else []
+        r2 = [macro.holdout_r2_mean, None, macro.holdout_r2_median] if held_out else []
         rows.append([*_agreement_row("macro", macro, others), *r2, None, None])
     header = ["language", "split half", "verdicts alone", "unseen", *(f"by {o}" for o in others)]
-    header += ["trained on", *(["median R² held out"] if held_out else []), "systems", "questions"]
+    header += ["trained on", *(["R² held out", "interval", "median"] if held_out else [])]
+    header += ["systems", "questions"]
     print_table(
         f"Kendall tau with the verdicts of {summary.judge}: ratings from half of the questions "
         "with the other half; the surrogate's of systems unseen, and of those it was trained on",
@@ -159,6 +162,15 @@ def print_agreement(summary: BoardSummary) -> None:
         rows,
     )
     _print_skipped(summary)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+
+
+def _r2_row(found: HoldoutR2) -> list[object]:
+    """Mean R² over tournaments with its 95% interval, as MIRAGE-Bench has it, and the median."""
+    return [found.mean, _interval(found.low, found.high), found.median]
 
 
 def _agreement_row(

@@ -20,8 +20,11 @@ MISSING_STATUS = 1
 
 
 def plot(
-    board: Annotated[Path, typer.Argument(help="Folder of the board.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the figures; made if absent.")],
+    board: Annotated[
+        Path | None,
+        typer.Argument(help="Folder of the board; none to draw only what options name."),
+    ] = None,
     kind: Annotated[
         str | None,
         typer.Option(
@@ -50,23 +53,39 @@ def plot(
         Path | None,
         typer.Option("--memerag", help="Also draw the file of  metaeval memerag --out."),
     ] = None,
+    grouse: Annotated[
+        Path | None,
+        typer.Option(
+            "--grouse",
+            help="Also draw the file of  metaeval grouse --out  or  grouse-features --out.",
+        ),
+    ] = None,
 ) -> None:
-    """Draw a board: ranks, features, importances, ratings, wins, agreement with the arena."""
+    """Draw a board, and studies of arenas and judges.
+
+    Of a board: ranks, features, importances, ratings, wins, agreement with the arena.
+    """
     from arena.data.errors import UsageError
     from surrogate.board.board import Board
     from surrogate.publish.figures.board_figures import KINDS, board_drawings
     from surrogate.publish.figures.figure import FORMATS
 
     checked_option("--format", format, FORMATS)
-    read = Board.load(board)
+    read = None if board is None else Board.load(board)
     kinds = list(KINDS) if kind is None else split_names(kind)
+    if read is None and kind is not None:
+        raise UsageError("--kind is of a board; name the board's folder, too")
+    arena = "arena" if read is None else read.summary.arena
     drawings = [
-        *board_drawings(read, kinds, language),
-        *_others(sampling, memerag, read.summary.arena),
-        *_importances(importances, read.summary.arena, language),
+        *(() if read is None else board_drawings(read, kinds, language)),
+        *_others(sampling, memerag, grouse, arena),
+        *_importances(importances, arena, language),
     ]
     if not drawings:
-        raise UsageError(f"nothing is asked for; use --kind with some of {', '.join(KINDS)}")
+        raise UsageError(
+            "nothing is asked for; name a board, with --kind some of "
+            f"{', '.join(KINDS)}, or a file to draw"
+        )
     out.mkdir(parents=True, exist_ok=True)
     _draw(drawings, out, format, strict=kind is not None)
 
@@ -106,8 +125,11 @@ def _save(figure: Figure, path: Path) -> None:
         print(f"{path.name}: {warning.message}", file=sys.stderr)
 
 
-def _others(sampling: Path | None, memerag: Path | None, arena: str) -> Iterator[Drawing]:
+def _others(
+    sampling: Path | None, memerag: Path | None, grouse: Path | None, arena: str
+) -> Iterator[Drawing]:
     from surrogate.publish.figures.board_figures import Drawing
+    from surrogate.publish.figures.judge_runs import grouse_drawings, memerag_drawings
 
     if sampling is not None:
         from surrogate.publish.figures.studies import read_sampling, sampling_curves
@@ -115,7 +137,9 @@ def _others(sampling: Path | None, memerag: Path | None, arena: str) -> Iterator
         table, signature = read_sampling(sampling)
         yield Drawing("sampling", lambda: sampling_curves(table, signature, arena))
     if memerag is not None:
-        yield Drawing("memerag", lambda: _memerag(memerag))
+        yield from memerag_drawings(memerag)
+    if grouse is not None:
+        yield from grouse_drawings(grouse)
 
 
 def _importances(path: Path | None, arena: str, language: str | None) -> Iterator[Drawing]:
@@ -126,18 +150,6 @@ def _importances(path: Path | None, arena: str, language: str | None) -> Iterato
         table, signature = read_importances(path)
         name = f"importance-intervals-{language}" if language else "importance-intervals"
         yield Drawing(name, lambda: importance_intervals(table, signature, arena, language))
-
-
-def _memerag(path: Path) -> Figure:
-    from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best
-    from surrogate.metaevaluation.memerag.run_file import read_run
-    from surrogate.metaevaluation.memerag.scores import REPLICATES, score_judges
-    from surrogate.publish.figures.judges import memerag_bars
-
-    verdicts = read_run(path)
-    scores = mark_best(score_judges(verdicts), verdicts)
-    signature = f"dataset:memerag|replicates:{REPLICATES}|permutations:{PERMUTATIONS}|seed:0"
-    return memerag_bars(scores, signature)
 
 
 CARDS = ("dataset-card", "model-card")

@@ -14,6 +14,7 @@ from surrogate.cli.options import (
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    TemplatesOption,
     given_features,
 )
 
@@ -48,19 +49,22 @@ def rank(
     device: DeviceOption = "auto",
     batch_size: BatchSizeOption = 32,
     download: DownloadOption = False,
+    templates: TemplatesOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Place new systems on a board; its rows stay as they are, and no LLM is called."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import write_rows
-    from features.models.scorer import ModelOptions
+    from arena.text.prompts import read_templates
+    from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.board import Board
     from surrogate.ranking.rank import rank_systems
 
+    own = read_templates(templates or (), FEATURE_PROMPTS)
     published = Board.load(board)
     read = read_arena(arena or published.arena_folder())
-    models = ModelOptions(device, batch_size, download)
+    models = ModelOptions(device, batch_size, download, templates=own)
     placed = rank_systems(
         published,
         read_answers(answers, read.queries),

@@ -13,10 +13,12 @@ from surrogate.cli.options import (
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    PresetOption,
     QuestionsOption,
     SeedOption,
     TournamentsOption,
     given_features,
+    is_stated,
     split_names,
 )
 
@@ -24,12 +26,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.folder import Arena
+    from surrogate.board.settings import BoardSettings
+    from surrogate.learning.surrogate import Surrogate
     from surrogate.validation import Validation
     from surrogate.validation.study import Study
 
 IMPORTANCES = "importances"
 REPLICATION = "replication"
 HALF = "half"
+TABLE_4 = "table4"
 
 STUDIES: Mapping[str, str] = {
     "ablation": "Unseen systems ranked by part of the features (Kendall tau, 95% interval over "
@@ -41,6 +46,7 @@ STUDIES: Mapping[str, str] = {
     REPLICATION: "Ratings by the verdicts on part of the questions against the verdicts on others "
     "(Kendall tau of both together, of verdicts and surrogate alone; 95% of the splits; share "
     "inside 90% intervals)",
+    TABLE_4: "All systems ranked by the paper's groups of features, two held out (Kendall tau)",
     "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall tau, "
     "95% interval over systems)",
 }
@@ -58,7 +64,7 @@ _KINDS: Mapping[str, str] = {
 def run_study(
     name: str,
     arena: Arena,
-    surrogate: str,
+    surrogate: Surrogate,
     shared: Mapping[str, Any],
     repeats: int | None,
     kinds: Sequence[str] | None = None,
@@ -69,7 +75,7 @@ def run_study(
     Args:
         name: Name of the study.
         arena: The arena.
-        surrogate: Name of a surrogate.
+        surrogate: What is trained, unfitted.
         shared: Arguments that all protocols take.
         repeats: How often to split the systems; None for the study's own number.
         kinds: Kinds of importances; None for the default.
@@ -81,12 +87,14 @@ def run_study(
     from surrogate.validation.importances import importances
     from surrogate.validation.learning_curves import learning_curves
     from surrogate.validation.replication import replication
+    from surrogate.validation.table4 import compare_feature_groups
 
     studies: dict[str, Callable[..., Study]] = {
         "ablation": ablate,
         IMPORTANCES: importances,
         "frontier": frontier,
         REPLICATION: replication,
+        TABLE_4: compare_feature_groups,
         "learning-curve": learning_curves,
     }
     given = {} if repeats is None else {"repeats": repeats}
@@ -142,6 +150,7 @@ SurrogateOption = Annotated[
 
 
 def validate_command(
+    context: typer.Context,
     arena: Annotated[Path, typer.Argument(help="Arena folder.")],
     protocol: Annotated[
         str,
@@ -149,11 +158,13 @@ def validate_command(
             "--protocol",
             help="leave-systems-out, leave-families-out (all of a laboratory or model at once), "
             "leave-language-out, leave-questions-out, transfer, mirage (two systems held out, all "
-            "ranked), table3 (R² of surrogates), ablation (part of the features), importances (of "
+            "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
+            "systems held out, all ranked), ablation (part of the features), importances (of "
             "features), frontier (the best systems rated by surrogates of the others), replication "
             "(half of the questions against the other half) or learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
+    preset: PresetOption = None,
     surrogate: SurrogateOption = None,
     features: FeaturesOption = "default",
     feature_table: FeatureTableOption = None,
@@ -171,7 +182,9 @@ def validate_command(
     ] = None,
     holdout: Annotated[
         str | None,
-        typer.Option("--holdout", help="For mirage: comma-separated systems to hold out."),
+        typer.Option(
+            "--holdout", help="For mirage and table4: comma-separated systems to hold out."
+        ),
     ] = None,
     importances: Annotated[
         str | None,
@@ -194,17 +207,25 @@ def validate_command(
     tournaments: TournamentsOption = 50,
     questions: QuestionsOption = 100,
     ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
+    ridge: Annotated[
+        float, typer.Option("--ridge", min=0, help="Precision of the prior on coefficients.")
+    ] = 0.1,
+    rows: Annotated[
+        str, typer.Option("--rows", help="Training rows: system, overall or question.")
+    ] = "system",
+    missing: Annotated[
+        str, typer.Option("--missing", help="How a missing value of a feature counts: nan or zero.")
+    ] = "nan",
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
     as_json: JsonOption = False,
 ) -> None:
     """Say how well a surrogate ranks systems, languages or questions it was not trained on."""
-    from arena.data.errors import UsageError, checked_choice
+    from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from arena.rating.battles import TIE_RULES
     from features.measures.registry import parse_features
     from surrogate.cli.printing import progress_bar
-    from surrogate.learning.names import DEFAULT_SURROGATE, TABLE_3_SURROGATES
+    from surrogate.learning.names import find_surrogate
     from surrogate.validation import TournamentSettings
     from surrogate.validation import validate as validate_arena
     from surrogate.validation.table3 import REPEATS, compare_surrogates
@@ -214,35 +235,44 @@ def validate_command(
     if judged is not None and protocol != REPLICATION:
         raise UsageError(f"--judged is for the protocol {REPLICATION}, not {protocol}")
     kinds = None if importances is None else split_names(importances)
+    given = {
+        **{"surrogate": surrogate, "features": features, "rows": rows, "missing": missing},
+        **{"tournaments": tournaments, "questions": questions, "ties": ties, "ridge": ridge},
+    }
+    stated = {name: value for name, value in given.items() if is_stated(context, name)}
+    chosen = _settings(preset, stated, protocol)
     read = read_arena(arena)
     shared: dict[str, Any] = {
-        "features": parse_features(features),
+        "features": parse_features(",".join(chosen.features)),
         "judge": judge,
         "feature_table": given_features(feature_table),
         "tournaments": TournamentSettings(
-            tournaments, questions, checked_choice(ties, TIE_RULES, "tie rule"), seed=seed
+            chosen.tournaments, chosen.questions, chosen.ties, chosen.ridge, seed
         ),
         "n_jobs": jobs,
     }
     if protocol == TABLE_3:
-        names = TABLE_3_SURROGATES if surrogate is None else split_names(surrogate)
         with progress_bar() as progress:
             compared = compare_surrogates(
-                read, names, **shared, repeats=repeats or REPEATS, progress=progress
+                *(read, _compared(surrogate, preset, chosen)),
+                **shared,
+                repeats=repeats or REPEATS,
+                progress=progress,
             )
         print_study("R² of surrogates", compared, as_json)
         return
+    trained = find_surrogate(chosen.surrogate, rows=chosen.rows, missing=chosen.missing)
     if protocol in STUDIES:
-        study = run_study(
-            protocol, read, surrogate or DEFAULT_SURROGATE, shared, repeats, kinds, _numbers(judged)
-        )
+        if holdout is not None and protocol == TABLE_4:
+            shared["holdout"] = split_names(holdout)
+        study = run_study(protocol, read, trained, shared, repeats, kinds, _numbers(judged))
         print_study(study_title(protocol, study), study, as_json)
         return
     with progress_bar() as progress:
         validated = validate_arena(
             read,
             protocol,
-            surrogate or DEFAULT_SURROGATE,
+            trained,
             **shared,
             repeats=repeats,
             test_arena=None if test is None else read_arena(test),
@@ -265,6 +295,31 @@ def _numbers(judged: str | None) -> list[int | None] | None:
     if wrong:
         raise UsageError(f"--judged {wrong[0]}: give numbers from 1 on, or {HALF}")
     return [None if item == HALF else int(item) for item in items]
+
+
+def _settings(preset: str | None, stated: Mapping[str, Any], protocol: str) -> BoardSettings:
+    """Return what is stated, over the preset or over what validations have by default."""
+    from surrogate.board.settings import PRESET, chosen_settings
+    from surrogate.validation.study import DEFAULT_TOURNAMENTS
+
+    own = {name: value for name, value in stated.items() if value is not None}
+    if protocol == TABLE_3:
+        own.pop("surrogate", None)  # these are several
+    default = {"tournaments": DEFAULT_TOURNAMENTS} if preset is None else {}
+    return chosen_settings(None, {PRESET: preset, **default, **own})
+
+
+def _compared(names: str | None, preset: str | None, chosen: BoardSettings) -> list[Surrogate]:
+    """Return the surrogates of table 3, unfitted."""
+    from surrogate.learning.names import (
+        PLAIN_TABLE_3_SURROGATES,
+        TABLE_3_SURROGATES,
+        find_surrogate,
+    )
+
+    papers = TABLE_3_SURROGATES if preset is None else PLAIN_TABLE_3_SURROGATES
+    listed = papers if names is None else split_names(names)
+    return [find_surrogate(name, rows=chosen.rows, missing=chosen.missing) for name in listed]
 
 
 def _print_validation(validated: Validation, as_json: bool) -> None:

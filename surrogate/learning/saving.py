@@ -25,6 +25,7 @@ from arena.data.files import atomic_path
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
+from surrogate.learning.tensor import MissingRule
 from surrogate.learning.training import RowKind, TrainingRatings
 
 FORMAT: Literal[1] = 1
@@ -55,6 +56,7 @@ class _Description(BaseModel):
     format: Literal[1]
     name: str
     rows: RowKind
+    missing: MissingRule
     pooled: bool
     seed: int
     features: tuple[str, ...]
@@ -74,6 +76,7 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         format=FORMAT,
         name=surrogate.name,
         rows=surrogate.rows,
+        missing=getattr(surrogate, "missing", "nan"),
         pooled=surrogate.pooled,
         seed=surrogate.seed,
         features=surrogate.features_,
@@ -157,7 +160,11 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         if learned:
             models[language] = learned
     surrogate = find_surrogate(
-        description.name, rows=description.rows, pooled=description.pooled, seed=description.seed
+        description.name,
+        rows=description.rows,
+        missing=description.missing,
+        pooled=description.pooled,
+        seed=description.seed,
     )
     rows = _rows(_content(archive, ROWS), description.features)
     return surrogate.restore(rows, ratings, models, n_jobs)

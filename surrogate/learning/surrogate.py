@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -19,10 +19,12 @@ from features.engine.extraction import feature_columns
 from surrogate.learning.observations import Observation, Posterior
 from surrogate.learning.tensor import (
     FeatureTensor,
+    MissingRule,
     View,
     feature_tensor,
     standardized_within,
     viewed,
+    zero_filled,
 )
 from surrogate.learning.training import (
     DEFAULT_ROWS,
@@ -38,6 +40,9 @@ Floats = npt.NDArray[np.float64]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 FEWEST_SYSTEMS = 3
+TREES = 100
+FEW_TREES = 25
+"""Trees of a forest that learns from a single tournament, of which there are hundreds."""
 KEYS = ["language", "system", "query_id"]
 NO_VALUE = "no training answer has a value"
 TOO_FEW = (
@@ -214,7 +219,8 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         view: Features as they are, or as ranks within their question.
         pooled: One model for all languages.
         seed: Seed of what it draws.
-        quick: Whether few trees do, for the hundreds of surrogates of single tournaments.
+        missing: ``nan``: a missing value does not count; ``zero``: it counts 0.
+        trees: Trees of a forest; fewer do for the hundreds of surrogates of single tournaments.
         n_jobs: Processes to train languages in; -1 for all cores.
     """
 
@@ -225,13 +231,15 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
     view: View = "raw"
     pooled: bool = False
     seed: int = 0
-    quick: bool = False
+    missing: MissingRule = "nan"
+    trees: int = TREES
     n_jobs: int = 1
 
     @property
     def signature(self) -> str:
         """The settings as part of a board's signature."""
-        return f"surrogate:{self.name}|rows:{self.rows}"
+        rule = "" if self.missing == "nan" else f"|missing:{self.missing}"
+        return f"surrogate:{self.name}|rows:{self.rows}{rule}"
 
     def fit(self, X: pd.DataFrame, ratings: KnownRatings) -> Self:
         """Train one model a language, or one for all; see ``Surrogate.fit``."""
@@ -247,7 +255,10 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         """Train what the arrays do not hold; see ``Surrogate.restore``."""
         known = training_ratings(ratings)
         self.features_ = tuple(X[feature_columns(X)].select_dtypes("number").columns)
-        self.sets_ = training_sets(X, known, self.features_)
+        self.sets_ = {
+            name: replace(item, answers=self._filled(item.answers))
+            for name, item in training_sets(X, known, self.features_).items()
+        }
         self.ratings_ = {name: item.ratings for name, item in self.sets_.items()}
         self.X_ = _rows_of(X, self.systems_, self.features_)
         self.failures_ = {
@@ -408,12 +419,15 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         """Give each language's answers, what they are compared with, and the model for them."""
         table = with_features(X, self)
         for language in sorted(table["language"].unique()):
-            tensor = feature_tensor(table, language, self.features_)
+            tensor = self._filled(feature_tensor(table, language, self.features_))
             reference = self._reference(tensor)
             model = self.models_.get(language)
             if model is None and self.pooled:
                 model = next(iter(self.models_.values()), None)
             yield tensor, reference, model
+
+    def _filled(self, tensor: FeatureTensor) -> FeatureTensor:
+        return zero_filled(tensor) if self.missing == "zero" else tensor
 
     def _reference(self, tensor: FeatureTensor) -> FeatureTensor:
         """The training systems, where they answered any of the questions; else the table's own."""

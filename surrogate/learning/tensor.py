@@ -125,6 +125,19 @@ def feature_tensor(
     return FeatureTensor(language, tuple(names), places, tuple(features), values, answered)
 
 
+MissingRule = Literal["nan", "zero"]
+"""What counts for a value that is missing: nothing, or 0."""
+MISSING_RULES: tuple[MissingRule, ...] = ("nan", "zero")
+
+
+def zero_filled(tensor: FeatureTensor) -> FeatureTensor:
+    """Count 0 for every missing value, and for those of an answer that is not there.
+
+    So were the features of MIRAGE-Bench averaged: their sum over the number of questions.
+    """
+    return replace(tensor, values=np.nan_to_num(tensor.values, nan=0.0))
+
+
 View = Literal["raw", "rank"]
 RANK_SUFFIX = ":rank"
 

@@ -11,13 +11,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.rating.tournaments import Tournaments
+from arena.rating.tournaments import DECIMALS, Tournaments
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
-RowKind = Literal["system", "question"]
-ROW_KINDS: tuple[RowKind, ...] = ("system", "question")
+RowKind = Literal["system", "overall", "question"]
+ROW_KINDS: tuple[RowKind, ...] = ("system", "overall", "question")
 DEFAULT_ROWS: RowKind = "system"
 RATING_COLUMNS = ("language", "system", "rating")
 
@@ -221,13 +221,21 @@ def training_rows(
         draws: How often each tournament holds each question, shape (T, Q).
         coefficients: Target of each system in each tournament, shape (T, S); NaN is left out.
         kind: ``system``: one row a system and tournament, its features averaged over the
-            tournament's questions (the rows of MIRAGE-Bench); ``question``: one row an answer,
-            weighted by its draws, its target the system's mean coefficient.
+            tournament's questions (as Algorithm 1 of MIRAGE-Bench has them for one tournament);
+            ``overall``: one row a system, its features averaged over all questions of the tensor,
+            its target the mean coefficient (what MIRAGE-Bench's boards are made by);
+            ``question``: one row an answer, weighted by its draws, its target the system's mean
+            coefficient.
     """
     if kind == "system":
         owner = np.tile(np.arange(len(tensor.systems)), len(draws))
         features = tensor.means(draws).reshape(len(owner), len(tensor.features))
         targets, weights = coefficients.ravel(), np.ones(len(owner))
+    elif kind == "overall":
+        owner = np.arange(len(tensor.systems))
+        # Splits of a tree that are equally good are chosen by the last digits of the targets.
+        features, targets = tensor.means()[0], np.round(finite_means(coefficients), DECIMALS)
+        weights = np.ones(len(owner))
     else:
         times = draws.sum(axis=0)
         owner, question = np.nonzero(tensor.answered & (times > 0))

@@ -75,11 +75,11 @@ class JudgeKind:
 
     Attributes:
         form: How it is named, such as ``llm:MODEL`` or ``lexical``.
-        make: Makes a judge of what stands after the colon.
+        make: Makes a judge of what stands after the colon, or several.
     """
 
     form: str
-    make: Callable[[str, JudgeFactory], Judge[Any]]
+    make: Callable[[str, JudgeFactory], Judge[Any] | list[Judge[Any]]]
 
 
 class Benchmark(Protocol[BenchmarkT]):
@@ -131,8 +131,11 @@ def evaluate_judges(
     """
     with JudgeFactory(options or JudgeOptions(), progress) as factory:
         made = [
-            make_judge(judge, benchmark.kinds, factory) if isinstance(judge, str) else judge
+            each
             for judge in judges
+            for each in (
+                make_judges(judge, benchmark.kinds, factory) if isinstance(judge, str) else [judge]
+            )
         ]
         _check(made)
         tables = [_named(benchmark.verdicts(judge), judge) for judge in made]
@@ -164,8 +167,8 @@ def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
     }
 
 
-def make_judge(spec: str, kinds: Sequence[JudgeKind], factory: JudgeFactory) -> Judge[Any]:
-    """Make the judge that a text names.
+def make_judges(spec: str, kinds: Sequence[JudgeKind], factory: JudgeFactory) -> list[Judge[Any]]:
+    """Make the judge that a text names, or the judges.
 
     Args:
         spec: Such as ``llm:MODEL``, ``lexical`` or ``python:MODULE:FUNCTION``.
@@ -182,7 +185,8 @@ def make_judge(spec: str, kinds: Sequence[JudgeKind], factory: JudgeFactory) -> 
             continue
         if takes_model and not model:
             raise UsageError(f"the judge {spec!r} names no model; write such as {kind.form}")
-        return kind.make(model, factory)
+        made = kind.make(model, factory)
+        return made if isinstance(made, list) else [made]
     forms = ", ".join(kind.form for kind in kinds)
     raise UsageError(f"there is no judge {spec!r}; give one of {forms}")
 

@@ -2,8 +2,8 @@
 
 Site:     write_site
 Figures:  draw_ratings, draw_win_matrix, rank_heat_map, tau_scatter, importance_boxes,
-          importance_intervals, feature_lollipops, sampling_curves, memerag_bars, grouse_matrix,
-          and save
+          importance_intervals, feature_lollipops, sampling_curves, memerag_bars, error_heat_map,
+          draw_unit_tests, draw_confusions, and save
 Exports:  csv_text, json_text, markdown_table, latex_table, write_parquet, exported_board,
           model_card, dataset_card
 """

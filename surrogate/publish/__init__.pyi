@@ -7,11 +7,13 @@ from .exports.tables import latex_table as latex_table
 from .exports.tables import markdown_table as markdown_table
 from .exports.tables import write_parquet as write_parquet
 from .figures.figure import save as save
+from .figures.grouse import draw_confusions as draw_confusions
+from .figures.grouse import draw_unit_tests as draw_unit_tests
 from .figures.importances import feature_lollipops as feature_lollipops
 from .figures.importances import importance_boxes as importance_boxes
 from .figures.importances import importance_intervals as importance_intervals
 from .figures.importances import read_importances as read_importances
-from .figures.judges import grouse_matrix as grouse_matrix
+from .figures.judges import error_heat_map as error_heat_map
 from .figures.judges import memerag_bars as memerag_bars
 from .figures.matrices import draw_win_matrix as draw_win_matrix
 from .figures.matrices import rank_heat_map as rank_heat_map

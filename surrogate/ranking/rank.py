@@ -14,7 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena, as_rows, checked_answers, fingerprint
 from features.declare.feature import Feature
 from features.engine.extraction import extract
-from features.measures.registry import parse_features
+from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
@@ -118,6 +118,7 @@ def rank_systems(
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
     if feature_table is None:
         declared = _declared(known_features(board.surrogate))
+        _refuse_other_templates(declared, models)
         table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
         checked = checked_answers(as_rows(answers, "answers"), arena.queries)
@@ -133,6 +134,18 @@ def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
         raise UsageError(
             f"give the board's features of these answers in a table (--feature-table): {error}"
         ) from error
+
+
+def _refuse_other_templates(features: Sequence[Feature], models: ModelOptions | None) -> None:
+    """Refuse templates for prompts that the board's own features were rated without."""
+    if models is None:
+        return
+    for feature, own in zip(features, with_templates(features, models.templates), strict=True):
+        if str(feature) != str(own):
+            raise UsageError(
+                f"the board has {feature}, rated by the packaged prompt, and a template would make "
+                f"it {own}; leave the template out, or build the board with it"
+            )
 
 
 def _rows_of(answers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

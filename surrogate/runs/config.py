@@ -16,9 +16,11 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.judging.settings import CONFIDENTIAL, JudgingSettings
+from arena.text.prompts import Templates, read_templates
 from features.declare.feature import Feature
-from features.measures.registry import parse_features
-from surrogate.board.settings import BoardSettings, Names, Positive
+from features.measures.registry import parse_features, with_templates
+from features.models import FEATURE_PROMPTS
+from surrogate.board.settings import BoardSettings, Names, Positive, preset_values
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 
 HIDDEN = "(not shown)"
@@ -93,6 +95,7 @@ class BoardOptions(BoardSettings):
     Paths are relative to the configuration file.
 
     Attributes:
+        preset: Settings that go together, under those that are stated.
         arena: Arena folder.
         features: Names of features and groups; the group ``default`` if nothing is said.
         feature_file: File with such names, one or several a line; ``#`` begins a remark.
@@ -102,10 +105,12 @@ class BoardOptions(BoardSettings):
         device: Where features' models run.
         batch_size: Sequences that a model takes at once.
         download: Whether models that are not on this machine may be fetched.
+        templates: File of a template by the name of the prompt that it replaces.
         judging: Judging by an LLM first; None for the arena's own judgments.
         after: What is made of the board.
     """
 
+    preset: Literal["mirage"] | None = None
     arena: str | None = None
     features: Names | None = None  # type: ignore[assignment]
     feature_file: str | None = None
@@ -114,6 +119,7 @@ class BoardOptions(BoardSettings):
     device: str = "auto"
     batch_size: Positive = 32
     download: bool = False
+    templates: dict[str, str] = Field(default_factory=dict)
     judging: JudgingSettings | None = None
     after: AfterOptions = AfterOptions()
 
@@ -190,12 +196,26 @@ class ConfiguredBoard:
         fields = set(BoardSettings.model_fields) - {"features", "judge"}
         return BoardSettings(judge=self.judge, **self.options.model_dump(include=fields))
 
+    @property
+    def templates(self) -> Templates:
+        """What takes the place of its features' prompts.
+
+        Raises:
+            UsageError: For an unknown prompt, or a file that is absent or no such template.
+        """
+        given = {name: self.base / file for name, file in self.options.templates.items()}
+        return read_templates(given, FEATURE_PROMPTS)
+
     def features(self) -> tuple[Feature, ...]:
         """Return the features of a board that has no table of them.
 
         Raises:
-            UsageError: For an unknown feature, one named twice, or a file of names that is absent.
+            UsageError: For an unknown feature, one named twice, a file of names that is absent, or
+                a template that cannot be used.
         """
+        return with_templates(self._named_features(), self.templates)
+
+    def _named_features(self) -> tuple[Feature, ...]:
         if self.options.feature_file is None:
             return parse_features(",".join(self.options.features or ("default",)))
         path = self.base / self.options.feature_file
@@ -295,9 +315,17 @@ def _combinations(axes: MatrixOptions, judging: bool) -> Iterator[tuple[str, Raw
 
 
 def _options(defaults: Raw, stated: Raw) -> BoardOptions:
-    if any(source in stated for source in _FEATURE_SOURCES):
-        defaults = {key: value for key, value in defaults.items() if key not in _FEATURE_SOURCES}
-    return BoardOptions.model_validate(_merged(defaults, stated))
+    """Lay what a board states over its preset, that over the defaults, these over theirs."""
+    whole: Raw = {}
+    for layer in (_preset(defaults), defaults, _preset(stated), stated):
+        if any(source in layer for source in _FEATURE_SOURCES):
+            whole = {key: value for key, value in whole.items() if key not in _FEATURE_SOURCES}
+        whole = _merged(whole, layer)
+    return BoardOptions.model_validate(whole)
+
+
+def _preset(table: Raw) -> Raw:
+    return preset_values(table.get("preset"))
 
 
 def _merged(below: Raw, above: Raw) -> dict[str, Any]:
@@ -361,8 +389,8 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
     elif sources != ["feature_table"]:
         key = sources[0] if sources else "features"
         yield from refused(key, getattr(options, key), board.features)
-    name = options.surrogate
-    yield from refused("surrogate", name, lambda: find_surrogate(name))
+    name, rule = options.surrogate, options.missing
+    yield from refused("surrogate", name, lambda: find_surrogate(name, missing=rule))
     if options.after.validation is not None:
         validated = options.after.validation.surrogate
         key = "after.validation.surrogate"

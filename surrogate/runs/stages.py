@@ -67,7 +67,8 @@ _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex",
 _MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
 _VERDICT_OPTIONS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages"),
-    *("verdict", "show", "temperature", "max_tokens", "seed"),
+    *("form", "verdict", "show", "longest_answer", "longest_passage"),
+    *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
 _FINAL = {*FINAL, UNPARSABLE}
@@ -98,7 +99,10 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
         board.name,
         JUDGING,
         lambda place: _judge(board, options, place),
-        files=lambda: folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/"),
+        files=lambda: (
+            folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/")
+            | _template_file(board, options)
+        ),
         options=options.model_dump(mode="json", include=_VERDICT_OPTIONS)
         | {"body": canonical_json(options.body)},
         versions=versions_of("openai", "jinja2"),
@@ -167,6 +171,8 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     from arena.llm import Budget, open_store
 
     arena = read_arena(board.arena)
+    if options.template is not None:
+        options = options.model_copy(update={"template": str(board.base / options.template)})
     pairs, judge = options.choose_pairs(arena), options.llm_judge()
     path = place.out / STORE_FILE if options.store is None else board.base / options.store
     with open_store(str(path)) as store:
@@ -184,6 +190,13 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     return f"pairs without a verdict: {_counted(left)}" if left else ""
 
 
+def _template_file(board: ConfiguredBoard, options: JudgingSettings) -> Digests:
+    if options.template is None:
+        return {}
+    path = board.base / options.template
+    return {f"template/{path.name}": file_digest(path)} if path.is_file() else {}
+
+
 def _counted(failures: dict[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in sorted(failures.items())) or "none"
 
@@ -195,7 +208,9 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
         features,
         n_jobs=place.n_jobs,
         progress=place.progress,
-        models=ModelOptions(options.device, options.batch_size, options.download),
+        models=ModelOptions(
+            options.device, options.batch_size, options.download, templates=board.templates
+        ),
         cache=place.out / CACHE_FOLDER,
     )
     write_rows(table, place.target / FEATURES_FILE)

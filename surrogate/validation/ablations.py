@@ -19,7 +19,8 @@ from features.measures.relevance import RELEVANCE_FEATURES, SIMILARITY_FEATURES
 from features.measures.support import SUPPORT_FEATURES
 from surrogate.learning.cross_fitting import Outcome, Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import named_scores, replicate_taus, score_outcomes
 from surrogate.validation.study import Study, checked_repeats, study_data
 
@@ -77,7 +78,7 @@ FEWEST_GROUPS = 2
 
 def ablate(
     arena: Arena,
-    surrogate: str = DEFAULT_SURROGATE,
+    surrogate: str | Surrogate = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     groups: Mapping[str, Sequence[str]] | None = None,
@@ -96,7 +97,7 @@ def ablate(
 
     Args:
         arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
         features: Features to extract from every answer.
         groups: Name to feature columns; by default the families of features
             (``feature_families``). Groups may overlap.
@@ -117,7 +118,7 @@ def ablate(
         UsageError: For an unknown surrogate or feature, fewer than two groups, or too few systems.
     """
     checked_repeats(repeats)
-    trained = find_surrogate(surrogate)
+    trained = as_surrogate(surrogate)
     data = study_data(
         arena,
         features,
@@ -138,7 +139,7 @@ def ablate(
     }
     sizes = {name: len(columns) for name, columns in subsets.items()}
     table = compared_with_all(outcomes, sizes, seed)
-    return Study(table, data.signature("ablation", surrogate, repeats))
+    return Study(table, data.signature("ablation", described(trained), repeats))
 
 
 def feature_subsets(

@@ -30,7 +30,7 @@ from surrogate.learning.cross_fitting import (
     train_and_rate,
 )
 from surrogate.learning.languages import LanguageData, TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import MACRO
 from surrogate.validation.study import Study, checked_repeats, study_data
@@ -47,7 +47,7 @@ FRONTIER, ORDINARY = "frontier", "ordinary"
 
 def frontier(
     arena: Arena,
-    surrogate: str = DEFAULT_SURROGATE,
+    surrogate: str | Surrogate = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     judge: str | None = None,
@@ -66,7 +66,7 @@ def frontier(
 
     Args:
         arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
         features: Features to extract from every answer.
         judge: Whose judgments to learn from.
         feature_table: Features already at hand.
@@ -86,7 +86,7 @@ def frontier(
         UsageError: For an unknown surrogate, or with fewer than nine judged systems.
     """
     checked_repeats(repeats)
-    trained = find_surrogate(surrogate)
+    trained = as_surrogate(surrogate)
     data = study_data(
         arena,
         features,
@@ -106,7 +106,7 @@ def frontier(
     mean = table[["flagged", "tau", "false_alarms", "coverage"]].mean()
     macro = pd.DataFrame([{"language": MACRO, **mean, **counts}])
     whole = pd.concat([table, macro], ignore_index=True)[table.columns]
-    return Study(whole, data.signature("frontier", surrogate, repeats))
+    return Study(whole, data.signature("frontier", described(trained), repeats))
 
 
 def _held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple[str, list[str]]]:

@@ -18,8 +18,8 @@ from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Progress, Repeats, derived_seed, held_out_ratings
 from surrogate.learning.languages import LanguageData, TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
-from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded
 from surrogate.learning.training import finite_means, one_tournament
 from surrogate.validation.shapley import explained, shapley_shares
 from surrogate.validation.study import Study, StudyData, checked_repeats, study_data
@@ -39,7 +39,7 @@ DEFAULT_KINDS = (PERMUTATION,)
 
 def importances(
     arena: Arena,
-    surrogate: str = DEFAULT_SURROGATE,
+    surrogate: str | Surrogate = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     kinds: Sequence[str] = DEFAULT_KINDS,
@@ -70,7 +70,7 @@ def importances(
 
     Args:
         arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
         features: Features to extract from every answer.
         kinds: Some of ``KINDS``; the share comes with each.
         permutations: How often each feature is permuted, at least once.
@@ -98,8 +98,8 @@ def importances(
     checked_repeats(repeats)
     if permutations < 1:
         raise UsageError("permutations must be at least 1")
-    trained = find_surrogate(surrogate)
-    explainable = explained(surrogate) if SHAP in asked else None
+    trained = as_surrogate(surrogate)
+    explainable = explained(trained.name) if SHAP in asked else None
     data = study_data(
         arena,
         features,
@@ -126,7 +126,7 @@ def importances(
     )
     settings = [f"permutations:{permutations}"] if PERMUTATION in asked else []
     settings += [f"importances:{','.join(asked)}"] if asked != DEFAULT_KINDS else []
-    return Study(table, data.signature("importances", surrogate, repeats, *settings))
+    return Study(table, data.signature("importances", described(trained), repeats, *settings))
 
 
 def permuted_ratings(
@@ -274,7 +274,7 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
     for index in range(times):
         state = derived_seed(data.settings.seed, "shares", data.language, str(index))
         ratings = {data.language: one_tournament(data.tournaments, index)}
-        fitted = reseeded(surrogate, state, quick=True).fit(data.rows(), ratings)
+        fitted = reseeded(surrogate, state, trees=FEW_TREES).fit(data.rows(), ratings)
         found.append(fitted.importances().set_index("feature")["importance"].reindex(features))
     return np.array(found)
 

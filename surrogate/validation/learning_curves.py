@@ -16,7 +16,8 @@ from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import LanguageData, TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import ValidationScores, named_scores, score_outcomes
 from surrogate.validation.study import Study, checked_repeats, study_data
 
@@ -28,7 +29,7 @@ Item = TypeVar("Item")
 
 def learning_curves(
     arena: Arena,
-    surrogate: str = DEFAULT_SURROGATE,
+    surrogate: str | Surrogate = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     axes: Sequence[str] = AXES,
@@ -46,7 +47,7 @@ def learning_curves(
 
     Args:
         arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
         features: Features to extract from every answer.
         axes: What there is less of: ``systems`` to train on, judged ``questions`` (with all their
             judgments) or single ``judgments``.
@@ -68,7 +69,7 @@ def learning_curves(
     """
     checked_repeats(repeats)
     _check(axes, shares)
-    trained = find_surrogate(surrogate)
+    trained = as_surrogate(surrogate)
     data = study_data(
         arena,
         features,
@@ -90,7 +91,7 @@ def learning_curves(
     table = pd.DataFrame(rows).sort_values("language", kind="stable", ignore_index=True)
     shown = ",".join(f"{share:g}" for share in sorted(shares))
     settings = f"axes:{','.join(axes)}|shares:{shown}"
-    return Study(table, data.signature("learning-curve", surrogate, repeats, settings))
+    return Study(table, data.signature("learning-curve", described(trained), repeats, settings))
 
 
 def _row(language: str, axis: str, share: float, item: ValidationScores) -> dict[str, object]:

@@ -13,8 +13,9 @@ from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Progress, Repeats
 from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
 from surrogate.learning.replication import FEWEST_QUESTIONS, replicate
+from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.study import Study, checked_repeats, study_data
 
 REPEATS = 10
@@ -28,7 +29,7 @@ TABLE_COLUMNS = [
 
 def replication(
     arena: Arena,
-    surrogate: str = DEFAULT_SURROGATE,
+    surrogate: str | Surrogate = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     judged: Sequence[int | None] = (None,),
@@ -67,7 +68,7 @@ def replication(
     Raises:
         UsageError: If no language has four judged questions.
     """
-    times = checked_repeats(repeats)
+    times, trained = checked_repeats(repeats), as_surrogate(surrogate)
     data = study_data(
         arena,
         features,
@@ -79,14 +80,14 @@ def replication(
     tables = []
     for number in judged:
         how = Repeats(times, data.settings.seed, n_jobs, progress)
-        rows = replicate(data.languages, find_surrogate(surrogate), how, number)
+        rows = replicate(data.languages, trained, how, number)
         if rows.empty:
             raise UsageError(
                 f"no language has {FEWEST_QUESTIONS} judged questions, so there is nothing to halve"
             )
         tables.append(_summary(rows))
     told = ",".join("half" if number is None else str(number) for number in judged)
-    signature = data.signature("replication", surrogate, times, f"judged:{told}")
+    signature = data.signature("replication", described(trained), times, f"judged:{told}")
     return Study(pd.concat(tables, ignore_index=True), signature)
 
 

@@ -24,7 +24,7 @@ from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.regression.regressors import is_linear, per_feature
 from surrogate.learning.regression.surrogate import RegressionSurrogate
-from surrogate.learning.surrogate import reseeded
+from surrogate.learning.surrogate import FEW_TREES, reseeded
 from surrogate.learning.training import one_tournament
 from surrogate.validation.study import StudyData
 
@@ -181,7 +181,7 @@ def _of_language(
     for index, row in enumerate(shares):
         state = derived_seed(data.settings.seed, "shares", data.language, str(index))
         ratings = {data.language: one_tournament(data.tournaments, index)}
-        fitted = reseeded(surrogate, state, quick=True).fit(data.rows(), ratings)
+        fitted = reseeded(surrogate, state, trees=FEW_TREES).fit(data.rows(), ratings)
         model = fitted.models_[data.language]
         rows = fitted.training_rows(fitted.sets_[data.language])
         # Mean size over the rows trained on, in logits.

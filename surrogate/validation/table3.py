@@ -15,7 +15,8 @@ from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.holdout import fit_tournament
 from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
 from surrogate.learning.languages import LanguageData, TournamentSettings
-from surrogate.learning.names import TABLE_3_SURROGATES, find_surrogate
+from surrogate.learning.names import TABLE_3_SURROGATES, as_surrogate, described
+from surrogate.learning.surrogate import TREES, Surrogate
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import finite_mean
 from surrogate.validation.study import Study, checked_repeats, study_data
@@ -26,7 +27,7 @@ REPEATS = 50
 
 def compare_surrogates(
     arena: Arena,
-    surrogates: Sequence[str] = TABLE_3_SURROGATES,
+    surrogates: Sequence[str | Surrogate] = TABLE_3_SURROGATES,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     judge: str | None = None,
@@ -43,7 +44,8 @@ def compare_surrogates(
 
     Args:
         arena: The arena.
-        surrogates: Some of ``surrogate.learning.names.SURROGATE_NAMES``.
+        surrogates: Some of ``surrogate.learning.names.SURROGATE_NAMES``, or unfitted ones; as
+            published those of ``PLAIN_TABLE_3_SURROGATES`` that count missing values 0.
         features: Features to extract from every answer.
         judge: Whose judgments to learn from.
         feature_table: Features already at hand.
@@ -61,8 +63,7 @@ def compare_surrogates(
         MissingDependencyError: If xgboost is asked for and not installed.
     """
     checked_repeats(repeats)
-    for name in surrogates:
-        find_surrogate(name)
+    chosen = [as_surrogate(item) for item in surrogates]
     data = study_data(
         arena,
         features,
@@ -71,28 +72,29 @@ def compare_surrogates(
         tournaments=tournaments,
         n_jobs=n_jobs,
     )
-    places = [(item, name) for item in data.languages for name in surrogates]
+    places = [(item, surrogate) for item in data.languages for surrogate in chosen]
     tasks = [
-        delayed(_r2)(item, name, repeat, data.settings.seed)
-        for item, name in places
+        delayed(_r2)(item, surrogate, repeat, data.settings.seed)
+        for item, surrogate in places
         for repeat in range(repeats)
     ]
     done = run_tasks(tasks, n_jobs, progress)
     rows = [
-        _row(item.language, name, done[number * repeats : (number + 1) * repeats])
-        for number, (item, name) in enumerate(places)
+        _row(item.language, surrogate.name, done[number * repeats : (number + 1) * repeats])
+        for number, (item, surrogate) in enumerate(places)
     ]
-    settings = data.signature("table3", ",".join(surrogates), repeats, f"held:{HELD_OUT}")
+    names = ",".join(map(described, chosen))
+    settings = data.signature("table3", names, repeats, f"held:{HELD_OUT}")
     return Study(pd.DataFrame(rows), settings)
 
 
-def _r2(data: LanguageData, name: str, repeat: int, seed: int) -> tuple[float, float]:
+def _r2(data: LanguageData, surrogate: Surrogate, repeat: int, seed: int) -> tuple[float, float]:
     """Train a surrogate on one tournament; R² on the training and the held-out systems."""
     held = drawn_holdout(data.systems, HELD_OUT, seed, data.language, str(repeat))
     state = derived_seed(seed, "table 3", data.language, str(repeat))
     index = repeat % data.settings.tournaments
     try:
-        [fit] = fit_tournament([data], find_surrogate(name), held, index, state, quick=False)
+        [fit] = fit_tournament([data], surrogate, held, index, state, TREES)
     except UsageError:
         return float("nan"), float("nan")
     return fit.train_r2, fit.holdout_r2

@@ -15,7 +15,8 @@ from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Outcome, Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import DEFAULT_ROWS, RowKind
 from surrogate.validation.protocols import (
     leave_families_out,
@@ -48,14 +49,16 @@ PROTOCOLS: MappingProxyType[str, _Protocol] = MappingProxyType(
         TRANSFER: _Protocol(transfer, 5),
     }
 )
-OTHER_PROTOCOLS = ("table3", "ablation", "importances", "learning-curve", "frontier", "replication")
+OTHER_PROTOCOLS = (
+    *("table3", "table4", "ablation", "importances", "learning-curve", "frontier", "replication"),
+)
 """Studies that the command line offers beside them."""
 
 
 def validate(
     arena: Arena,
     protocol: str = DEFAULT_PROTOCOL,
-    surrogate: str = DEFAULT_SURROGATE,
+    surrogate: str | Surrogate = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     rows: RowKind = DEFAULT_ROWS,
@@ -80,9 +83,9 @@ def validate(
             ``leave-families-out`` (for new systems unlike all known ones), ``leave-language-out``,
             ``leave-questions-out``, ``transfer`` (to ``test_arena``) or ``mirage`` (MIRAGE-Bench,
             section 4.3: two systems held out, all ranked).
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
         features: Features to extract from every answer.
-        rows: One training row a ``system`` or a ``question``.
+        rows: Training rows of a surrogate that is named; see ``find_surrogate``.
         judge: Whose judgments to learn from; may be left out where there is one judge.
         feature_table: Features already at hand, used instead of extracting ``features``.
         test_arena: Arena to rank after training on ``arena``; for ``transfer`` only.
@@ -98,7 +101,7 @@ def validate(
         UsageError: For an unknown protocol or surrogate, or one the arena is too small for.
     """
     chosen = _find_protocol(protocol)
-    trained = find_surrogate(surrogate, rows=rows)
+    trained = as_surrogate(surrogate, rows)
     times = checked_repeats(chosen.repeats if repeats is None else repeats)
     if (test_arena is None) == (protocol == TRANSFER):
         raise UsageError("a test arena is what the protocol transfer needs, and no other takes")
@@ -106,7 +109,7 @@ def validate(
         raise UsageError(f"only the protocol {MIRAGE} holds out systems by name")
     prepared = partial(study_data, features=features, tournaments=tournaments, n_jobs=n_jobs)
     data = prepared(arena, judge=judge, feature_table=feature_table)
-    further = [] if rows == DEFAULT_ROWS else [f"rows:{rows}"]
+    further = []
     tested = []
     if test_arena is not None:
         other = prepared(test_arena, judge=test_judge, feature_table=test_feature_table)
@@ -118,8 +121,8 @@ def validate(
     outcomes = run(data.languages, *tested, trained, Repeats(times, seed, n_jobs, progress))
     if holdout is not None:
         further.append(f"holdout:{','.join(sorted(holdout))}")
-    signature = data.signature(protocol, surrogate, times, *further)
-    return score_outcomes(outcomes, seed, protocol, surrogate, signature)
+    signature = data.signature(protocol, described(trained), times, *further)
+    return score_outcomes(outcomes, seed, protocol, trained.name, signature)
 
 
 def _find_protocol(name: str) -> _Protocol:

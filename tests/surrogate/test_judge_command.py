@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -202,7 +203,10 @@ def test_a_template_with_an_unknown_variable_is_refused(judge, serve, tmp_path):
     template.write_text("{{ answer_a }} {{ answer_b }} {{ docs }}")
     status, printed = judge(serve(), "--template", template)
     assert status == 2
-    assert "uses docs, which there is not; there is question, language" in printed
+    assert (
+        "uses docs, which there is not; did you mean 'documents'? there is question, query"
+        in printed
+    )
 
 
 @pytest.mark.parametrize("content", ["{", '{"local": 3}', '{"local": {"tokens_in": -1}}'])
@@ -212,3 +216,32 @@ def test_unusable_prices_are_said(judge, serve, tmp_path, content):
     status, printed = judge(serve(), "--prices", prices)
     assert status == 2
     assert "prices.json" in printed
+
+
+@pytest.mark.parametrize("form", ["pointwise", "listwise"])
+def test_other_forms_are_held_against_the_verdicts_there_are(judge, serve, folder, form):
+    def behave(prompt, earlier):
+        answers = re.findall(r"\[The Start of (?:the )?Answer", prompt)
+        if form == "pointwise":
+            return completion(f"[[{1 + len(prompt) % 5}]]")
+        return completion(f"[[{' > '.join(str(n + 1) for n in range(len(answers)))}]]")
+
+    before = len(read_arena(folder).judgments)
+    server = serve(behave)
+    status, printed = judge(server, "--form", form)
+    assert status == 0
+    assert f"local:{form}" in printed
+    assert "Agreement on the same pairs: of verdicts (kappa), of the systems' order" in printed
+    added = len(read_arena(folder).judgments) - before
+    assert f"{added} verdicts added" in printed
+    calls = sum(server.asked.values())
+    assert calls < added
+    status, printed = judge(server, "--form", form, "--json")
+    content = json.loads(printed)
+    assert (content["added"], sum(server.asked.values())) == (0, calls)
+    (row,) = [row for row in content["agreement"] if row["language"] == "en"]
+    assert row["items"] > 0
+    assert -1 <= row["kappa"] <= 1
+    assert -1 <= row["tau"] <= 1
+    status, printed = judge(server, "--form", form, "--both-orders")
+    assert (status, "both orders are asked of pairs" in printed) == (2, True)

@@ -23,13 +23,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from arena.data.errors import MissingDependencyError
 from surrogate.learning.regression.forest import forest_of
+from surrogate.learning.surrogate import TREES
 from surrogate.learning.training import TrainingRows
 
 Floats = npt.NDArray[np.float64]
 
-TREES = 100
-FEW_TREES = 25
-"""Trees of a forest that learns from a single tournament, of which there are hundreds."""
 SLOW_ROWS = 1000
 """Rows that a regressor is given at most whose time grows with their square or cube."""
 RIDGE = 0.5
@@ -75,6 +73,13 @@ def rounded(features: Floats) -> Floats:
     return np.asarray(np.round(features, DECIMALS))
 
 
+def _plain(regressor: Any) -> Pipeline:  # noqa: ANN401 - a regressor
+    """Leave features as they are; what has no value at all is 0, which these cannot do without."""
+    return make_pipeline(
+        SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True), regressor
+    )
+
+
 def _prepared(*steps: Any) -> Pipeline:  # noqa: ANN401 - transformers and a regressor
     """Put median imputation, indicators of what was missing, and scaling before a regressor."""
     imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
@@ -112,6 +117,13 @@ REGRESSORS: MappingProxyType[str, Regressor] = MappingProxyType(
         ),
         "svr": Regressor(lambda state, trees: _prepared(SVR()), SLOW_ROWS),  # noqa: ARG005
         "mlp": Regressor(_mlp, SLOW_ROWS),
+        # As scikit-learn has them, for table 3 as it was published.
+        "plain-linear": Regressor(lambda state, trees: _plain(LinearRegression())),  # noqa: ARG005
+        "plain-svr": Regressor(lambda state, trees: _plain(SVR()), SLOW_ROWS),  # noqa: ARG005
+        "plain-mlp": Regressor(
+            lambda state, trees: _plain(MLPRegressor(random_state=state)),  # noqa: ARG005
+            SLOW_ROWS,
+        ),
     }
 )
 """Name to regressor: those of table 3 of MIRAGE-Bench, and two that do better on real arenas."""
@@ -186,7 +198,8 @@ def contributions(estimator: Any, rows: Floats) -> tuple[float, Floats] | None: 
 
 def is_linear(estimator: Any) -> bool:  # noqa: ANN401 - any regressor
     """Tell whether a fitted regressor is linear in its standardized features."""
-    return isinstance(estimator, Pipeline) and hasattr(estimator[-1], "coef_")
+    scaled = isinstance(estimator, Pipeline) and "standardscaler" in estimator.named_steps
+    return scaled and hasattr(estimator[-1], "coef_")
 
 
 def per_feature(pipeline: Pipeline, parts: Floats, size: int) -> Floats:

@@ -13,8 +13,6 @@ import pandas as pd
 from arena.data.errors import UsageError
 from surrogate.learning.regression.forest import as_arrays, checked_forest, forest_of
 from surrogate.learning.regression.regressors import (
-    FEW_TREES,
-    TREES,
     contributions,
     fit_regressor,
     shares,
@@ -76,9 +74,8 @@ class RegressionSurrogate(FeatureSurrogate):
             np.concatenate([part.weights for part in parts]),
             systems,
         )
-        trees = FEW_TREES if self.quick else TREES
         return RegressionModel(
-            fit_regressor(self.regressor, rows, random_state, trees), used, scales
+            fit_regressor(self.regressor, rows, random_state, self.trees), used, scales
         )
 
     def training_rows(self, item: TrainingSet) -> TrainingRows:
@@ -89,7 +86,9 @@ class RegressionSurrogate(FeatureSurrogate):
 
     def _rows(self, item: TrainingSet, scale: Scale | None) -> TrainingRows:
         targets = item.ratings.coefficients
-        shown = self.shown(item.answers, item.answers).take(questions=item.ratings.questions)
+        shown = self.shown(item.answers, item.answers)
+        if self.rows != "overall":
+            shown = shown.take(questions=item.ratings.questions)
         return training_rows(
             shown,
             item.ratings.draws,

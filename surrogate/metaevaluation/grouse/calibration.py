@@ -18,7 +18,7 @@ from surrogate.metaevaluation.report import BY_JUDGE, judges_of
 
 CALIBRATION_COLUMNS = [
     *("judge", "prompt", "metric", "measure", "value", "answers", "nulls_left_out"),
-    *("failures_left_out", "reason"),
+    *("failures_left_out", "exact", "reason"),
 ]
 SPEARMAN = "spearman"
 MACRO_F1 = "macro_f1"
@@ -38,7 +38,8 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``answers`` counts
-        the pairs that were compared. Classes that neither side uses do not count in F1.
+        the pairs that were compared. Classes that neither side uses do not count in F1. ``exact``
+        is the share of answers with the same score on both sides, null or not (table 5).
 
     Raises:
         UsageError: If columns are absent, a score is no score of its metric, ``human`` holds a test
@@ -64,6 +65,40 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     return table.assign(reason=table["reason"].astype(object))
 
 
+CONFUSION_COLUMNS = ["judge", "prompt", "metric", "reference", "value", "answers"]
+
+
+def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
+    """Count answers by reference score and judge's score (figure 6).
+
+    Args:
+        scores: As for ``calibration``.
+        human: As for ``calibration``.
+
+    Returns:
+        Columns ``CONFUSION_COLUMNS``, a row for each pair of scores that occurs; a missing score
+        is null. Answers that the judge gave no score for are left out.
+    """
+    joint = scores[scores["failure"].isna()][[*BY_JUDGE, *_KEY, "value"]].merge(
+        human[[*_KEY, "value"]].rename(columns={"value": "reference"}), on=_KEY
+    )
+    by = [*BY_JUDGE, "metric", "reference", "value"]
+    counts = joint.groupby(by, sort=False, dropna=False).size().rename("answers")
+    return counts.reset_index()[CONFUSION_COLUMNS]
+
+
+def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the scores of a trusted judge, for ``calibration``; failures are left out.
+
+    Raises:
+        UsageError: If no judge has that name.
+    """
+    known = scores[(scores["judge"] == reference) & scores["failure"].isna()]
+    if known.empty:
+        raise UsageError(f"the reference {reference} has no score; give a judge that has some")
+    return known[[*_KEY, "value"]]
+
+
 def _check(table: pd.DataFrame, name: str, columns: list[str]) -> None:
     absent = [column for column in columns if column not in table]
     if absent:
@@ -84,7 +119,12 @@ def _check(table: pd.DataFrame, name: str, columns: list[str]) -> None:
 def _agreement(pairs: pd.DataFrame, metric: Metric) -> dict[str, Any]:
     answered = pairs[pairs["failure"].isna()]
     scores = answered[["value", "value_human"]].astype(float)
-    failures = {"failures_left_out": len(pairs) - len(answered)}
+    classes = scores.fillna(_NULL)
+    same = classes["value"] == classes["value_human"]
+    failures = {
+        "failures_left_out": len(pairs) - len(answered),
+        "exact": float(same.mean()) if len(same) else math.nan,
+    }
     if SCALES[metric] == LIKERT:
         ranked = scores.dropna()
         value, reason = _spearman(ranked)

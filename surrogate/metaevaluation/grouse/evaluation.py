@@ -11,21 +11,35 @@ import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import plain_records
+from surrogate.metaevaluation.grouse.calibration import (
+    calibration,
+    confusion,
+    reference_scores,
+)
 from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.pass_rates import (
     RATE,
-    TOTAL,
     call_counts,
+    failure_mode_rates,
     grouse_metaevaluations,
     pass_rates,
     type_matrix,
 )
 from surrogate.metaevaluation.grouse.pipeline import Score, score_answers
 from surrogate.metaevaluation.grouse.reading import builtin_tests, read_unit_tests
+from surrogate.metaevaluation.grouse.score_files import FORM, read_labels
+from surrogate.metaevaluation.grouse.tables import (
+    calibration_tables,
+    judge_names,
+    mode_table,
+    rate_table,
+    type_table,
+)
 from surrogate.metaevaluation.grouse.unit_tests import (
     ACCEPTANCES,
     METRICS,
     Acceptance,
+    Condition,
     Metric,
     UnitTest,
     all_conditions,
@@ -33,19 +47,11 @@ from surrogate.metaevaluation.grouse.unit_tests import (
     type_name,
 )
 from surrogate.metaevaluation.judges import Judge
-from surrogate.metaevaluation.report import (
-    NO_VALUE,
-    Report,
-    ReportTable,
-    judges_of,
-    no_value_notes,
-    percent_with_error,
-)
+from surrogate.metaevaluation.report import Report, ReportTable, judges_of
 from surrogate.metaevaluation.runner import LEXICAL, PYTHON, Evaluation, JudgeKind
 
 BUILTIN_DATASET = "grouse-builtin"
 
-_HEADINGS = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
 _DEFINED_FOR: dict[Acceptance, str] = {
     "refusals": "answers that refuse, as in the paper",
     "answerable": "answerable questions; the paper's totals are by another rule",
@@ -61,15 +67,17 @@ class Grouse:
     one a metric, with the columns ``test_id``, ``language``, ``topic``, ``question``,
     ``test_type``, ``metric``, ``condition`` on the score, and ``value``, which is None where
     ``null_reason`` says why the metric is not defined, or ``failure`` why there is no score.
-    ``passed`` is False where there is a failure, and None where the judge could not be reached.
+    ``passed`` is False where there is a failure, and None where the judge could not be reached or
+    the test calls for no scores.
     ``was_called`` tells whether it took a call.
 
     Attributes:
         tests: The tests; those that come with this project if left out.
         source: Their file; None for those of this project.
-        prompts: How LLMs given by name are asked.
+        prompts: How LLMs given by name are asked; with several, each is a judge of its own.
         acceptance: Where positive acceptance is defined: for ``refusals``, as in figure 4 of the
             paper, or for ``answerable`` questions; see ``unit_tests.acceptance``.
+        reference: Name of the judge whose scores others are compared with (table 4), if any.
 
     Raises:
         UsageError: For an unknown acceptance.
@@ -77,8 +85,9 @@ class Grouse:
 
     tests: Sequence[UnitTest] = field(default_factory=builtin_tests)
     source: Path | None = None
-    prompts: GrousePrompts = field(default_factory=GrousePrompts)
+    prompts: Sequence[GrousePrompts] = (GrousePrompts(),)
     acceptance: Acceptance = "refusals"
+    reference: str | None = None
 
     def __post_init__(self) -> None:
         checked_choice(self.acceptance, ACCEPTANCES, "acceptance")
@@ -90,8 +99,9 @@ class Grouse:
         languages: Sequence[str] = (),
         types: Sequence[str] = (),
         limit: int | None = None,
-        reply_form: str = "json_schema",
+        prompts: Sequence[GrousePrompts] = (GrousePrompts(),),
         acceptance: Acceptance = "refusals",
+        reference: str | None = None,
     ) -> Grouse:
         """Read unit tests and choose from them.
 
@@ -100,22 +110,27 @@ class Grouse:
             languages: Language codes; all if there are none.
             types: Names or numbers of types; all if there are none.
             limit: Keep the first so many of each language and type.
-            reply_form: How far a server holds LLMs to the form of the reply.
+            prompts: How LLMs given by name are asked.
             acceptance: Where positive acceptance is defined.
+            reference: Name of the judge whose scores others are compared with.
 
         Raises:
-            UsageError: If there is no such file, language, type, form or acceptance.
+            UsageError: If there is no such file, language, type or acceptance.
             DataError: If the file is faulty.
         """
         tests = builtin_tests(languages) if path is None else read_unit_tests(path)
         chosen = choose_tests(tests, languages, [type_name(name) for name in types], limit)
-        return cls(chosen, path, GrousePrompts(reply_form), acceptance)
+        return cls(chosen, path, prompts, acceptance, reference)
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:
-        """LLMs, shared characters, and functions."""
+        """LLMs, scores in files, shared characters, and functions."""
         return (
-            JudgeKind("llm:MODEL", lambda model, factory: factory.llm(self.prompts, model)),
+            JudgeKind(
+                "llm:MODEL",
+                lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
+            ),
+            JudgeKind(FORM, lambda spec, _: read_labels(spec, self.tests)),
             LEXICAL,
             PYTHON,
         )
@@ -134,41 +149,76 @@ class Grouse:
             name: pd.Series([row[name] for row in rows], dtype=_TYPES.get(name, object))
             for name in rows[0]
         }
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns).assign(is_reference=judge.name == self.reference)
 
     def report(self, evaluation: Evaluation) -> Report:
-        """Report pass rates by metric and type, a table a judge."""
+        """Report pass rates by metric, failure modes and types, and calibration.
+
+        Pass rates are of tests that call for scores; where there is a reference, the other judges
+        are compared with it.
+        """
         scores = evaluation.verdicts
-        rates, matrix, calls = pass_rates(scores), type_matrix(scores), call_counts(scores)
-        content = {
+        checked = scores[scores["condition"].notna()]
+        content: dict[str, Any] = {
             "source": None if self.source is None else str(self.source),
             "tests": len(self.tests),
             "acceptance": self.acceptance,
-            "pass_rates": plain_records(rates),
-            "matrix": plain_records(matrix),
-            "calls": plain_records(calls),
             "scores": plain_records(scores),
         }
-        source = "tests of this project" if self.source is None else f"tests of {self.source}"
-        matrices, counts, verdicts = judges_of(matrix), judges_of(calls), judges_of(scores)
-        tables = [
-            _pass_table(
-                key[0],
-                matrices.get(key, matrix.head(0)),
-                of_judge.set_index("metric"),
-                [
-                    f"{len(self.tests)} {source}",
-                    f"Positive acceptance is defined for {_DEFINED_FOR[self.acceptance]}",
-                    f"Prompts and settings: {key[1]}",
-                    *_notes(key[0], counts[key].iloc[0], of_judge, verdicts[key]),
-                ],
+        tables: list[ReportTable] = []
+        for part, shown in (self._passed(checked), self._calibrated(scores)):
+            content |= part
+            tables += shown
+        if not tables:
+            raise UsageError(
+                "the tests call for no scores, so there is nothing to pass; name a --reference"
             )
-            for key, of_judge in judges_of(rates).items()
-        ]
         dataset = BUILTIN_DATASET if self.source is None else f"grouse:{self.source.stem}"
         metric = RATE if self.acceptance == "refusals" else f"{RATE}_{self.acceptance}"
-        entries = grouse_metaevaluations(scores, dataset, metric)
+        entries = grouse_metaevaluations(checked, dataset, metric)
         return Report(content, tables, entries, evaluation.usages)
+
+    def _passed(self, scores: pd.DataFrame) -> tuple[dict[str, Any], list[ReportTable]]:
+        if scores.empty:
+            return {}, []
+        rates, matrix, calls = pass_rates(scores), type_matrix(scores), call_counts(scores)
+        modes = failure_mode_rates(scores)
+        content = {
+            "pass_rates": plain_records(rates),
+            "failure_modes": plain_records(modes),
+            "matrix": plain_records(matrix),
+            "calls": plain_records(calls),
+        }
+        source = "tests of this project" if self.source is None else f"tests of {self.source}"
+        matrices, counts = judges_of(matrix), judges_of(calls)
+        notes = [
+            f"{scores['test_id'].nunique()} {source}",
+            f"Positive acceptance is defined for {_DEFINED_FOR[self.acceptance]}",
+        ]
+        names = judge_names(scores)
+        of_types = [
+            type_table(
+                names[key],
+                matrices.get(key, matrix.head(0)),
+                _notes(names[key], key[1], counts[key], part),
+            )
+            for key, part in judges_of(scores).items()
+        ]
+        modes_shown = [] if modes.empty else [mode_table(modes)]
+        return content, [rate_table(rates, notes), *modes_shown, *of_types]
+
+    def _calibrated(self, scores: pd.DataFrame) -> tuple[dict[str, Any], list[ReportTable]]:
+        others = scores[~scores["is_reference"]]
+        if self.reference is None or others.empty:
+            return {}, []
+        human = reference_scores(scores, self.reference)
+        table = calibration(others, human)
+        content = {
+            "reference": self.reference,
+            "calibration": plain_records(table),
+            "confusion": plain_records(confusion(others, human)),
+        }
+        return content, calibration_tables(table, self.reference)
 
 
 def _test_rows(
@@ -176,8 +226,8 @@ def _test_rows(
 ) -> Iterator[dict[str, Any]]:
     conditions = all_conditions(test.conditions, acceptance)
     for metric in METRICS:
-        score, condition = scores[metric], conditions[metric]
-        passed = score.failure is None and condition.holds(score.value)
+        score, condition = scores[metric], conditions.get(metric)
+        is_checked = condition is not None and score.was_asked
         yield {
             "test_id": test.test_id,
             "language": test.language,
@@ -185,40 +235,26 @@ def _test_rows(
             "question": test.sample.question,
             "test_type": test.test_type,
             "metric": metric,
-            "condition": str(condition),
+            "condition": None if condition is None else str(condition),
             "value": score.value,
             "null_reason": score.null_reason,
             "failure": score.failure,
             "was_asked": score.was_asked,
             "was_called": score.was_called,
-            "passed": passed if score.was_asked else None,
+            "passed": _passes(condition, score) if is_checked else None,
         }
 
 
-def _pass_table(
-    judge: str, matrix: pd.DataFrame, rates: pd.DataFrame, notes: Sequence[str]
-) -> ReportTable:
-    rows: list[list[object]] = [
-        [name, *(_share(part[part["metric"] == metric]) for metric in METRICS), _share(part)]
-        for name, part in matrix.groupby("test_type", sort=False)
-    ]
-    shown = [rates.loc[name, ["pass_rate", "standard_error"]] for name in (*METRICS, TOTAL)]
-    rows.append(["pass rate", *(percent_with_error(*rate) for rate in shown)])
-    header = ["test type", *_HEADINGS, "total"]
-    return ReportTable(f"Tests passed by {judge}", header, rows, notes)
+def _passes(condition: Condition | None, score: Score) -> bool:
+    return condition is not None and score.failure is None and condition.holds(score.value)
 
 
-def _share(part: pd.DataFrame) -> str:
-    if part.empty:
-        return NO_VALUE
-    return f"{int(part['passed'].sum())}/{int(part['tests'].sum())}"
-
-
-def _notes(judge: str, calls: pd.Series, rates: pd.DataFrame, scores: pd.DataFrame) -> list[str]:
+def _notes(judge: str, prompt: str, calls: pd.DataFrame, scores: pd.DataFrame) -> list[str]:
     asked = scores["was_asked"].astype(bool)
-    notes = [
-        f"{judge}: {calls['calls']} scores asked for, {calls['saved']} that followed from others"
-    ]
+    made, saved = calls[["calls", "saved"]].iloc[0]
+    notes = [f"{judge}: {made} scores asked for, {saved} that followed from others"]
+    if prompt:
+        notes.append(f"Prompts and settings: {prompt}")
     failed, absent = scores.loc[asked, "failure"].dropna(), scores.loc[~asked, "failure"]
     if len(failed):
         notes.append(
@@ -230,7 +266,7 @@ def _notes(judge: str, calls: pd.Series, rates: pd.DataFrame, scores: pd.DataFra
             f"{judge}: {len(absent)} checks were not answered and are left out; run again: "
             f"{_counted(absent)}"
         )
-    return notes + no_value_notes(rates["reason"])
+    return notes
 
 
 def _counted(reasons: pd.Series) -> str:

@@ -8,7 +8,12 @@ from typing import Any
 import pandas as pd
 
 from surrogate.board.metaevaluations import MetaEvaluation
-from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, METRICS
+from surrogate.metaevaluation.grouse.unit_tests import (
+    FAILURE_MODES,
+    JUDGED_METRICS,
+    METRICS,
+    TEST_TYPES,
+)
 from surrogate.metaevaluation.report import BY_JUDGE, judges_of, metaevaluations
 
 TOTAL = "total"
@@ -56,6 +61,29 @@ def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
     by = [*BY_JUDGE, "test_type", "metric"]
     table = counted.groupby(by, sort=False)[["passed", "tests"]].sum()
     return table.reset_index()[MATRIX_COLUMNS]
+
+
+MODE_COLUMNS = ["judge", "prompt", "failure_mode", "metric", "passed", "tests"]
+
+
+def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count how often each failure mode is found where it is (table 1, figure 4).
+
+    Returns:
+        Columns ``MODE_COLUMNS``, a row a judge and mode that some test has: of the tests with it,
+        those passed by the metric that measures it.
+    """
+    asked = scores[scores["was_asked"].astype(bool)]
+    rows = []
+    for (judge, prompt), of_judge in judges_of(asked).items():
+        for mode in FAILURE_MODES:
+            types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
+            of_mode = of_judge["test_type"].isin(types) & (of_judge["metric"] == mode.metric)
+            passed = of_judge.loc[of_mode, "passed"].eq(True)
+            if len(passed):
+                row = (judge, prompt, mode.name, mode.metric, int(passed.sum()), len(passed))
+                rows.append(row)
+    return pd.DataFrame(rows, columns=MODE_COLUMNS)
 
 
 def call_counts(scores: pd.DataFrame) -> pd.DataFrame:

@@ -170,7 +170,7 @@ class WrittenTest(BaseModel):
     actual_output: FilledText
     expected_output: FilledText
     references: list[FilledText] = Field(min_length=1)
-    conditions: WrittenConditions
+    conditions: WrittenConditions | None = None
     metadata: Annotated[WrittenMetadata, BeforeValidator(_metadata)] = Field(
         default_factory=WrittenMetadata
     )
@@ -180,8 +180,9 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
     """Read unit tests in the published schema.
 
     Each line holds ``input``, ``actual_output``, ``expected_output``, ``references``,
-    ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or ``==None``), and
-    ``metadata``, of which ``test_type``, ``language`` and ``topic`` are read where they are there.
+    ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or ``==None``; left
+    out for answers that judges are only compared on), and ``metadata``, of which ``test_type``,
+    ``language`` and ``topic`` are read where they are there.
 
     Args:
         path: JSONL or Parquet, plain or compressed.
@@ -192,10 +193,14 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
     """
     rows = read_rows(Path(path))
     problems: list[Problem] = []
-    tests = [
-        _unit_test(written, f"{rows.source}:{line}")
-        for line, written in validated_records(rows, WrittenTest, problems)
-    ]
+    read = list(validated_records(rows, WrittenTest, problems))
+    if any(written.conditions for _, written in read):
+        problems += [
+            Problem(rows.source, line, "conditions", None, "is missing", "add it, or leave all out")
+            for line, written in read
+            if written.conditions is None
+        ]
+    tests = [_unit_test(written, f"{rows.source}:{line}") for line, written in read]
     if not tests and not problems:
         fault, hint = "holds no unit tests", "put one JSON object a line in"
         problems = [Problem(rows.source, None, None, None, fault, hint)]
@@ -212,7 +217,7 @@ def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
         test_id,
         type_name(metadata.test_type),
         sample,
-        written.conditions.by_metric(),
+        {} if written.conditions is None else written.conditions.by_metric(),
         metadata.language,
         metadata.topic,
     )

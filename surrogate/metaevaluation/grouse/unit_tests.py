@@ -161,7 +161,8 @@ class UnitTest:
         test_id: Where it is from, such as ``en/river/low_relevancy_1`` or ``tests.jsonl:3``.
         test_type: Name of its type, see ``type_name``.
         sample: What the judge sees; see ``AnswerSample``.
-        conditions: What the scores must meet, for each metric that judges are asked for.
+        conditions: What the scores must meet, for each metric that judges are asked for; empty
+            for an answer that is only to be scored.
         language: Language code; None where it is not known.
         topic: Its topic; None where it is not known.
     """
@@ -216,6 +217,31 @@ def _check_known(what: str, wanted: Sequence[str], there: Sequence[str]) -> None
         raise UsageError(f"no unit test has the {what} {', '.join(unknown)}; there is {known}")
 
 
+@dataclass(frozen=True)
+class FailureMode:
+    """A way in which grounded answers fail (section 4.1).
+
+    Attributes:
+        name: ``FM1`` to ``FM7``.
+        meaning: What is wrong with the answer.
+        metric: The metric that measures it.
+    """
+
+    name: str
+    meaning: str
+    metric: Metric
+
+
+FAILURE_MODES = (
+    FailureMode("FM1", "Says more than answers the question", "answer_relevancy"),
+    FailureMode("FM2", "Answers although the references do not", "negative_rejection"),
+    FailureMode("FM3", "Leaves out what the references answer", "completeness"),
+    FailureMode("FM4", "Refuses although the references answer", "positive_acceptance"),
+    FailureMode("FM5", "Rightly refuses, and adds what is off-topic", "usefulness"),
+    FailureMode("FM6", "States a fact with a wrong citation, or none", "faithfulness"),
+    FailureMode("FM7", "States what the references do not bear out", "faithfulness"),
+)
+
 UNTYPED = "untyped"
 """Type of a test that names none."""
 
@@ -230,6 +256,7 @@ class TestType:
         number: From 1 to 16, as in figure 4.
         name: Such as ``low_relevancy_1``.
         goal: What a judge shows by passing.
+        failure_modes: What is wrong with the answer, as in figure 4; nothing in types 1 to 7.
         conditions: On the score of each metric that judges are asked for.
     """
 
@@ -238,12 +265,14 @@ class TestType:
     number: int
     name: str
     goal: str
+    failure_modes: tuple[str, ...]
     conditions: Mapping[JudgedMetric, Condition]
 
 
-def _type(number: int, name: str, scores: str, goal: str) -> TestType:
+def _type(number: int, name: str, scores: str, modes: str, goal: str) -> TestType:
     conditions = [Condition.parse(text) for text in scores.split()]
-    return TestType(number, name, goal, dict(zip(JUDGED_METRICS, conditions, strict=True)))
+    by_metric = dict(zip(JUDGED_METRICS, conditions, strict=True))
+    return TestType(number, name, goal, tuple(modes.split()), by_metric)
 
 
 _ANSWERED = "==5 ==5 ==None ==1"
@@ -253,22 +282,38 @@ _UNFAITHFUL = "==5 ==5 ==None ==0"
 
 # Scores are those of relevancy, completeness, usefulness and faithfulness.
 TEST_TYPES: tuple[TestType, ...] = (
-    _type(1, "highest_marks_1", _ANSWERED, "A right answer is scored well"),
-    _type(2, "highest_marks_2", _REFUSED, "A refusal is right, related information optional"),
-    _type(3, "highest_marks_3", _RELATED, "A refusal may add related information"),
-    _type(4, "highest_marks_4", _ANSWERED, "A short answer with all that matters is complete"),
-    _type(5, "highest_marks_5", _REFUSED, "A refusal is right where references are off-topic"),
-    _type(6, "highest_marks_6", _ANSWERED, "An absurd answer is right if the references say so"),
-    _type(7, "highest_marks_7", _RELATED, "Absurd related information is useful all the same"),
-    _type(8, "low_relevancy_1", "<5 ==5 ==None ==1", "A superfluous fact lowers relevancy"),
-    _type(9, "low_relevancy_2", "==1 ==None ==None ==1", "Off-topic facts are no answer"),
-    _type(10, "low_completeness_1", "==5 <5 ==None ==1", "A fact left out lowers completeness"),
-    _type(11, "low_completeness_2", "==None ==1 ==None ==None", "A wrong refusal omits all"),
-    _type(12, "low_completeness_3", "==None ==1 ==1 ==1", "So it does with related information"),
-    _type(13, "low_usefulness_1", "==None ==None ==0 ==1", "Off-topic additions are useless"),
-    _type(14, "low_faithfulness_1", _UNFAITHFUL, "A wrong citation is found"),
-    _type(15, "low_faithfulness_2", _UNFAITHFUL, "A missing citation is found"),
-    _type(16, "low_faithfulness_3", _UNFAITHFUL, "A distorted fact is found"),
+    _type(1, "highest_marks_1", _ANSWERED, "", "A right answer is scored well"),
+    _type(2, "highest_marks_2", _REFUSED, "", "A refusal is right, related information optional"),
+    _type(3, "highest_marks_3", _RELATED, "", "A refusal may add related information"),
+    _type(4, "highest_marks_4", _ANSWERED, "", "A short answer with all that matters is complete"),
+    _type(5, "highest_marks_5", _REFUSED, "", "A refusal is right where references are off-topic"),
+    _type(
+        6, "highest_marks_6", _ANSWERED, "", "An absurd answer is right if the references say so"
+    ),
+    _type(7, "highest_marks_7", _RELATED, "", "Absurd related information is useful all the same"),
+    _type(8, "low_relevancy_1", "<5 ==5 ==None ==1", "FM1", "A superfluous fact lowers relevancy"),
+    _type(
+        9, "low_relevancy_2", "==1 ==None ==None ==1", "FM1 FM2", "Off-topic facts are no answer"
+    ),
+    _type(
+        10, "low_completeness_1", "==5 <5 ==None ==1", "FM3", "A fact left out lowers completeness"
+    ),
+    _type(
+        11, "low_completeness_2", "==None ==1 ==None ==None", "FM3 FM4", "A wrong refusal omits all"
+    ),
+    _type(
+        12,
+        "low_completeness_3",
+        "==None ==1 ==1 ==1",
+        "FM3 FM4",
+        "So does one with related facts",
+    ),
+    _type(
+        13, "low_usefulness_1", "==None ==None ==0 ==1", "FM5", "Off-topic additions are useless"
+    ),
+    _type(14, "low_faithfulness_1", _UNFAITHFUL, "FM6", "A wrong citation is found"),
+    _type(15, "low_faithfulness_2", _UNFAITHFUL, "FM6", "A missing citation is found"),
+    _type(16, "low_faithfulness_3", _UNFAITHFUL, "FM7", "A distorted fact is found"),
 )
 TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 
@@ -301,7 +346,12 @@ def all_conditions(
     Args:
         judged: Conditions of the judged metrics.
         defined_for: Where positive acceptance is defined; see ``acceptance``.
+
+    Returns:
+        Nothing where nothing is expected.
     """
+    if not judged:
+        return {}
     relevancy = None if judged["answer_relevancy"].admits_null else 1
     completeness = None if judged["completeness"].admits_null else 1
     accepted, rejected = acceptance(relevancy, completeness, defined_for)

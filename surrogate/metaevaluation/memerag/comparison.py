@@ -7,6 +7,7 @@ human labels stay: a replicate is a sum of these amounts with random signs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,6 +197,7 @@ def mark_best(
     verdicts: pd.DataFrame,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
+    within: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Mark in each language, and on average, the best judge and those that may be as good.
 
@@ -204,15 +206,17 @@ def mark_best(
         verdicts: The verdicts they are of.
         permutations: Random swaps of each test.
         seed: Seed of the swaps.
+        within: Mark among rows that share these columns, too: ``["judge"]`` finds the best prompt
+            of each model (table 5), ``["prompt"]`` the best model with each prompt (figure 2).
 
     Returns:
-        The scores with ``p_value`` (of the test against the best judge of the row's language;
+        The scores with ``p_value`` (of the test against the best of the row's language and group;
         missing for the best) and ``mark``: ``best``, ``†`` where p > 0.05, or nothing.
     """
     of_judge = judges_of(verdicts)
     keys = dict(zip(scores.index, zip(scores["judge"], scores["prompt"], strict=True), strict=True))
     marked = scores.assign(p_value=float("nan"), mark="")
-    for language, rows in scores.groupby("language", sort=False):
+    for (language, *_), rows in scores.groupby(["language", *within], sort=False):
         known = rows[rows["balanced_accuracy"].notna()]
         if len(known) < 2:
             continue
@@ -224,6 +228,11 @@ def mark_best(
             marked.loc[other, "p_value"] = p_value
             marked.loc[other, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
     return marked
+
+
+def with_prompts(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of judges that were asked with several prompts."""
+    return scores[scores.groupby("judge")["prompt"].transform("nunique") > 1]
 
 
 def _p_value(

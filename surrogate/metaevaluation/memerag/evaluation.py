@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
-from arena.statistics.agreement import AgreementReport
-from arena.statistics.raters import Coefficient
 from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.memerag.comparison import (
-    DAGGER,
     PERMUTATIONS,
     JudgeComparison,
     mark_best,
+    with_prompts,
 )
 from surrogate.metaevaluation.memerag.grounding import GroundingJudge
 from surrogate.metaevaluation.memerag.judges import (
@@ -29,22 +25,20 @@ from surrogate.metaevaluation.memerag.judges import (
 from surrogate.metaevaluation.memerag.reading import CHALLENGING, JUDGED, SENTENCE_KEY
 from surrogate.metaevaluation.memerag.run_file import NOTICE
 from surrogate.metaevaluation.memerag.scores import (
-    MACRO,
     REPLICATES,
+    average_over_judges,
     fine_grained_accuracy,
     memerag_metaevaluations,
     score_judges,
 )
-from surrogate.metaevaluation.report import (
-    NO_VALUE,
-    Report,
-    ReportTable,
-    judge_rows,
-    left_out_notes,
-    no_value_notes,
-    percent_with_error,
-    spaced,
+from surrogate.metaevaluation.memerag.tables import (
+    average_table,
+    fine_grained_tables,
+    left_out,
+    prompt_table,
+    score_table,
 )
+from surrogate.metaevaluation.report import Report, ReportTable, spaced
 from surrogate.metaevaluation.runner import (
     LEXICAL,
     PYTHON,
@@ -53,8 +47,6 @@ from surrogate.metaevaluation.runner import (
     judge_items,
     verdict_columns,
 )
-
-_COEFFICIENTS = ("ac1", "fleiss_kappa", "krippendorff_alpha", "percent_agreement")
 
 
 @dataclass(frozen=True)
@@ -67,18 +59,21 @@ class Memerag:
     Attributes:
         sentences: As ``read_memerag`` returns them.
         limit: Judge the first so many sentences of each language; None for all.
-        prompts: How LLMs given by name are asked.
+        prompts: How LLMs given by name are asked; with several, each is a judge of its own.
     """
 
     sentences: pd.DataFrame
     limit: int | None = None
-    prompts: FaithfulnessPrompts = field(default_factory=FaithfulnessPrompts)
+    prompts: Sequence[FaithfulnessPrompts] = (FaithfulnessPrompts(),)
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:
         """LLMs, NLI models, the two judges without a model, and functions."""
         return (
-            JudgeKind("llm:MODEL", lambda model, factory: factory.llm(self.prompts, model)),
+            JudgeKind(
+                "llm:MODEL",
+                lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
+            ),
             JudgeKind(
                 "nli:MODEL_OR_FOLDER", lambda model, make: NliJudge(model, make.options.models)
             ),
@@ -112,57 +107,49 @@ class Memerag:
         replicates: int = REPLICATES,
         permutations: int = PERMUTATIONS,
         seed: int = 0,
+        fine_grained: bool = False,
     ) -> Report:
         """Report balanced accuracy by language, best judges marked.
+
+        Where a judge was asked with several prompts, the best judge of each prompt is marked, and
+        in a table of prompts the best prompt of each judge; prompts that several judges were given
+        are averaged over judges.
 
         Args:
             evaluation: What came of ``evaluate_judges``.
             replicates: Bootstrap replicates of standard errors.
             permutations: Random swaps of each significance test.
             seed: Seed of both.
+            fine_grained: Show the accuracy by fine-grained label as well.
         """
         verdicts = evaluation.verdicts
-        scores = mark_best(score_judges(verdicts, replicates, seed), verdicts, permutations, seed)
+        plain = score_judges(verdicts, replicates, seed)
+        chosen = with_prompts(plain)
+        within = [] if chosen.empty else ["prompt"]
+        scores = mark_best(plain, verdicts, permutations, seed, within)
+        of_prompts = mark_best(chosen, verdicts, permutations, seed, ["judge"])
+        averages = average_over_judges(verdicts, replicates, seed)
+        fine = fine_grained_accuracy(verdicts)
         challenging = int((self.sentences["factuality"] == CHALLENGING).sum())
         undecided = int(self.sentences["factuality"].isna().sum())
         content = {
             "scores": plain_records(scores),
-            "fine_grained": plain_records(fine_grained_accuracy(verdicts)),
+            "prompts": plain_records(of_prompts),
+            "averages": plain_records(averages),
+            "fine_grained": plain_records(fine),
             "challenging": challenging,
             "without_majority": undecided,
             "notice": NOTICE,
         }
-        table = _score_table(scores, _notes(scores, challenging, undecided))
+        column = "column and prompt" if within else "column"
+        tables = [
+            score_table(scores, column, left_out(plain, challenging, undecided)),
+            *([] if of_prompts.empty else [prompt_table(of_prompts)]),
+            *([] if averages.empty else [average_table(averages)]),
+            *(fine_grained_tables(fine, plain) if fine_grained else ()),
+        ]
         entries = memerag_metaevaluations(scores)
-        return Report(content, [table], entries, evaluation.usages)
-
-
-def _score_table(scores: pd.DataFrame, notes: Sequence[str]) -> ReportTable:
-    sentences = scores.loc[scores["language"] == MACRO, "sentences"]
-    rows = judge_rows(scores, "language", _score)
-    return ReportTable(
-        "Balanced accuracy in percent, with standard errors",
-        ["judge", "prompt", *scores["language"].drop_duplicates(), "sentences"],
-        [[*row, count] for row, count in zip(rows, sentences, strict=True)],
-        notes,
-    )
-
-
-def _score(row: Mapping[Any, Any]) -> str:
-    shown = percent_with_error(row["balanced_accuracy"], row["standard_error"])
-    return f"{shown} {DAGGER}" if row["mark"] == DAGGER else shown
-
-
-def _notes(scores: pd.DataFrame, challenging: int, undecided: int) -> list[str]:
-    notes = []
-    if (scores["mark"] == DAGGER).any():
-        notes.append(f"{DAGGER} not statistically different from the best of its column (p > 0.05)")
-    notes.append(f"Left out: {challenging} sentences that are challenging to determine")
-    if undecided:
-        notes.append(f"Left out: {undecided} sentences without a majority of labels")
-    for row in scores[scores["language"] == MACRO].to_dict(orient="records"):
-        notes += [f"{row['judge']}: {note}" for note in left_out_notes(row, "sentences", "label")]
-    return notes + no_value_notes(scores["reason"])
+        return Report(content, tables, entries, evaluation.usages)
 
 
 def comparison_report(comparisons: Sequence[JudgeComparison]) -> Report:
@@ -191,34 +178,3 @@ def _comparison_table(comparison: JudgeComparison) -> ReportTable:
         [list(row) for row in table[columns].itertuples(index=False, name=None)],
         [note] if left_out else [],
     )
-
-
-def ratings_report(
-    reports: Sequence[tuple[Path, AgreementReport]], field_name: str, coarse: bool
-) -> Report:
-    """Report how far people agree in each file, see ``read_ratings`` and ``agreement_report``."""
-    files = [{"file": str(path)} | report.as_json() for path, report in reports]
-    rows = [
-        [path.name, report.items, report.items_with_pairs, report.raters]
-        + [_with_interval(report.coefficients[name]) for name in _COEFFICIENTS]
-        for path, report in reports
-    ]
-    labels = dict.fromkeys(str(label) for _, report in reports for label in report.categories)
-    notes = [f"Labels: {', '.join(labels)}"]
-    for path, report in reports:
-        reasons = dict.fromkeys(coefficient.reason for coefficient in report.coefficients.values())
-        notes += [f"{path.name}: {reason}" for reason in reasons if reason]
-    level = "coarse" if coarse else "as labeled"
-    table = ReportTable(
-        f"Agreement on {field_name}, {level} (95% interval)",
-        ["file", "items", "with pairs", "raters", *map(spaced, _COEFFICIENTS)],
-        rows,
-        notes,
-    )
-    return Report({"field": field_name, "coarse": coarse, "files": files}, [table])
-
-
-def _with_interval(coefficient: Coefficient) -> str:
-    if coefficient.reason:
-        return NO_VALUE
-    return f"{coefficient.value:.3f} [{coefficient.low:.3f}, {coefficient.high:.3f}]"

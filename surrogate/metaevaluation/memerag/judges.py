@@ -6,14 +6,16 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from arena.data.errors import checked_choice
+from arena.data.languages import named_language
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import ModelSettings, Prompt
-from arena.text.prompts import packaged_prompt
+from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, packaged_prompt
 from features.models import Item, Scores
 from features.models.pair_scorer import OUTPUTS
 from surrogate.metaevaluation.judges import (
@@ -105,7 +107,40 @@ TEMPERATURE = 0.1
 TOP_P = 0.1
 
 _PACKAGE = "surrogate.metaevaluation.memerag"
-_VARIABLES = ("context", "answer_segment")
+_VARIABLES = MappingProxyType(
+    {
+        "language": Variable("English name of the language", "English"),
+        "question": Variable("the question", "samplequestion"),
+        "context": Variable(
+            "the passages, each with text", ({"text": "samplepart"},), True, ("passages",)
+        ),
+        "answer": Variable("the whole answer", "sampleanswer"),
+        "answer_segment": Variable(
+            "the sentence of it to judge", "samplesentence", True, ("sentence",)
+        ),
+    }
+)
+
+FAITHFULNESS_PROMPT = ReplaceablePrompt(
+    "faithfulness",
+    "Whether passages support a sentence (MEMERAG, appendix H); a template is the whole prompt",
+    "the last <answer>Supported</answer> or Not Supported, or nothing but the label",
+    _VARIABLES,
+    _PACKAGE,
+    "task.v1",
+)
+"""What a user's template may replace, whichever of the four prompts is chosen."""
+
+
+def claim_values(claim: Claim) -> dict[str, object]:
+    """Return the values of templates about a sentence."""
+    return {
+        "language": named_language(claim.language),
+        "question": claim.question,
+        "context": [{"text": text} for text in claim.passages],
+        "answer": claim.answer,
+        "answer_segment": claim.sentence,
+    }
 
 
 def paper_settings(model: str, max_tokens: int | None = 1024) -> ModelSettings:
@@ -121,9 +156,11 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
 
     Attributes:
         name: Which one.
+        template: What is sent in place of all of it; ``FAITHFULNESS_PROMPT.read`` reads one.
     """
 
     name: str = "ag_cot"
+    template: PromptTemplate | None = None
     retries: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
@@ -132,20 +169,19 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
     @property
     def version(self) -> str:
         """Names and digests of the templates."""
+        if self.template is not None:
+            return self.template.version
         system = packaged_prompt(_PACKAGE, f"{self.name}.v1", ())
-        return f"{system.version}+{packaged_prompt(_PACKAGE, 'task.v1', _VARIABLES).version}"
+        return f"{system.version}+{FAITHFULNESS_PROMPT.packaged().version}"
 
     def ask(self, item: Claim) -> list[Prompt]:
         """Make the prompt for a claim."""
-        context = [{"text": text} for text in item.passages]
-        task = packaged_prompt(_PACKAGE, "task.v1", _VARIABLES)
-        return [
-            Prompt.of(
-                task.fill({"context": context, "answer_segment": item.sentence}),
-                packaged_prompt(_PACKAGE, f"{self.name}.v1", ()).fill({}),
-                self.version,
-            )
-        ]
+        task = self.template or FAITHFULNESS_PROMPT.packaged()
+        user = task.fill(claim_values(item))
+        if self.template is not None:
+            return [Prompt.of(user, version=self.version)]
+        system = packaged_prompt(_PACKAGE, f"{self.name}.v1", ()).fill({})
+        return [Prompt.of(user, system, self.version)]
 
     def settings(self, model: str, max_tokens: int) -> ModelSettings:
         """Return a model's settings as in the paper: temperature and top_p of 0.1."""
@@ -187,21 +223,26 @@ def parse_label(text: str) -> str | None:
     Returns:
         ``Supported``, ``Not Supported`` or None.
     """
-    said = _REASONING.sub(" ", text)
-    openings = list(_OPENING.finditer(said))
-    stated = said[openings[-1].end() :] if openings else said
-    if openings:
-        return _stated_label(_CLOSING.split(stated, maxsplit=1)[0], may_explain=True)
-    return _stated_label(stated, may_explain=False)
-
-
-def _stated_label(text: str, *, may_explain: bool) -> str | None:
-    words = [word.casefold() for word in _LETTERS.findall(unicodedata.normalize("NFKC", text))]
+    words, may_explain = label_words(text)
     label, length = _leading_label(words)
     rest = words[length:]
     if rest and (not may_explain or any(_ROOT in word for word in rest)):
         return None
     return label
+
+
+def label_words(text: str) -> tuple[list[str], bool]:
+    """Return the words of a reply's answer, case-folded, and whether tags stand around it.
+
+    The last ``<answer>`` counts, outside of thoughts and rationales; where no tag was written, the
+    whole reply may be the answer.
+    """
+    said = _REASONING.sub(" ", text)
+    openings = list(_OPENING.finditer(said))
+    stated = said[openings[-1].end() :] if openings else said
+    inside = _CLOSING.split(stated, maxsplit=1)[0] if openings else stated
+    found = _LETTERS.findall(unicodedata.normalize("NFKC", inside))
+    return [word.casefold() for word in found], bool(openings)
 
 
 def _leading_label(words: list[str]) -> tuple[str | None, int]:

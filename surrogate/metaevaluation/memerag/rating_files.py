@@ -1,29 +1,28 @@
-"""Labels in files of MEMERAG's format: ratings by several people, and how labels are spread."""
+"""Labels by several people in files of MEMERAG's format."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ValidationInfo
 
 from arena.data.errors import DataError, Problem, checked_choice
 from arena.data.rows import read_rows
-from arena.statistics.raters import RatedItems, code_ratings
+from arena.statistics.agreement import AgreementReport, agreement_report
+from arena.statistics.raters import Coefficient, RatedItems, Resampling, code_ratings
 from surrogate.metaevaluation.memerag.reading import (
     CHALLENGING,
-    FACTUALITY,
-    FINE_GRAINED,
+    IRRELEVANT,
     LABELS,
-    RELEVANCE,
+    RELEVANT,
     canonical_label,
     coarse_label,
 )
 from surrogate.metaevaluation.reading import in_order, raise_if, refuse, validated_records
+from surrogate.metaevaluation.report import NO_VALUE, Report, ReportTable, spaced
 
 Field = Literal["factuality", "fine_grained_factuality", "relevance"]
 FIELDS: tuple[Field, ...] = get_args(Field)
@@ -69,7 +68,16 @@ def read_ratings(path: Path | str, field: Field, coarse: bool = False) -> RatedI
         raise DataError(
             [Problem(rows.source, None, None, None, "holds no sentences", "put answers in")]
         )
-    return code_ratings(ratings)
+    return code_ratings(ratings, _declared(field, coarse, ratings))
+
+
+def _declared(
+    field: Field, coarse: bool, ratings: Sequence[Sequence[str | None]]
+) -> tuple[str, ...] | None:
+    """Return all labels there could be: where all sentences are relevant, people agree fully."""
+    known = (RELEVANT, IRRELEVANT)
+    given = {label for labels in ratings for label in labels if label is not None}
+    return known if coarse and field == "relevance" and given <= set(known) else None
 
 
 def _labels(given: object, info: ValidationInfo) -> list[str | None]:
@@ -119,64 +127,90 @@ def _has_coarse(label: str | None, field: Field) -> bool:
     return label in (None, CHALLENGING, *LABELS[field])
 
 
-@dataclass(frozen=True)
-class LabelDistributions:
-    """Statistics by language, in the order of the sentences given.
+Reports = Sequence[tuple[Path, AgreementReport]]
 
-    Attributes:
-        general: Table 1: ``language, questions, sentences, answer_words, context_words``, the
-            words between white space, on average of a question.
-        factuality: Table 3, left: percent of a language's sentences with each label.
-        relevance: Table 3, right.
-        fine_grained: Table 4: percent with each fine-grained label, those challenging to
-            determine last.
-    """
-
-    general: pd.DataFrame
-    factuality: pd.DataFrame
-    relevance: pd.DataFrame
-    fine_grained: pd.DataFrame
+_COEFFICIENTS = ("ac1", "fleiss_kappa", "krippendorff_alpha", "percent_agreement")
 
 
-def label_distributions(sentences: pd.DataFrame) -> LabelDistributions:
-    """Count labels.
+def ratings_report(
+    files: Sequence[Path], field: Field, coarse: bool, resampling: Resampling
+) -> Report:
+    """Report how far people agree on a field, in each file; see ``read_ratings``."""
+    reports = [
+        (path, agreement_report(read_ratings(path, field, coarse), resampling)) for path in files
+    ]
+    rows = [
+        [path.name, report.items, report.items_with_pairs, report.raters]
+        + [_with_interval(report.coefficients[name]) for name in _COEFFICIENTS]
+        for path, report in reports
+    ]
+    labels = dict.fromkeys(str(label) for _, report in reports for label in report.categories)
+    level = "coarse" if coarse else "as labeled"
+    table = ReportTable(
+        f"Agreement on {field}, {level} (95% interval)",
+        ["file", "items", "with pairs", "raters", *map(spaced, _COEFFICIENTS)],
+        rows,
+        [f"Labels: {', '.join(labels)}", *_reasons(reports)],
+    )
+    return Report({"field": field, "coarse": coarse, "files": _as_json(reports)}, [table])
+
+
+_QUALITIES: tuple[tuple[str, Field, bool], ...] = (
+    ("faithfulness, coarse", "factuality", False),
+    ("faithfulness, fine", "fine_grained_factuality", False),
+    ("relevance, coarse", "relevance", True),
+    ("relevance, fine", "relevance", False),
+)
+
+
+def qualities_report(files: Sequence[Path], resampling: Resampling) -> Report:
+    """Report how far people agree on both qualities, coarse and fine (tables 2, 6 and 7).
 
     Args:
-        sentences: As ``read_memerag`` returns them.
-
-    Returns:
-        Percentages of all sentences of a language, unrounded; a sentence without a label counts
-        among all.
+        files: Of MEMERAG's format, a row of the table each.
+        resampling: Of the intervals, which are in the JSON.
     """
-    challenging = sentences["factuality"] == CHALLENGING
-    fine = sentences["fine_grained_factuality"].astype(object).where(~challenging, CHALLENGING)
-    return LabelDistributions(
-        general=_general(sentences),
-        factuality=_percentages(sentences["factuality"], sentences["language"], FACTUALITY),
-        relevance=_percentages(sentences["relevance"], sentences["language"], RELEVANCE),
-        fine_grained=_percentages(fine, sentences["language"], (*FINE_GRAINED, CHALLENGING)),
-    )
-
-
-def _general(sentences: pd.DataFrame) -> pd.DataFrame:
-    answers = sentences.drop_duplicates(["language", "query_id"])
-    words = pd.DataFrame(
-        {
-            "language": answers["language"],
-            "answer_words": answers["answer"].str.split().str.len(),
-            "context_words": answers["passages"].str.join(" ").str.split().str.len(),
-        }
-    )
-    counts = {
-        "questions": answers.groupby("language", sort=False).size(),
-        "sentences": sentences.groupby("language", sort=False).size(),
+    found = {
+        name: [
+            (path, agreement_report(read_ratings(path, field, coarse), resampling))
+            for path in files
+        ]
+        for name, field, coarse in _QUALITIES
     }
-    means = words.groupby("language", sort=False).mean()
-    return pd.concat([pd.DataFrame(counts), means], axis=1).reset_index()
+    rows = [
+        [path.name, of_file[0].items_with_pairs, of_file[0].raters, *map(_both, of_file)]
+        for path, of_file in zip(files, _by_file(found.values()), strict=True)
+    ]
+    notes = [f"{name}: {reason}" for name, reports in found.items() for reason in _reasons(reports)]
+    title = "Agreement: Gwet's AC1 / Fleiss' kappa"
+    table = ReportTable(title, ["file", "sentences", "raters", *found], rows, notes)
+    content = [{"quality": name, "files": _as_json(reports)} for name, reports in found.items()]
+    return Report({"qualities": content}, [table])
 
 
-def _percentages(labels: pd.Series, languages: pd.Series, columns: Sequence[str]) -> pd.DataFrame:
-    shares = {
-        label: 100 * (labels == label).groupby(languages, sort=False).mean() for label in columns
-    }
-    return pd.DataFrame(shares).reset_index()
+def _by_file(found: Iterable[Reports]) -> Iterator[list[AgreementReport]]:
+    for of_file in zip(*found, strict=True):
+        yield [report for _, report in of_file]
+
+
+def _as_json(reports: Reports) -> list[dict[str, Any]]:
+    return [{"file": str(path)} | report.as_json() for path, report in reports]
+
+
+def _reasons(reports: Reports) -> list[str]:
+    notes = []
+    for path, report in reports:
+        reasons = dict.fromkeys(coefficient.reason for coefficient in report.coefficients.values())
+        notes += [f"{path.name}: {reason}" for reason in reasons if reason]
+    return notes
+
+
+def _with_interval(coefficient: Coefficient) -> str:
+    if coefficient.reason:
+        return NO_VALUE
+    return f"{coefficient.value:.3f} [{coefficient.low:.3f}, {coefficient.high:.3f}]"
+
+
+def _both(report: AgreementReport) -> str:
+    shown = [report.coefficients[name] for name in ("ac1", "fleiss_kappa")]
+    return " / ".join(NO_VALUE if each.reason else f"{each.value:.2f}" for each in shown)

@@ -180,6 +180,7 @@ class LabeledAnswer(BaseModel):
 
     query_id: Annotated[FilledText, BeforeValidator(_id)]
     query: FilledText
+    model: str | None = None
     context: list[ContextPassage] = Field(min_length=1)
     answer: list[LabeledSentence] = Field(min_length=1)
 
@@ -187,7 +188,7 @@ class LabeledAnswer(BaseModel):
 SENTENCE_KEY = ["language", "query_id", "sentence_id"]
 COLUMNS = [
     *SENTENCE_KEY,
-    *("query", "passages", "answer", "sentence"),
+    *("query", "model", "passages", "answer", "sentence"),
     *("factuality", "fine_grained_factuality", "relevance"),
 ]
 """Columns of a table of sentences."""
@@ -209,8 +210,9 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
 
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
-        the whole answer. Sentences that are challenging to determine are there, too; a label
-        is missing where nobody gave one, or no label had the most votes.
+        the whole answer, ``model`` what wrote it (missing in the public files). Sentences that are
+        challenging to determine are there, too; a label is missing where nobody gave one, or no
+        label had the most votes.
 
     Raises:
         UsageError: If there is no such folder, or it lacks a language.
@@ -280,6 +282,7 @@ def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
         "language": language,
         "query_id": answer.query_id,
         "query": answer.query,
+        "model": answer.model,
         "passages": tuple(passage.text for passage in answer.context),
         "answer": " ".join(sentence.sentence for sentence in answer.answer),
     }

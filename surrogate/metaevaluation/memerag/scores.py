@@ -59,21 +59,43 @@ def score_judges(
         raise UsageError("unit is sentence or question, and replicates are two at least")
     rows = []
     for (judge, prompt), of_judge in judges_of(verdicts).items():
-        parts = dict(iter(of_judge.groupby("language", sort=False)))
-        estimates = [
-            _estimate(part, str(language), replicates, seed, unit)
-            for language, part in parts.items()
-        ]
-        estimates.append(_macro(estimates))
-        for language, estimate in zip((*parts, MACRO), estimates, strict=True):
-            counts = _counts(parts.get(language, of_judge))
+        for language, estimate in _estimates(of_judge, replicates, seed, unit).items():
+            is_counted = (of_judge["language"] == language) | (language == MACRO)
             rows.append(
                 {"judge": judge, "prompt": prompt, "language": language}
-                | {"balanced_accuracy": estimate.value, "reason": estimate.reason}
-                | {"standard_error": _standard_error(estimate.replicates)}
-                | counts
+                | _as_row(estimate)
+                | _counts(of_judge[is_counted])
             )
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
+
+
+AVERAGE_COLUMNS = ["prompt", "language", "judges", "balanced_accuracy", "standard_error", "reason"]
+
+
+def average_over_judges(
+    verdicts: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
+) -> pd.DataFrame:
+    """Average the balanced accuracy that judges reach with the same prompt (table 11).
+
+    Args:
+        verdicts: Of ``Memerag``, see ``evaluate_judges``.
+        replicates: Bootstrap replicates of the standard error.
+        seed: Seed of the replicates. Judges share them, so sentences are drawn once for all.
+
+    Returns:
+        Columns ``AVERAGE_COLUMNS``, one row a prompt and language, and one for ``macro``, of the
+        prompts that several judges were given.
+    """
+    rows = []
+    for prompt, of_prompt in verdicts.groupby("prompt", sort=False):
+        judges = [
+            _estimates(part, replicates, seed, "sentence") for part in judges_of(of_prompt).values()
+        ]
+        for language in judges[0] if len(judges) > 1 else ():
+            known = [estimates[language] for estimates in judges if language in estimates]
+            row = {"prompt": prompt, "language": language, "judges": len(known)}
+            rows.append(row | _as_row(_mean(known)))
+    return pd.DataFrame(rows, columns=AVERAGE_COLUMNS)
 
 
 class _Estimate(NamedTuple):
@@ -82,6 +104,25 @@ class _Estimate(NamedTuple):
     value: float
     replicates: FloatArray
     reason: str | None = None
+
+
+def _estimates(
+    of_judge: pd.DataFrame, replicates: int, seed: int, unit: Unit
+) -> dict[str, _Estimate]:
+    """Return the estimate of each language, and of ``macro``, for one judge."""
+    estimates = {
+        str(language): _estimate(part, str(language), replicates, seed, unit)
+        for language, part in of_judge.groupby("language", sort=False)
+    }
+    return estimates | {MACRO: _mean(list(estimates.values()))}
+
+
+def _as_row(estimate: _Estimate) -> dict[str, object]:
+    return {
+        "balanced_accuracy": estimate.value,
+        "standard_error": _standard_error(estimate.replicates),
+        "reason": estimate.reason,
+    }
 
 
 def _counts(verdicts: pd.DataFrame) -> dict[str, int]:
@@ -130,11 +171,11 @@ def _balanced(sums: FloatArray) -> FloatArray:
     return balanced
 
 
-def _macro(languages: Sequence[_Estimate]) -> _Estimate:
+def _mean(estimates: Sequence[_Estimate]) -> _Estimate:
     return _Estimate(
-        float(np.mean([estimate.value for estimate in languages])),
-        np.mean([estimate.replicates for estimate in languages], axis=0),
-        next((estimate.reason for estimate in languages if estimate.reason), None),
+        float(np.mean([estimate.value for estimate in estimates])),
+        np.mean([estimate.replicates for estimate in estimates], axis=0),
+        next((estimate.reason for estimate in estimates if estimate.reason), None),
     )
 
 
@@ -167,6 +208,23 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
             share = errors.sum() / wrong.sum() if wrong.any() else float("nan")
             rows.append((*key, label, len(errors), 1 - errors.mean(), int(errors.sum()), share))
     return pd.DataFrame(rows, columns=FINE_GRAINED_COLUMNS)
+
+
+ERROR_COLUMNS = ["judge", "prompt", "fine_grained_factuality", "sentences", "errors", "share"]
+
+
+def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
+
+    Returns:
+        Columns ``ERROR_COLUMNS``, one row a judge and label that occurs, all languages together;
+        ``share`` of the judge's errors, missing where it made none.
+    """
+    fine = fine_grained_accuracy(verdicts)
+    by = [*BY_JUDGE, "fine_grained_factuality"]
+    counts = fine.groupby(by, sort=False)[["sentences", "errors"]].sum().reset_index()
+    totals = counts.groupby(BY_JUDGE, sort=False)["errors"].transform("sum")
+    return counts.assign(share=counts["errors"] / totals.where(totals > 0))
 
 
 def memerag_metaevaluations(scores: pd.DataFrame) -> list[MetaEvaluation]:

@@ -12,6 +12,8 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.seeds import seed_sequence
 from arena.llm import Budget
+from arena.text.prompts import NO_TEMPLATES, Templates
+from features.models.ragas_prompts import RAGAS_PROMPTS
 from surrogate.metaevaluation.judges import Judge, Verdict
 from surrogate.metaevaluation.report import (
     NO_VALUE,
@@ -41,6 +43,8 @@ from surrogate.metaevaluation.wikieval.accuracy import (
 )
 from surrogate.metaevaluation.wikieval.judges import (
     FIRST,
+    RANKING,
+    SCORE,
     TIE,
     Pair,
     RankingPrompts,
@@ -50,16 +54,17 @@ from surrogate.metaevaluation.wikieval.model_judges import EmbedderJudge, RagasJ
 
 PAPER = "Es et al. (2023)"
 
+WIKIEVAL_PROMPTS = (SCORE, RANKING, *RAGAS_PROMPTS)
+"""Prompts that a user's templates may replace."""
 
-def _ragas(model: str, factory: JudgeFactory) -> RagasJudge:
+
+def _ragas(model: str, factory: JudgeFactory, templates: Templates) -> RagasJudge:
     options = factory.options
-    return RagasJudge(model, options.models, Budget(options.max_calls), factory.progress)
+    models = replace(options.models, templates=templates)
+    return RagasJudge(model, models, Budget(options.max_calls), factory.progress)
 
 
 _KINDS = (
-    JudgeKind("ragas:LLM [with EMBEDDER]", _ragas),
-    JudgeKind("gpt-score:LLM", lambda model, factory: factory.llm(ScorePrompts(), model)),
-    JudgeKind("gpt-ranking:LLM", lambda model, factory: factory.llm(RankingPrompts(), model)),
     JudgeKind(
         "embedder:MODEL_OR_FOLDER",
         lambda model, factory: EmbedderJudge(model, factory.options.models),
@@ -85,16 +90,25 @@ class Wikieval:
         pairs: As ``read_wikieval`` returns them.
         limit: Judge the first so many pairs of each criterion; None for all.
         seed: Seed of the order in which texts are shown.
+        templates: Files in the place of ``WIKIEVAL_PROMPTS``, for LLMs given by name.
     """
 
     pairs: pd.DataFrame
     limit: int | None = None
     seed: int = 0
+    templates: Templates = NO_TEMPLATES
 
     @property
     def kinds(self) -> Sequence[JudgeKind]:
         """Ragas, the paper's baselines, models of likeness, shared characters, functions."""
-        return _KINDS
+        own = self.templates
+        score, ranking = ScorePrompts(own), RankingPrompts(own)
+        return (
+            JudgeKind("ragas:LLM [with EMBEDDER]", lambda model, make: _ragas(model, make, own)),
+            JudgeKind("gpt-score:LLM", lambda model, make: make.llm(score, model)),
+            JudgeKind("gpt-ranking:LLM", lambda model, make: make.llm(ranking, model)),
+            *_KINDS,
+        )
 
     def verdicts(self, judge: Judge[Pair]) -> pd.DataFrame:
         """Let a judge choose the better text of every pair."""

@@ -11,7 +11,14 @@ from typing import Literal, get_args
 
 from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import Prompt
-from arena.text.prompts import PromptTemplate, delimiter_code, packaged_prompt
+from arena.text.prompts import (
+    NO_TEMPLATES,
+    PromptTemplate,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+    delimiter_code,
+)
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
 
 Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
@@ -91,8 +98,41 @@ def higher(first: Verdict, second: Verdict) -> Verdict:
     return Verdict(FIRST if scores[0] > scores[1] else SECOND, scores=scores)
 
 
-SCORE = "gpt-score.v1"
-RANKING = "gpt-ranking.v1"
+_PACKAGE = "surrogate.metaevaluation.wikieval"
+_SHOWN = MappingProxyType(
+    {
+        "quality": Variable(
+            "what is asked for: faithfulness, answer relevance or context relevance",
+            "faithfulness",
+        ),
+        "definition": Variable("what the quality means, in our words", "sampledefinition"),
+        "question": Variable("the question; empty for faithfulness", "samplequestion"),
+        "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
+        "kind": Variable("what the text is: answer or context", "answer"),
+        "code": Variable("code for delimiters; stands in none of the texts", "samplecode"),
+    }
+)
+
+SCORE = ReplaceablePrompt(
+    "gpt-score",
+    "A score from 0 to 10 of one text (Ragas, section 5)",
+    "the last Score: 7, Faithfulness: 7/10, 7 out of 10, or a bare number",
+    {**_SHOWN, "text": Variable("the text to score", "samplefirst", True)},
+    _PACKAGE,
+    "gpt-score.v1",
+)
+RANKING = ReplaceablePrompt(
+    "gpt-ranking",
+    "Which of two texts is the better one (Ragas, section 5)",
+    "Better: 1; or an order: Answer 2 > Answer 1, 1. Answer 2, Answer 2: Rank 1",
+    {
+        **_SHOWN,
+        "text": Variable("the first text", "samplefirst", True),
+        "other": Variable("the second text", "sampleother", True),
+    },
+    _PACKAGE,
+    "gpt-ranking.v1",
+)
 
 DEFINITIONS = MappingProxyType[Criterion, str](
     {
@@ -107,24 +147,28 @@ DEFINITIONS = MappingProxyType[Criterion, str](
     }
 )
 
-_PACKAGE = "surrogate.metaevaluation.wikieval"
-_VARIABLES = ("code", "quality", "definition", "question", "context", "kind", "text", "other")
 
-
+@dataclass(frozen=True)
 class ScorePrompts(JudgePrompts[Pair]):
-    """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
+    """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score).
 
+    Attributes:
+        templates: Files in the place of prompts.
+    """
+
+    templates: Templates = NO_TEMPLATES
     kind = "gpt-score"
     max_tokens = 512
 
     @property
     def version(self) -> str:
         """Name and digest of the template."""
-        return _template(SCORE).version
+        return self.templates.of(SCORE).version
 
     def ask(self, item: Pair) -> list[Prompt]:
         """Ask for two scores; the same score is a tie."""
-        return [_prompt(SCORE, item, text, "") for text in (item.first, item.second)]
+        template = self.templates.of(SCORE)
+        return [_prompt(template, item, text, "") for text in (item.first, item.second)]
 
     def read(self, text: str, task: str) -> float:  # noqa: ARG002
         """Read a score, see ``read_score``."""
@@ -135,32 +179,33 @@ class ScorePrompts(JudgePrompts[Pair]):
         return higher(*replies)
 
 
+@dataclass(frozen=True)
 class RankingPrompts(JudgePrompts[Pair]):
-    """Asks which of the two texts is the better one (GPT Ranking)."""
+    """Asks which of the two texts is the better one (GPT Ranking).
 
+    Attributes:
+        templates: Files in the place of prompts.
+    """
+
+    templates: Templates = NO_TEMPLATES
     kind = "gpt-ranking"
     max_tokens = 512
 
     @property
     def version(self) -> str:
         """Name and digest of the template."""
-        return _template(RANKING).version
+        return self.templates.of(RANKING).version
 
     def ask(self, item: Pair) -> list[Prompt]:
         """Show both texts."""
-        return [_prompt(RANKING, item, item.first, item.second)]
+        return [_prompt(self.templates.of(RANKING), item, item.first, item.second)]
 
     def read(self, text: str, task: str) -> str:  # noqa: ARG002
         """Read a choice, see ``read_choice``."""
         return FIRST if read_choice(text) == 1 else SECOND
 
 
-def _template(name: str) -> PromptTemplate:
-    return packaged_prompt(_PACKAGE, name, _VARIABLES)
-
-
-def _prompt(name: str, pair: Pair, text: str, other: str) -> Prompt:
-    template = _template(name)
+def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prompt:
     # As in the paper, faithfulness is judged by the context, relevance by the question.
     question = "" if pair.criterion == FAITHFULNESS else pair.question
     context = pair.context or ""
@@ -180,17 +225,37 @@ def _prompt(name: str, pair: Pair, text: str, other: str) -> Prompt:
 LOWEST, HIGHEST = 0, 10
 
 _NUMBER = r"(-?\d{1,6}(?:[.,]\d{1,6})?)"
-_TAIL = r"(?!\s?[-‐–—~]\s?\d)(?:\s?/\s?(\d{1,6}))?"
-_SCORE = re.compile(rf"\bscore\b\W{{0,6}}?(?:is\W{{1,3}})?{_NUMBER}{_TAIL}", re.IGNORECASE)
+_TAIL = r"(?!\s?[-‐–—~]\s?\d)(?:\s?(?:/|out of)\s?(\d{1,6}))?"
+_SCORE = re.compile(
+    r"\b(?:score|faithfulness|relevanc[ey])\b\W{0,6}?(?:(?:is|of|as|would be)\W{1,3})?"
+    rf"{_NUMBER}{_TAIL}",
+    re.IGNORECASE,
+)
+_OF_TEN = re.compile(rf"{_NUMBER}\s?(?:/|out of)\s?(10)\b", re.IGNORECASE)
 _BARE_SCORE = re.compile(rf"[^\w-]{{0,6}}{_NUMBER}{_TAIL}\W{{0,6}}")
 _CHOICE = re.compile(
     r"\bbetter\b\W{0,6}(?:is\W{1,3})?(?:(?:answer|context)\W{1,3})?([12])\b", re.IGNORECASE
 )
+_TEXT = r"(?:answer|context)\W{0,3}([12])\b"
+_FIRST_PLACE = (
+    re.compile(rf"{_TEXT}\W{{0,3}}>\W{{0,3}}(?:answer|context)\W{{0,3}}[12]\b", re.IGNORECASE),
+    re.compile(
+        rf"^\W{{0,4}}(?:rank\W{{0,3}})?(?:1\W|1st\b|first\b)\W{{0,6}}{_TEXT}",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    re.compile(
+        rf"{_TEXT}\W{{1,6}}(?:is\W{{1,3}})?(?:rank(?:ed)?\W{{0,3}}(?:1\b|first\b|#1)|1st\b|first\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{_TEXT}\W{{1,3}}is\s(?:the\s)?(?:better|best|more\s\w{{1,20}})\b", re.IGNORECASE),
+)
+"""Orders that a reply may state: 2 > 1; 1. Answer 2; Answer 2: Rank 1; Answer 2 is better."""
+
 _BARE_CHOICE = re.compile(r"\W{0,6}(?:(?:answer|context)\W{1,3})?([12])\W{0,6}", re.IGNORECASE)
 
 
 def read_score(text: str) -> float:
-    """Read the last ``Score: 7``, or a reply that is nothing but a number.
+    """Read the last ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
 
     Returns:
         From 0 to 10.
@@ -199,7 +264,7 @@ def read_score(text: str) -> float:
         UnparsableError: If there is no score, it is beyond that, or it is on another scale.
     """
     text = THOUGHTS.sub(" ", text)
-    stated = list(_SCORE.finditer(text))
+    stated = list(_SCORE.finditer(text)) or list(_OF_TEN.finditer(text))
     last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply has no score")
@@ -210,17 +275,20 @@ def read_score(text: str) -> float:
 
 
 def read_choice(text: str) -> int:
-    """Read the last ``Better: 1`` or ``Better: 2``, or a reply that is nothing but the number.
+    """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts.
 
     Returns:
         1 or 2.
 
     Raises:
-        UnparsableError: If there is none.
+        UnparsableError: If there is none, or orders contradict each other.
     """
     text = THOUGHTS.sub(" ", text)
     stated = list(_CHOICE.finditer(text))
     last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
-    if last is None:
+    if last is not None:
+        return int(last[1])
+    first = next(filter(None, (set(order.findall(text)) for order in _FIRST_PLACE)), set())
+    if len(first) != 1:
         raise UnparsableError("the reply does not say which is better: 1 or 2")
-    return int(last[1])
+    return int(first.pop())

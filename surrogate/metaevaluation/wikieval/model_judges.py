@@ -15,7 +15,6 @@ from features.declare.sample import Missing
 from features.measures.ragas import QUESTIONS
 from features.models import Item, ModelOptions, Scores
 from features.models.ragas import (
-    INSUFFICIENT_INFORMATION,
     NOT_REACHED,
     QuestionSimilarity,
     TextQualities,
@@ -26,7 +25,14 @@ from features.models.ragas import (
     from_scores,
     named_models,
 )
-from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS, versions
+from features.models.ragas_prompts import (
+    QUESTION,
+    RAGAS_PROMPTS,
+    SENTENCES,
+    STATEMENTS,
+    VERDICTS,
+    versions,
+)
 from features.text.sentences import split_sentences
 from surrogate.metaevaluation.judges import ModelJudge, Verdict
 from surrogate.metaevaluation.wikieval.judges import (
@@ -39,6 +45,7 @@ from surrogate.metaevaluation.wikieval.judges import (
 LANGUAGE = "en"
 
 _NO_SENTENCES = "no_sentences"
+_NO_EMBEDDING = "no_embedding"
 
 
 class SentenceJudge(ModelJudge[Pair]):
@@ -82,7 +89,8 @@ class EmbedderJudge(SentenceJudge):
         if not all(sides):
             return Verdict(None, _NO_SENTENCES)
         vectors, others = (np.stack([scores[sentence] for sentence in side]) for side in sides)
-        return Verdict(float((vectors @ others.T).max(axis=1).mean(dtype=np.float64)))
+        near = float((vectors @ others.T).max(axis=1).mean(dtype=np.float64))
+        return Verdict(None, _NO_EMBEDDING, was_asked=False) if np.isnan(near) else Verdict(near)
 
     def _compared(self, pair: Pair, text: str) -> tuple[list[Item], list[Item]]:
         """Return what is compared of a text of a pair, and what it should be near to."""
@@ -146,9 +154,6 @@ def _reranked(pair: Pair, text: str) -> list[Item]:
 class RagasJudge:
     """Prefers the text with the higher faithfulness, answer relevance or context relevance.
 
-    A context of which the LLM says that no sentence helps has a context relevance of 0, as the
-    formula has it; as a feature it is missing.
-
     Attributes:
         model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
         options: Endpoint and store; how the embedding model is run.
@@ -179,7 +184,7 @@ class RagasJudge:
             MissingDependencyError: If Jinja is not installed.
         """
         embedder = short_name(named_models(self.model)[1])
-        names = versions(STATEMENTS, VERDICTS, QUESTION, SENTENCES)
+        names = versions(*RAGAS_PROMPTS, templates=self.options.templates)
         return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
@@ -205,12 +210,15 @@ class RagasJudge:
         return [verdicts[number] for number in range(len(pairs))]
 
     def _item(self, pair: Pair, text: str) -> Item:
+        templates = self.options.templates
         if pair.criterion == FAITHFULNESS:
-            return faithfulness_item(pair.question, text, (pair.context or "",))
+            stated = templates.stated([STATEMENTS.name, VERDICTS.name])
+            return faithfulness_item(pair.question, text, (pair.context or "",), stated)
         if pair.criterion == ANSWER_RELEVANCE:
             prefix = prefix_for(named_models(self.model)[1])
-            return answer_item(QUESTIONS, prefix, pair.question, text)
-        return context_item(LANGUAGE, pair.question, (text,))
+            stated = templates.stated([QUESTION.name])
+            return answer_item(QUESTIONS, prefix, pair.question, text, stated)
+        return context_item(LANGUAGE, pair.question, (text,), templates.stated([SENTENCES.name]))
 
     def _measured(self, items: Sequence[Item], by_questions: bool) -> Scores:
         if not items:
@@ -229,8 +237,6 @@ class RagasJudge:
 
 def _score(row: Scores) -> Verdict:
     measured = from_scores(row)
-    if measured == INSUFFICIENT_INFORMATION:
-        return Verdict(0.0)
     if isinstance(measured, Missing):
         return Verdict(None, measured.reason, measured != NOT_REACHED)
     return Verdict(measured)

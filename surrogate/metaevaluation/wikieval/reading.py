@@ -32,6 +32,7 @@ from surrogate.metaevaluation.wikieval.judges import (
     FILES,
     Criterion,
 )
+from surrogate.metaevaluation.wikieval.published import published_file, published_pairs
 
 ALIKE = 95.0
 """Percent of characters that must agree for two texts to count as one."""
@@ -170,22 +171,26 @@ _RECORDS: dict[Criterion, type[BaseModel]] = {
 
 
 def read_wikieval(
-    folder: Path | str, criteria: Sequence[str] = (), better: str = "provenance"
+    path: Path | str, criteria: Sequence[str] = (), better: str = "provenance"
 ) -> pd.DataFrame:
-    """Read WikiEval's pairs.
+    """Read WikiEval's pairs, of the published data set or of its public recast.
 
-    The public recast numbers the two texts of a question 0 and 1 in a shuffled order: its
+    The published rows (explodinggradients/WikiEval) hold ``question, answer, ungrounded_answer,
+    poor_answer, context_v1, context_v2``: the first answer, and the first context, are the better
+    ones. The public recast numbers the two texts of a question 0 and 1 in a shuffled order: its
     ``label`` does not say which of them people preferred. That is told from where the texts come
     from, as in the dataset itself: the answer that was written from the context stands in both
     ``ff.csv`` and ``ar.csv``, beside one written without it and one made incomplete; the context
     without added sentences is the one in ``ff.csv``.
 
     Args:
-        folder: Holds ``ff.csv`` (faithfulness: ``question, context, answer, label``), ``ar.csv``
-            (answer relevance: ``question, answer, label``) and ``cr.csv`` (context relevance:
-            ``question, context, label``); each question stands in two rows.
+        path: A file of published rows (JSONL, CSV or Parquet), or a folder that holds one, itself
+            or in ``data``; or a folder with ``ff.csv`` (faithfulness: ``question, context, answer,
+            label``), ``ar.csv`` (answer relevance: ``question, answer, label``) and ``cr.csv``
+            (context relevance: ``question, context, label``); each question stands in two rows.
         criteria: Of ``CRITERIA``; all if left out.
-        better: ``provenance``, or ``label`` for files whose label 1 marks the better text.
+        better: For the recast: ``provenance``, or ``label`` for files whose label 1 marks the
+            better text.
 
     Returns:
         One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
@@ -198,13 +203,27 @@ def read_wikieval(
     chosen = _chosen(criteria)
     if better not in BETTER:
         raise UsageError(f"better is {better!r}; use one of {', '.join(BETTER)}")
-    rows = _read_all(Path(folder), _needed(chosen, better))
+    published = _published(Path(path))
+    if published is not None:
+        return pd.DataFrame(published_pairs(published, chosen), columns=PAIR_COLUMNS, dtype=object)
+    rows = _read_all(Path(path), _needed(chosen, better))
     labels = _better_labels(rows, chosen, better)
     return pd.DataFrame(
         [row for name in chosen for row in _pairs(name, rows[name], labels[name])],
         columns=PAIR_COLUMNS,
         dtype=object,
     )
+
+
+def _published(path: Path) -> Path | None:
+    """Return the file of published rows; None where there are files of the recast."""
+    if not path.exists():
+        raise UsageError(
+            f"there is no folder or file {path}; give WikiEval's rows, or the folder with ff.csv, "
+            "ar.csv, cr.csv of its recast"
+        )
+    is_recast = any((path / name).is_file() for name in FILES.values())
+    return None if is_recast else published_file(path)
 
 
 def _chosen(criteria: Sequence[str]) -> list[Criterion]:
@@ -222,8 +241,6 @@ def _needed(chosen: Sequence[Criterion], better: str) -> list[Criterion]:
 
 
 def _read_all(folder: Path, criteria: Iterable[Criterion]) -> dict[Criterion, pd.DataFrame]:
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}; give the one with ff.csv, ar.csv, cr.csv")
     problems: list[Problem] = []
     tables = {name: _read_file(folder / FILES[name], name, problems) for name in criteria}
     raise_if(problems)

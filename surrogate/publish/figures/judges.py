@@ -1,4 +1,4 @@
-"""Figures of judges: unit tests passed (GroUSE), balanced accuracy by language (MEMERAG)."""
+"""Figures of judges on MEMERAG: balanced accuracy by language, and what their errors are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import UsageError
 from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
+from surrogate.metaevaluation.memerag.reading import COARSE_OF_FINE
+from surrogate.metaevaluation.report import short_prompt
 from surrogate.publish.figures.figure import (
     MUTED,
     ROW_INCHES,
@@ -23,106 +25,14 @@ from surrogate.publish.figures.figure import (
     shown_names,
     style,
 )
-from surrogate.publish.figures.matrices import MISSING, Floats, Matrix, draw_matrix
-from surrogate.publish.formats import count_of, decimal, finite, percent, whole
+from surrogate.publish.figures.matrices import MISSING, Matrix, draw_matrix
+from surrogate.publish.formats import count_of, decimal, finite, whole
 from surrogate.publish.palette import BLUE, SEQUENTIAL, SKY_BLUE
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MATRIX_COLUMNS = ("test_type", "metric", "passed", "tests")
-
-_CELL_INCHES = 0.36
-_COLUMN_INCHES = 0.62
-_ALL = "all types"
-
-
-def grouse_matrix(table: pd.DataFrame, judge: str, signature: str) -> Figure:
-    """Draw how many unit tests of each type a judge passes, metric by metric.
-
-    Args:
-        table: Columns ``test_type, metric, passed, tests``, a row a type and metric; types and
-            metrics in the order they are to be drawn. What was not tested has no row.
-        judge: Whose tests they are.
-        signature: How they were run.
-
-    Raises:
-        UsageError: If the table is empty or lacks a column.
-        DataError: If counts are impossible, or a type and metric stand there twice.
-    """
-    _check(table)
-    metrics, types = (list(dict.fromkeys(table[name])) for name in ("metric", "test_type"))
-    counts = {
-        name: table.pivot(index="metric", columns="test_type", values=name)
-        .reindex(index=metrics, columns=types)
-        .astype(float)
-        for name in ("passed", "tests")
-    }
-    whole_row = {name: part.sum(axis=1).rename(_ALL) for name, part in counts.items()}
-    passed, tests = (
-        pd.concat([counts[name], whole_row[name]], axis=1).to_numpy(float)
-        for name in ("passed", "tests")
-    )
-    rows = [str(metric) for metric in metrics]
-    columns = [*map(str, types), _ALL]
-    labels = label_inches(longest_width(shown_names(rows).values()))
-    above = label_inches(longest_width(shown_names(columns).values()))
-    total, run = int(table["passed"].sum()), int(table["tests"].sum())
-    caption = Caption(
-        f"Unit tests passed: {judge}",
-        f"Passed of all tests of a type, metric by metric; {MISSING} is not tested. "
-        f"n = {whole(run)} tests, {percent(total / run, 1)} passed; "
-        f"{count_of(len(metrics), 'metric')}, {count_of(len(types), 'test type')}.",
-        signature,
-    )
-    with style():
-        width = max(labels + len(columns) * _COLUMN_INCHES + 0.3, 6.0)
-        sheet = new_sheet(width, len(rows) * _CELL_INCHES + above + 0.5, caption)
-        (axes,) = panels(sheet, 1, 1)
-        matrix = Matrix(_rates(passed, tests), _texts(passed, tests), rows, columns)
-        draw_matrix(axes, matrix, SEQUENTIAL[::-1], _CELL_INCHES, upright_columns=True)
-        axes.axvline(len(types) - 0.5, color="white", linewidth=4)
-    return sheet.figure
-
-
-def _check(table: pd.DataFrame) -> None:
-    absent = [name for name in MATRIX_COLUMNS if name not in table]
-    if absent or table.empty:
-        raise UsageError(
-            f"the table of unit tests lacks {', '.join(absent) or 'rows'}; "
-            f"give it the columns {', '.join(MATRIX_COLUMNS)}"
-        )
-    problems = []
-    repeated = table.duplicated(["metric", "test_type"])
-    for line, row in enumerate(table.to_dict(orient="records"), start=1):
-        if not 0 <= row["passed"] <= row["tests"] or row["tests"] < 1:
-            value = f"{row['passed']} of {row['tests']}"
-            fault, hint = "is impossible", "give 0 to tests passed, of 1 test or more"
-            problems.append(Problem("unit tests", line, "passed", value, fault, hint))
-        if repeated.iloc[line - 1]:
-            fault, hint = f"stands twice for {row['metric']!r}", "add the counts up"
-            problems.append(Problem("unit tests", line, "test_type", row["test_type"], fault, hint))
-    if problems:
-        raise DataError(problems)
-
-
-def _rates(passed: Floats, tests: Floats) -> Floats:
-    rates = np.full(passed.shape, np.nan)
-    np.divide(passed, tests, out=rates, where=np.isfinite(tests) & (tests > 0))
-    return rates
-
-
-def _texts(passed: Floats, tests: Floats) -> list[list[str]]:
-    return [
-        [
-            f"{whole(hits)}/{whole(count)}" if np.isfinite(count) and count > 0 else MISSING
-            for hits, count in zip(*row, strict=True)
-        ]
-        for row in zip(passed, tests, strict=True)
-    ]
-
 
 HATCH = "////"
 SCORE_COLUMNS = (
@@ -182,7 +92,7 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
 
 def _shown(scores: pd.DataFrame) -> list[str]:
     return [
-        f"{judge}, {prompt}" if prompt else str(judge)
+        f"{judge}, {short_prompt(prompt)}" if prompt else str(judge)
         for judge, prompt in zip(scores["judge"], scores["prompt"].fillna(""), strict=True)
     ]
 
@@ -246,3 +156,45 @@ def _handles() -> dict[str, Artist]:
         ),
         "different from the best": Patch(facecolor=SKY_BLUE, edgecolor="black", linewidth=0.6),
     }
+
+
+_COLUMN_INCHES = 0.62
+_ERROR_CELL_INCHES = 0.36
+
+
+def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
+    """Draw how each judge's errors are spread over fine-grained labels (figure 5).
+
+    Args:
+        shares: As ``error_shares`` returns them.
+        signature: How they were computed.
+
+    Raises:
+        UsageError: If no judge made an error on a sentence with a fine-grained label.
+    """
+    known = shares[shares["share"].notna()]
+    if known.empty:
+        raise UsageError("no judge made an error on a sentence with a fine-grained label")
+    named = known.assign(shown=_shown(known))
+    labels = [name for name in COARSE_OF_FINE if name in set(named["fine_grained_factuality"])]
+    judges = list(dict.fromkeys(named["shown"]))
+    table = named.pivot(index="shown", columns="fine_grained_factuality", values="share")
+    cells = table.reindex(index=judges, columns=labels).to_numpy(float)
+    texts = [[decimal(finite(100 * share), 0) for share in row] for row in cells]
+    errors = int(known["errors"].sum())
+    caption = Caption(
+        "What judges of faithfulness get wrong on MEMERAG",
+        f"Share of a judge's errors by the sentence's fine-grained label, in %; {MISSING} is no "
+        f"such sentence. n = {count_of(len(judges), 'judge')}, {count_of(errors, 'error')}, all "
+        "languages together.",
+        signature,
+    )
+    rows = label_inches(longest_width(shown_names(judges).values()))
+    above = label_inches(longest_width(labels))
+    with style():
+        width = max(rows + len(labels) * _COLUMN_INCHES + 0.3, 6.0)
+        sheet = new_sheet(width, len(judges) * _ERROR_CELL_INCHES + above + 0.5, caption)
+        (axes,) = panels(sheet, 1, 1)
+        matrix = Matrix(cells / max(float(np.nanmax(cells)), 1e-9), texts, judges, labels)
+        draw_matrix(axes, matrix, SEQUENTIAL[::-1], _ERROR_CELL_INCHES, upright_columns=True)
+    return sheet.figure

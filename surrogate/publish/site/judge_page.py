@@ -50,7 +50,7 @@ class JudgePage:
         facts: What is known, in words.
         tau: How well the surrogate ranks, a row a language by name: ``name``, ``tau`` with its
             interval (``low``, ``high``) and ``unseen`` tau, the two on a line from -1 to 1
-            (``span``, ``unseen_span``), the median ``r2`` on held-out systems, judged
+            (``span``, ``unseen_span``), the mean ``r2`` on held-out systems, judged
             ``systems``, ``questions`` and ``judgments``, and the ``reason`` where something is
             undefined; ``compared``: unseen tau of another surrogate.
         compared: Name of that surrogate.
@@ -85,7 +85,7 @@ def judge_page(board: Board) -> JudgePage:
 def _tau_row(code: str, item: LanguageSummary) -> dict[str, Any]:
     return _taus(item) | {
         "name": language_name(code),
-        "r2": item.holdout_r2.median,
+        "r2": item.holdout_r2.mean,
         "systems": item.systems_judged,
         "questions": item.questions_judged,
         "judgments": item.judgments,
@@ -95,7 +95,7 @@ def _tau_row(code: str, item: LanguageSummary) -> dict[str, Any]:
 
 def _mean_row(macro: MacroSummary) -> dict[str, Any]:
     counts = dict.fromkeys(("systems", "questions", "judgments"))
-    return _taus(macro) | counts | {"name": MACRO, "r2": macro.holdout_r2_median, "reason": ""}
+    return _taus(macro) | counts | {"name": MACRO, "r2": macro.holdout_r2_mean, "reason": ""}
 
 
 def _taus(item: LanguageSummary | MacroSummary) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _undefined(item: LanguageSummary) -> str:
     if item.tau is None or item.tau_unseen is None:
         undefined = "tau" if item.tau is None else "tau unseen"
         reasons.append(f"{undefined} is undefined: {_why(item.notes)}")
-    if item.holdout and item.holdout_r2.median is None:
+    if item.holdout and item.holdout_r2.mean is None:
         reasons.append(f"R² is undefined: {item.holdout_r2.reason or 'no reason is given'}")
     return "; ".join(reasons)
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from arena import DataError, MissingDependencyError, UsageError, read_arena, write_arena
-from arena.adapters import MirageBench, MirageFiles, load_mirage, read_mirage
+from arena.adapters import ForeignArena, MirageFiles, load_mirage, read_mirage
 from arena.adapters.mirage_outputs import PUBLISHED_FEATURES, context_passages, prompt_sections
 from arena.data.rows import write_rows
 
@@ -96,7 +96,7 @@ def write(folder: Path, prompts=PROMPTS, outputs=OUTPUTS, judgments=JUDGMENTS) -
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> MirageBench:
+def bench(tmp_path: Path) -> ForeignArena:
     return read_mirage({"en": write(tmp_path / "en")}, reference_system="m2")
 
 
@@ -106,7 +106,7 @@ def faults(files: dict[str, MirageFiles]) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_questions_and_passages(bench: MirageBench):
+def test_questions_and_passages(bench: ForeignArena):
     first, second = bench.arena.queries.to_dict(orient="records")
     assert first["query"] == "What was first?\nReally?"
     assert first["passages"] == [
@@ -125,7 +125,7 @@ def test_questions_and_passages(bench: MirageBench):
     ]
 
 
-def test_answers(bench: MirageBench):
+def test_answers(bench: ForeignArena):
     assert bench.arena.answers.values.tolist() == [
         ["q1", "en", "m2", "##Reason: [66#0]"],
         ["q1", "en", "m1", ""],
@@ -135,7 +135,7 @@ def test_answers(bench: MirageBench):
     assert bench.arena.info.reference_system == "m2"
 
 
-def test_judgments(bench: MirageBench):
+def test_judgments(bench: ForeignArena):
     table = bench.arena.judgments
     assert list(table) == ["query_id", "language", "system_a", "system_b", "winner", "judge"]
     assert table[["system_a", "system_b", "winner"]].values.tolist() == [
@@ -147,7 +147,7 @@ def test_judgments(bench: MirageBench):
     assert set(table["judge"]) == {"gpt-4o"}
 
 
-def test_what_was_left_out_is_counted(bench: MirageBench):
+def test_what_was_left_out_is_counted(bench: ForeignArena):
     assert bench.skipped.values.tolist() == [
         ["en/outputs.jsonl", "answer", "its output is null", 1],
         ["en/pairs.jsonl", "judgment", "its verdict is 'C'", 2],
@@ -159,7 +159,7 @@ def test_what_was_left_out_is_counted(bench: MirageBench):
     assert list(bench.skipped) == ["source", "item", "reason", "count"]
 
 
-def test_features(bench: MirageBench):
+def test_features(bench: ForeignArena):
     table = bench.features
     assert list(PUBLISHED_FEATURES.values()) == FEATURES
     missing = [f"{name}:missing" for name in FEATURES]
@@ -170,7 +170,7 @@ def test_features(bench: MirageBench):
         ["en", "m2", "q1"],
     ]
     assert {str(dtype) for dtype in table[FEATURES].dtypes} == {"float64"}
-    assert list(table["bleu"]) == [12.5, 0.0, 100.0]
+    assert list(table["bleu"]) == [0.125, 0.0, 1.0]  # 12.5 of 100
     assert list(table["bleu:missing"]) == [None, None, None]
     assert list(table["llm_fluency"])[2] == 4.0
     assert list(table["llm_fluency:missing"]) == ["not published", "not published", None]
@@ -183,7 +183,15 @@ def test_every_published_feature_lands_under_its_name(tmp_path: Path):
     scores = {name: {"m1": float(n)} for n, name in enumerate(PUBLISHED_FEATURES)}
     outputs = [{"query_id": "q1", "outputs": [{"model": "m1", "output": "a"}], **scores}]
     features = read_mirage({"en": write(tmp_path / "en", outputs=outputs, judgments=[])}).features
-    assert features[FEATURES].values.tolist() == [[float(n) for n in range(11)]]
+    expected = [float(n) for n in range(11)]
+    expected[FEATURES.index("bleu")] /= 100
+    assert features[FEATURES].values.tolist() == [expected]
+
+
+def test_bleu_is_from_0_to_1_as_ours_whatever_the_scale_published(tmp_path: Path):
+    row = {**OUTPUTS[0], "answer_bleu": {"m1": 0.125, "m2": 1}}
+    files = write(tmp_path / "en", outputs=[row], judgments=[])
+    assert list(read_mirage({"en": files}).features["bleu"]) == [0.125, 1.0]
 
 
 def test_scores_that_are_no_finite_numbers(tmp_path: Path):
@@ -197,7 +205,7 @@ def test_scores_that_are_no_finite_numbers(tmp_path: Path):
 
 
 @pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst", ".parquet"])
-def test_every_format_gives_the_same(suffix: str, bench: MirageBench, tmp_path: Path):
+def test_every_format_gives_the_same(suffix: str, bench: ForeignArena, tmp_path: Path):
     paths = []
     for name, rows in [("prompts", PROMPTS), ("outputs", OUTPUTS), ("pairs", JUDGMENTS[:-1])]:
         paths.append(tmp_path / f"{name}{suffix}")
@@ -209,7 +217,7 @@ def test_every_format_gives_the_same(suffix: str, bench: MirageBench, tmp_path: 
     pd.testing.assert_frame_equal(bench.arena.judgments, again.arena.judgments)
 
 
-def test_judgments_may_be_csv_and_lists_not(bench: MirageBench, tmp_path: Path):
+def test_judgments_may_be_csv_and_lists_not(bench: ForeignArena, tmp_path: Path):
     write_rows(pd.DataFrame(JUDGMENTS[:-1]), tmp_path / "pairs.csv")
     files = write(tmp_path / "en")
     csv = MirageFiles(files.prompts, files.outputs, tmp_path / "pairs.csv")
@@ -232,7 +240,7 @@ def test_several_languages(tmp_path: Path):
     assert set(bench.arena.judgments["language"]) == {"en"}
 
 
-def test_the_arena_can_be_written_and_read(bench: MirageBench, tmp_path: Path):
+def test_the_arena_can_be_written_and_read(bench: ForeignArena, tmp_path: Path):
     write_arena(bench.arena, tmp_path / "native")
     again = read_arena(tmp_path / "native")
     pd.testing.assert_frame_equal(bench.arena.judgments, again.judgments)
@@ -490,7 +498,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     return fake
 
 
-def test_loading_by_name(hub: FakeHub, bench: MirageBench):
+def test_loading_by_name(hub: FakeHub, bench: ForeignArena):
     loaded = load_mirage(["en"], reference_system="m2")
     assert hub.calls == [
         ("nthakur/mirage-bench", "en", "dev"),

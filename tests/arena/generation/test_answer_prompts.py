@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena import UsageError
 from arena.adapters.mirage_outputs import context_passages, prompt_sections
-from arena.generation import answer_prompt
+from arena.generation import answer_prompt, protocol_of
 from arena.generation.questions import GivenQuestion
 from arena.judging.pairs import ShownPassage
 
@@ -31,8 +31,8 @@ Contexts:
 
 Instruction: Answer the question with the information that the contexts give. Write the answer \
 in English. Explain step by step, in English as well, how you arrived at the answer. Cite the \
-contexts that your reasoning and your answer rest on within brackets [], in the IEEE format, by \
-the ids that stand before them.
+contexts that the parts of your reasoning rest on within brackets [], in the IEEE format, by the \
+ids that stand before them.
 
 Please respond in English using the format: ##Reason: {reason} ##Answer: {answer}."""
 
@@ -70,7 +70,9 @@ def test_a_language_without_a_known_name_is_named_by_its_code():
 def test_versions_tell_template_trimming_and_order():
     name, _, rest = answer_prompt("mirage", seed=3).version.partition("@")
     assert name == "mirage.v1"
-    assert rest.split("|")[1:] == ["passages:800(bytes/4)", "shuffled:3"]
+    shown = ["passages:800(bytes/4)", "shuffled:3", "context:8192(bytes/4)"]
+    assert rest.split("|")[1:] == shown
+    assert answer_prompt("memerag", only_relevant=True).version.endswith("|relevant")
     assert "|" not in answer_prompt("memerag").version
 
 
@@ -119,15 +121,17 @@ def test_the_adapter_reads_the_passages_back():
 def test_a_template_of_ones_own(tmp_path):
     path = tmp_path / "mine.jinja"
     path.write_text("{{ language_code }}: {{ question }} {{ passages | length }}", encoding="utf-8")
-    prompt = answer_prompt(path)
+    prompt = answer_prompt("memerag", template=protocol_of("memerag").prompt.read(path))
     assert text_of(prompt, ENGLISH) == "en: What was the first newspaper? 2"
     assert prompt.version.startswith("mine@")
+    as_published = answer_prompt("mirage", template=protocol_of("mirage").prompt.read(path))
+    assert (as_published.passage_tokens, as_published.is_shuffled) == (800, True)
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("no question", "does not show the question"),
+        ("no question", "does not show question; write"),
         ("{{ question }} {{ gold }}", "uses gold, which there is not"),
         ("{{ question", "is no Jinja template"),
         ("{{ question }} {{ passages[0].relevance + 1 }}", "cannot be filled"),
@@ -137,7 +141,7 @@ def test_unusable_templates_are_refused(tmp_path, text, complaint):
     path = tmp_path / "mine.jinja"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=complaint):
-        answer_prompt(path)
+        protocol_of("mirage").prompt.read(path)
 
 
 def test_an_unknown_prompt_is_refused_with_those_there_are():
@@ -148,3 +152,28 @@ def test_an_unknown_prompt_is_refused_with_those_there_are():
 def test_no_tokens_are_no_trimming():
     with pytest.raises(UsageError, match="cannot have 0 tokens"):
         answer_prompt(passage_tokens=0)
+
+
+@given(st.integers(1, 12), st.integers(50, 900), st.integers(300, 3000))
+def test_a_prompt_fits_the_context_where_it_can(passages, words, context):
+    """Passages lose the same number of tokens, and only where the prompt would be too long."""
+    given_question = GivenQuestion(
+        ("en", "q"),
+        "Why?",
+        tuple(ShownPassage(f"p{n}", f"word{n} " * words) for n in range(passages)),
+    )
+    whole = answer_prompt("mirage", context_tokens=10**6)
+    prompt = answer_prompt("mirage", context_tokens=context)
+    text, is_fitted = prompt.fit(given_question)
+    longest = whole.trimmer.count(text_of(whole, given_question))
+    assert is_fitted == (longest > context)
+    assert prompt.trimmer.count(text.messages[0].content) <= context
+    if not is_fitted:
+        assert text.messages == whole.ask(given_question).messages
+
+
+def test_a_prompt_that_cannot_fit_is_sent_without_passage_texts():
+    question = GivenQuestion(("en", "q"), "Why " * 900, (ShownPassage("p", "text " * 900),))
+    prompt, is_fitted = answer_prompt("mirage", context_tokens=100).fit(question)
+    assert is_fitted
+    assert "text text" not in prompt.messages[0].content

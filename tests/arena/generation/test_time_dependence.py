@@ -5,7 +5,7 @@ from asked_questions import build_queries, question_of
 from chat_server import broken, completion
 
 from arena.generation import TimeFilter, dry_run_generate, generate_answers, time_dependence
-from arena.generation.questions import read_label, time_prompt
+from arena.generation.questions import read_label
 from arena.llm import Budget, Completion, ModelSettings, UnparsableError
 
 PROMPT = """\
@@ -39,7 +39,7 @@ def filter_at(system_at):
 
 def test_the_prompt():
     query = build_queries(1, ("ja",))["query"][0]
-    prompt = time_prompt(("ja", query))
+    prompt = TimeFilter(ModelSettings("m")).ask(("ja", query))
     assert prompt.messages[0].content == PROMPT
 
 
@@ -85,7 +85,7 @@ def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_a
             "system": "m",
             "reason": "time_dependent",
             "detail": "It depends.",
-            "prompt": "time-dependent.v1",
+            "prompt": TimeFilter(ModelSettings("m")).version,
             "key": generated.skipped["key"][0],
             "query": "Question 0 in en?",
         }

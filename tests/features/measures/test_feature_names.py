@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from arena import ArenaError, UsageError
 from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, describe_features, parse_features
-from features.declare.feature import CUTOFF, MODEL, Feature
+from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature
 from features.declare.sample import EMPTY_ANSWER
 
 
@@ -20,6 +20,9 @@ def values_of(parameter):
         return st.integers(1, 1000)
     if parameter.name == MODEL:
         return st.sampled_from(["folder/of a model", "./x=y@1", "organization/name-2.0"])
+    if parameter.name == TEMPLATE:
+        named = [f"{name}@0123456789ab" for name in parameter.prompts]
+        return st.sampled_from(["packaged", named[-1], "+".join(named)])
     return st.sampled_from(parameter.choices)
 
 
@@ -116,6 +119,18 @@ def test_all_is_every_feature_but_those_that_cost_calls():
 def test_the_papers_group_is_what_mirage_bench_published():
     assert {str(feature) for feature in GROUPS["paper"]} == set(PUBLISHED_FEATURES.values())
     assert len(GROUPS["paper"]) == 11
+
+
+def test_the_papers_features_are_also_there_by_the_libraries_it_names():
+    by_libraries = [feature.name for feature in GROUPS["as-published"]]
+    assert by_libraries == [feature.name for feature in GROUPS["paper"]]
+    other = {str(feature) for feature in {*GROUPS["as-published"]} - {*GROUPS["paper"]}}
+    assert other == {
+        "target_language(identifier=langid)",
+        "english(identifier=langid)",
+        "bleu(tokenize=13a,order=full)",
+        "rouge_l(tokens=rouge-score,stem=yes)",
+    }
 
 
 def test_repr_shows_the_name():

@@ -17,6 +17,7 @@ import features.models
 from arena import MissingDependencyError, UsageError
 from arena.llm import Completion, Endpoint, ModelSettings, UnparsableError
 from arena.llm.replies import read_completion
+from arena.text.prompts import read_templates
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
 from features.measures.llm_rated import (
@@ -27,7 +28,9 @@ from features.measures.llm_rated import (
     overlap_items,
     require_llm,
 )
+from features.models import FEATURE_PROMPTS
 from features.models.llm_scorer import (
+    RATING_FORMS,
     LlmScorer,
     expected_rating,
     find_rating,
@@ -130,7 +133,7 @@ def test_an_answer_cannot_forge_the_lines_around_it():
     ],
 )
 def test_the_last_rating_in_the_format_counts(prompt, text, rating):
-    found = find_rating(text, prompt)
+    found = find_rating(text, RATING_FORMS[prompt])
     assert found.value == rating
     assert int(text[found.place]) == rating
 
@@ -161,7 +164,7 @@ def test_the_last_rating_in_the_format_counts(prompt, text, rating):
 )
 def test_no_rating_is_made_up(prompt, text):
     with pytest.raises(UnparsableError):
-        find_rating(text, prompt)
+        find_rating(text, RATING_FORMS[prompt])
 
 
 def logprobs_of(*tokens):
@@ -275,9 +278,11 @@ def test_the_signature_tells_models_and_settings_apart_but_not_places(scorer_at,
 
 def test_items_are_the_answer_without_citations_and_what_it_is_held_against(make_sample):
     sample = make_sample("##Answer: Yes [1].", passages=[("1", 1)], reference="##Answer: No [1].")
-    assert overlap_items(sample, "integer") == (("overlap", "integer", "en", "?", "Yes.", "No."),)
+    rated = ("en", "?", "Yes.", "No.")
+    assert overlap_items(sample, "integer") == (("overlap", "integer", "packaged", *rated),)
     (item,) = LLM_FLUENCY.with_settings({"part": "answer"}).items(sample)
-    assert item == ("fluency", "integer", "en", "?", "Yes.")  # its passage holds no words
+    # Its passage holds no words.
+    assert item == ("fluency", "integer", "packaged", "en", "?", "Yes.")
     expected = LLM_OVERLAP.with_settings({"score": "expected"})
     assert expected.items(sample)[0][1] == "expected"
 
@@ -347,6 +352,36 @@ def test_the_expected_rating_of_an_arena(rated):
     assert str(feature) == "llm_overlap(model=other,score=expected)"
     table, _ = rated(lambda *_: reply_of(*EXPECTED_3_4), (feature,))
     assert set(table[str(feature)].dropna()) == {3.4}
+
+
+def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
+    """Scores of two templates share a cache and a store, and neither stands for the other."""
+
+    def behave(prompt, earlier):
+        return completion("[[2]]" if prompt.startswith("Strictly") else "[[5]]")
+
+    texts = {name: f"{name}: {{{{ Label }}}} {{{{ Response }}}}" for name in ("Strictly", "Mildly")}
+    given = {}
+    for name, text in texts.items():
+        path = tmp_path / f"{name}.jinja"
+        path.write_text(text, encoding="utf-8")
+        given[name] = read_templates({"overlap": path}, FEATURE_PROMPTS)
+    with ChatServer(behave) as server:
+        endpoint, store = Endpoint(server.url, None), str(tmp_path / "s.db")
+        means = {}
+        for name, own in given.items():
+            models = ModelOptions(endpoint=endpoint, store=store, templates=own)
+            table = extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")
+            column = f"llm_overlap(template={own.stated(['overlap'])})"
+            means[name] = set(table[column].dropna())
+        assert means == {"Strictly": {2.0}, "Mildly": {5.0}}
+        with pytest.raises(UsageError, match="needs the template for overlap with the digest"):
+            extract(small_arena, column, models=ModelOptions(templates=given["Strictly"]))
+        with pytest.raises(UsageError, match="no feature that is asked for reads the prompt over"):
+            extract(small_arena, "answer_length", models=ModelOptions(templates=given["Mildly"]))
+    for value in ("mine", "fluency@0123456789ab", "overlap@0123"):
+        with pytest.raises(UsageError, match=r"llm_overlap: a template is 'packaged', or"):
+            LLM_OVERLAP.with_settings({"template": value})
 
 
 def test_a_place_for_the_replies_must_be_named(monkeypatch):

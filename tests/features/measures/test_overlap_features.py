@@ -8,6 +8,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 from sentences import SENTENCES
 
+from arena import MissingDependencyError, UsageError
 from features import parse_features
 from features.declare.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
 from features.measures.overlap import CHRF, rouge_l_of_words
@@ -115,6 +116,89 @@ def test_features_agree_with_their_libraries_in_every_language(code, make_sample
     assert ROUGE.measure(sample) == pytest.approx(rouge, abs=1e-9)
     assert BLEU_FEATURE.measure(sample) == pytest.approx(bleu.score / 100, abs=1e-12)
     assert CHRF.measure(sample) == pytest.approx(chrf2.score / 100, abs=1e-12)
+
+
+def overlap(text, sample):
+    [feature] = parse_features(text)
+    feature.require()
+    return feature.measure(sample)
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+@pytest.mark.parametrize("tokenize", ["13a", "intl", "zh", "char"])
+def test_tokenizers_of_sacrebleu_give_what_it_gives(code, tokenize, make_sample):
+    reference = SENTENCES[code]
+    answer = reference[5:] + " " + reference[:9] + "  "
+    for text, kind in ((answer, "long"), (reference[:4], "short"), ("zq", "alien")):
+        sample = make_sample(text, code, reference=reference)
+        sentence = sacrebleu.sentence_bleu(text, [reference], tokenize=tokenize)
+        corpus = sacrebleu.corpus_bleu([text], [[reference]], tokenize=tokenize)
+        found = overlap(f"bleu(tokenize={tokenize})", sample)
+        assert found == pytest.approx(sentence.score / 100, abs=1e-12), kind
+        found = overlap(f"bleu(tokenize={tokenize},order=full)", sample)
+        assert found == pytest.approx(corpus.score / 100, abs=1e-12), kind
+
+
+def test_an_answer_of_three_tokens_scores_0_with_the_full_order(make_sample):
+    sample = make_sample("the cat sat", reference="the cat sat")
+    assert overlap("bleu", sample) == overlap("bleu(tokenize=13a)", sample) == 1.0
+    assert overlap("bleu(order=full)", sample) == overlap("bleu(order=full,tokenize=13a)", sample)
+    assert overlap("bleu(order=full)", sample) == 0.0
+
+
+@pytest.mark.parametrize("stem", ["no", "yes"])
+@given(answer=SOME_TEXT, reference=SOME_TEXT.filter(lambda text: any(c in "ab" for c in text)))
+def test_rouge_score_gives_what_it_gives(stem, answer, reference):
+    from features.declare.sample import Question, Sample
+
+    scorer = RougeScorer(["rougeL"], use_stemmer=stem == "yes")
+    expected = scorer.score(reference, answer)["rougeL"].fmeasure
+    question = Question("en", "q", "Where?", (), f"##Answer: {reference}")
+    sample = Sample(question, f"##Answer: {answer}")
+    found = overlap(f"rouge_l(stem={stem},tokens=rouge-score)", sample)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_english_is_stemmed_and_no_other_language(make_sample):
+    pair = ("Cats were running quickly", "The cat runs quick")
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    english = make_sample(pair[0], "en", reference=pair[1])
+    stemmed = scorer.score(*pair[::-1])["rougeL"].fmeasure
+    assert overlap("rouge_l(stem=yes,tokens=rouge-score)", english) == pytest.approx(stemmed)
+    assert overlap("rouge_l(stem=yes)", english) == pytest.approx(stemmed)
+    spanish = make_sample(pair[0], "es", reference=pair[1])
+    assert overlap("rouge_l(stem=yes)", spanish) == overlap("rouge_l", spanish) == 0.0
+
+
+def test_a_reference_that_rouge_score_cannot_read_is_missing_not_0(make_sample):
+    sample = make_sample("राजधानी", "hi", reference="राजधानी पेरिस है")
+    assert overlap("rouge_l(tokens=rouge-score)", sample) == EMPTY_REFERENCE
+    assert overlap("rouge_l", sample) == pytest.approx(0.5)
+
+
+def test_a_tokenizer_that_is_not_installed_says_what_installs_it(monkeypatch):
+    from features.measures import overlap as measures
+
+    monkeypatch.setattr(measures, "find_spec", lambda name: None)
+    [japanese, rouge] = parse_features("bleu(tokenize=ja-mecab),rouge_l(tokens=rouge-score)")
+    with pytest.raises(MissingDependencyError, match=r"MeCab and ipadic: .*arena\[bleu\]"):
+        japanese.require()
+    with pytest.raises(MissingDependencyError, match=r"rouge-score: .*arena\[rouge\]"):
+        rouge.require()
+
+
+def test_a_model_of_sacrebleu_is_never_fetched_by_itself(monkeypatch, tmp_path):
+    from features.measures import overlap as measures
+
+    monkeypatch.setattr(measures, "find_spec", lambda name: name)
+    monkeypatch.setattr("sacrebleu.utils.SACREBLEU_DIR", str(tmp_path))
+    [flores] = parse_features("bleu(tokenize=flores200)")
+    with pytest.raises(UsageError, match="is not there; let sacrebleu fetch it once"):
+        flores.require()
+    model = tmp_path / "models" / "flores200sacrebleuspm"
+    model.parent.mkdir()
+    model.write_bytes(b"")
+    flores.require()
 
 
 def test_citations_and_reasons_are_left_out(make_sample):

@@ -66,6 +66,7 @@ BERGEN = "Bergen is rainy & <b>green</b>."
         ("Oslo is a city.\n\nIt is big.", ["Oslo is a city.", "It is big."]),
         ("<think>1. x</think>1) ওসলো একটি শহর।", ["ওসলো একটি শহর।"]),
         ("1889 was the year.\nIt ended.", ["1889 was the year.", "It ended."]),
+        ("statements:\nOslo is a city.\nIt is big.", ["Oslo is a city.", "It is big."]),
         ("NONE", []),
         ("None.", []),
     ],
@@ -94,6 +95,11 @@ def test_replies_without_statements_or_cut_off():
         ("FINAL VERDICTS\n2: No\n1: Yes", [True, False]),
         ("Statement 1: Verdict: Yes\nStatement 2: Verdict: No", [True, False]),
         ("1. No one says so.\n2. Yes men.\nFINAL VERDICTS\n1: Yes\n2: Yes", [True, True]),
+        ("1. It is said there. Verdict: Yes.\n2. It is not. Verdict: No.", [True, False]),
+        (
+            "statement: A.\nExplanation: It is.\nVerdict: No\nstatement: B.\n**Verdict:** Yes",
+            [False, True],
+        ),
     ],
 )
 def test_verdicts_are_found(text, verdicts):
@@ -101,7 +107,15 @@ def test_verdicts_are_found(text, verdicts):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1: Yes", "Yes. No.", "FINAL VERDICTS\n1: Yes\n3: No", "1. No one.\n2. Yes men."]
+    "text",
+    [
+        "",
+        "1: Yes",
+        "Yes. No.",
+        "FINAL VERDICTS\n1: Yes\n3: No",
+        "1. No one.\n2. Yes men.",
+        "Verdict: Yes",
+    ],
 )
 def test_replies_without_all_verdicts(text):
     with pytest.raises(UnparsableError, match="no verdict on each of 2"):
@@ -293,11 +307,6 @@ NO_USABLE = "no usable reply by the LLM"
             {"apart": completion("1. a\n2.", finish_reason="length")},
             NO_USABLE,
         ),
-        (
-            RAGAS_CONTEXT_RELEVANCE,
-            {"Copy": "Insufficient Information"},
-            "the LLM finds no sentence that helps to answer",
-        ),
         (RAGAS_CONTEXT_RELEVANCE, {"Copy": "Norway, I think."}, NO_USABLE),
         (RAGAS_CONTEXT_RELEVANCE, {"Copy": broken()}, "the LLM was not reached"),
     ],
@@ -314,6 +323,14 @@ def test_what_has_no_value_says_why(measure, feature, replies, reason):
     found, _ = measure(arena_of(("q1", "s", "Oslo is in Norway.")), (feature,), behave)
     assert np.isnan(found.loc[("q1", "s"), str(feature)])
     assert found.loc[("q1", "s"), f"{feature}:missing"] == reason
+
+
+def test_insufficient_information_is_a_context_relevance_of_0(measure):
+    arena = arena_of(("q1", "s", "Oslo is in Norway."))
+    feature = RAGAS_CONTEXT_RELEVANCE
+    found, _ = measure(arena, (feature,), lambda *_: completion("Insufficient Information"))
+    assert found.loc[("q1", "s"), str(feature)] == 0
+    assert found.loc[("q1", "s"), f"{feature}:missing"] is None
 
 
 @pytest.fixture(scope="session")
@@ -405,5 +422,8 @@ def test_a_place_for_replies_is_needed(monkeypatch):
 def test_items_hold_all_that_a_value_depends_on():
     question = Question("en", "q", "Why?", (), NO_REFERENCE_SYSTEM)
     assert RAGAS_FAITHFULNESS.items(Sample(question, "x")) == NO_PASSAGES
-    assert context_item("en", "Why?", ("a", "b")) == ("context_relevance", "en", "Why?", "a", "b")
+    assert context_item("en", "Why?", ("a", "b"), "sentences@0123456789ab") == (
+        *("context_relevance", "sentences@0123456789ab"),
+        *("en", "Why?", "a", "b"),
+    )
     assert {feature.reading.kind for feature in RAGAS_FEATURES} == {"ragas", "ragas-questions"}

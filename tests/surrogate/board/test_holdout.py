@@ -9,6 +9,7 @@ from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import check_holdout, choose_holdout, fit_tournament
 from surrogate.board.language import fit_languages
+from surrogate.board.settings import BoardRecord
 from surrogate.learning.cross_fitting import Repeats, folds_of, leave_systems_out
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import find_surrogate
@@ -169,9 +170,13 @@ def test_a_fold_whose_absence_leaves_no_battles_is_not_rated():
     }
 
 
-def test_without_a_prior_a_fold_that_the_others_need_is_not_rated():
+def test_without_a_prior_a_fold_that_the_others_need_falls_back():
     ring = five(table_of([*zip("abcde", "bcdea", strict=True)]), ridge=0.0)
-    assert np.isnan(unseen(ring, find_surrogate("ridge"))).all()
+    assert np.isfinite(unseen(ring, find_surrogate("ridge"))).all()
+
+
+def record_of(holdout):
+    return BoardRecord(judge="judge", holdout=holdout)
 
 
 def test_the_final_surrogate_never_sees_the_held_out_systems(data):
@@ -182,7 +187,7 @@ def test_the_final_surrogate_never_sees_the_held_out_systems(data):
     for X in (data.X, changed):
         surrogate = find_surrogate("random-forest", seed=1)
         item = data_of(data.judgments, X, TournamentSettings(tournaments=3, seed=7))
-        [fit] = fit_languages([item], surrogate, SYSTEMS[:2])
+        [fit] = fit_languages([item], surrogate, record_of(SYSTEMS[:2]))
         assert surrogate.systems_["en"] == SYSTEMS[2:]
         assert fit.holdout == SYSTEMS[:2]
         assert fit.r2.shape == (3,)
@@ -195,7 +200,7 @@ def test_a_board_without_anything_to_learn_says_why(judgments):
         judgments["system_a"].isin(SYSTEMS[:2]) & judgments["system_b"].isin(SYSTEMS[:2])
     ]
     X = features_of(np.zeros((2, 1)), SYSTEMS[:2])
-    [fit] = fit_languages([data_of(few, X)], find_surrogate("ridge"), ())
+    [fit] = fit_languages([data_of(few, X)], find_surrogate("ridge"), record_of(()))
     assert "2 systems with judged answers" in fit.failure
     assert np.isnan(fit.unseen.predicted).all()
 

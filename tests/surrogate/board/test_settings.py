@@ -10,6 +10,7 @@ from arena import UsageError
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import DEFAULT_QUESTIONS, DEFAULT_TOURNAMENTS
 from surrogate.board.settings import (
+    PRESETS,
     BoardRecord,
     BoardSettings,
     chosen_settings,
@@ -41,8 +42,9 @@ def test_a_record_is_read_back_from_its_text(judge, metaevaluation, holdout, rid
 def test_a_signature_reads_as_one_would_write_it():
     record = BoardRecord(judge="gpt-4o", features=("bleu", "nli(a,b)"), version="1", examples=3)
     assert str(record) == (
-        "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:gaussian-process|rows:system|tournaments:200|"
-        "questions:100|ties:half|ridge:0.1|holdout:none|seed:0|examples:3|version:1"
+        "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:gaussian-process|rows:system|missing:nan|"
+        "tournaments:200|questions:100|ties:half|ridge:0.1|arena_ratings:judgments|holdout:none|"
+        "r2_tournaments:50|r2_trees:25|seed:0|examples:3|version:1"
     )
 
 
@@ -82,6 +84,28 @@ def test_options_are_checked_by_name_and_value():
         chosen_settings(None, {"ties": "win"})
 
 
+def test_a_preset_is_a_set_of_values_under_those_that_are_stated():
+    preset = chosen_settings(None, {"preset": "mirage"})
+    assert preset == BoardSettings(**PRESETS["mirage"])
+    assert (preset.surrogate, preset.ridge, preset.ties) == ("random-forest", 0.0, "drop")
+    assert preset.features == ("as-published",)
+    stated = chosen_settings(BoardSettings(ridge=0.3), {"preset": "mirage", "ties": "half"})
+    assert (stated.ridge, stated.ties, stated.rows) == (0.3, "half", "overall")
+    assert chosen_settings(None, {"preset": None}) == BoardSettings()
+    with pytest.raises(UsageError, match=r"^unknown preset 'mirag'; use one of mirage"):
+        chosen_settings(None, {"preset": "mirag"})
+
+
+def test_a_record_of_a_preset_says_its_values_and_is_read_back():
+    record = BoardRecord(
+        judge="gpt-4o",
+        **chosen_settings(None, {"preset": "mirage"}).model_dump(exclude={"judge", "holdout"}),
+    )
+    assert "|missing:zero|tournaments:200|questions:100|ties:drop|ridge:0.0|" in str(record)
+    assert "preset" not in str(record)
+    assert BoardRecord.parse(str(record)) == record
+
+
 def test_the_command_of_a_board_with_a_meta_evaluation_names_its_judge(small_board):
     summary = small_board.summary
     record = summary.settings.model_copy(
@@ -98,7 +122,7 @@ def test_the_command_of_a_board_with_a_meta_evaluation_names_its_judge(small_boa
 def test_the_command_says_every_setting(small_board):
     reproduction = small_board.summary.reproduction()
     for name in BoardSettings.model_fields:
-        assert f" --{name} " in reproduction.command
+        assert f" --{name.replace('_', '-')} " in reproduction.command
     assert len(reproduction.cautions) == 1
 
 

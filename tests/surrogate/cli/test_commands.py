@@ -149,7 +149,7 @@ def test_features_lists_names_that_can_be_asked_for(run, capsys):
         (["--features", "blue"], "did you mean 'bleu'?"),
         (["--holdout", "nobody"], "cannot hold out nobody: not judged"),
         (["--ties", "win"], "--ties is 'win': input should be 'half' or 'drop'"),
-        (["--rows", "pair"], "--rows is 'pair': input should be 'system' or 'question'"),
+        (["--rows", "pair"], "--rows is 'pair': input should be 'system', 'overall' or 'question'"),
     ],
 )
 def test_wrong_options_end_with_a_message_and_status_2(

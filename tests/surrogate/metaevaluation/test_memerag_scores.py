@@ -18,7 +18,7 @@ from surrogate.metaevaluation.memerag.comparison import (
     permutation_p_value,
 )
 from surrogate.metaevaluation.memerag.evaluation import Memerag
-from surrogate.metaevaluation.memerag.run_file import VERDICT_COLUMNS
+from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.memerag.scores import fine_grained_accuracy, score_judges
 from surrogate.metaevaluation.runner import evaluate_judges
 
@@ -252,7 +252,7 @@ def test_functions_judge_and_bad_ones_are_refused(small_sentences):
         return None if sentence == "Ja." else YES if "Paris" in sentence else "not supported"
 
     verdicts = judged(small_sentences, FunctionJudge("paris", knows_paris), "lexical")
-    assert list(verdicts) == VERDICT_COLUMNS
+    assert list(verdicts) == MEMERAG_RUN.columns
     assert len(verdicts) == 10
     mine = verdicts[verdicts["judge"] == "paris"]
     assert list(mine["value"]) == [YES, NO, None, YES, NO]

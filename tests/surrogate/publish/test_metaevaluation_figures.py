@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,10 +11,20 @@ from matplotlib.text import Text
 
 from arena import DataError, UsageError
 from arena.planning.study import study_sampling
+from surrogate.metaevaluation.grouse.evaluation import Grouse
+from surrogate.metaevaluation.grouse.unit_tests import METRICS, AnswerSample, UnitTest
+from surrogate.metaevaluation.judges import FunctionJudge, Verdict
 from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
+from surrogate.metaevaluation.memerag.scores import ERROR_COLUMNS
+from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.publish.figures.figure import save
-from surrogate.publish.figures.judges import HATCH, grouse_matrix, memerag_bars
+from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
+from surrogate.publish.figures.judges import HATCH, error_heat_map, memerag_bars
 from surrogate.publish.figures.studies import read_sampling, sampling_curves
+
+sys.path.append(str(Path(__file__).parents[1] / "metaevaluation"))
+
+from grouse_samples import TYPES, RightJudge
 
 
 def axes_of(figure):
@@ -126,43 +138,85 @@ def test_scores_without_marks_are_refused(scores):
         memerag_bars(scores[:0], "s")
 
 
+def test_errors_are_shares_of_a_judge_by_label(tmp_path):
+    labels = ["Other", "Contradiction", "Adds new information"]
+    rows = [
+        ("a $1$", "p.v1@x+y", label, 9, errors)
+        for label, errors in zip(labels, (1, 0, 3), strict=True)
+    ]
+    shares = pd.DataFrame(rows, columns=ERROR_COLUMNS[:-1]).assign(share=[0.25, 0.0, 0.75])
+    figure = error_heat_map(shares, "dataset:memerag")
+    (axes,) = axes_of(figure)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a $1$, p.v1"]
+    columns = [label.get_text() for label in axes.get_xticklabels()]
+    assert columns == ["Other", "Adds new information", "Contradiction"]
+    assert [text.get_text() for text in axes.texts] == ["25", "75", "0"]
+    assert "n = 1 judge, 4 errors" in whole_text(figure)
+    save(figure, tmp_path / "a.svg")
+    with pytest.raises(UsageError, match="no judge made an error"):
+        error_heat_map(shares.assign(share=float("nan")), "s")
+
+
+RIGHT = {"answer_relevancy": 5, "completeness": 5, "usefulness": None, "faithfulness": 1}
+
+
 @pytest.fixture
 def unit_tests():
-    rows = [
-        ("complete $answer$", "relevancy", 9, 9),
-        ("complete $answer$", "faithfulness_", 4, 8),
-        ("nothing <found>", "relevancy", 0, 9),
-    ]
-    return pd.DataFrame(rows, columns=["test_type", "metric", "passed", "tests"])
+    """Two sets of a right answer and a refusal; one judge is right but for one broken reply."""
+    tests = [
+        UnitTest(f"t{place}{name}", name, AnswerSample(f"Why {place}?", ("R.",), "E [1].", name),
+                 TYPES[name].conditions, "en", f"${place}$")
+        for place in range(2)
+        for name in ("highest_marks_1", "highest_marks_2")
+    ]  # fmt: skip
+
+    class Broken(RightJudge):
+        name = "broken_$1$"
+
+        def judge(self, tasks):
+            said = super().judge(tasks)
+            is_first = [task.sample.question == "Why 0?" for task in tasks]
+            broken = Verdict(None, "unparsable")
+            faithful = [task.metric == "faithfulness" for task in tasks]
+            return [
+                broken if first and last else each
+                for each, first, last in zip(said, is_first, faithful, strict=True)
+            ]
+
+    best = FunctionJudge("best", lambda metric, *_: RIGHT[metric])
+    return evaluate_judges(Grouse(tests, reference="best"), [Broken(), best]).verdicts
 
 
-def test_unit_tests_are_rates_with_counts(unit_tests):
-    figure = grouse_matrix(unit_tests, "gpt_4$", "dataset:grouse")
-    (axes,) = axes_of(figure)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["relevancy", "faithfulness_"]
-    columns = [label.get_text() for label in axes.get_xticklabels()]
-    assert columns == ["complete $answer$", "nothing <found>", "all types"]
-    texts = [text.get_text() for text in axes.texts]
-    assert texts == ["9/9", "0/9", "9/18", "4/8", "–", "4/8"]
-    shades = axes.collections[0].get_array()
-    assert shades.compressed().tolist() == [1, 0, 0.5, 0.5, 0.5]
-    assert "n = 26 tests, 50.0% passed; 2 metrics, 2 test types" in whole_text(figure)
-    assert figure.texts[0].get_text() == "Unit tests passed: gpt_4$"
+def of(scores, judge):
+    return scores[scores["judge"] == judge]
 
 
-@pytest.mark.parametrize(
-    ("passed", "tests"), [(3, 2), (-1, 2), (0, 0), (float("nan"), 2), (1, float("nan"))]
-)
-def test_impossible_counts_are_refused(unit_tests, passed, tests):
-    unit_tests = unit_tests.astype({"passed": float, "tests": float})
-    unit_tests.loc[1, ["passed", "tests"]] = passed, tests
-    with pytest.raises(DataError, match=r"unit tests:2: passed = .*: is impossible"):
-        grouse_matrix(unit_tests, "judge", "s")
+def test_every_test_has_a_cell_and_broken_replies_are_apart(unit_tests, tmp_path):
+    figure = draw_unit_tests(of(unit_tests, "broken_$1$"), "broken_$1$", "dataset:grouse")
+    axes = axes_of(figure)
+    assert [place.get_xlabel() for place in axes] == list(METRICS)
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["en $0$", "en $1$"]
+    assert axes[0].get_ylim() == (1.5, -0.5)  # the first set on top
+    faithful = axes[3].collections[0].get_array().tolist()
+    assert faithful == [[0.5, 1.0], [1.0, 1.0]]
+    hatched = [sum(patch.get_hatch() is not None for patch in place.patches) for place in axes]
+    assert hatched == [0, 0, 4, 2, 0, 0]  # usefulness of all, faithfulness of refusals
+    text = whole_text(figure)
+    assert "n = 24 checks of 4 tests, 95.8% passed; 1 check without a score" in text
+    best = axes_of(draw_unit_tests(of(unit_tests, "best"), "best", "s"))
+    assert best[1].collections[0].get_array().tolist() == [[1, 0], [1, 0]]
+    save(figure, tmp_path / "a.svg")
+    with pytest.raises(UsageError, match="nobody has no tests"):
+        draw_unit_tests(unit_tests[:0], "nobody", "s")
 
 
-def test_repeated_types_and_lacking_columns_are_refused(unit_tests):
-    twice = pd.concat([unit_tests, unit_tests[:1]])
-    with pytest.raises(DataError, match="stands twice for 'relevancy'"):
-        grouse_matrix(twice, "judge", "s")
-    with pytest.raises(UsageError, match="lacks metric"):
-        grouse_matrix(unit_tests.drop(columns="metric"), "judge", "s")
+def test_confusions_are_counts_by_reference_and_judge(unit_tests):
+    best, broken = of(unit_tests, "best"), of(unit_tests, "broken_$1$")
+    figure = draw_confusions(broken, best, "broken_$1$", "dataset:grouse")
+    axes = {place.get_xlabel(): place for place in axes_of(figure)}
+    assert set(axes) == set(METRICS)
+    texts = [text.get_text() for text in axes["answer_relevancy"].texts]
+    assert texts[4 * 6 :] == ["", "", "", "", "2", "2", *[""] * 6]  # 5 said: 5 twice, null twice
+    assert [text.get_text() for text in axes["faithfulness"].texts][3:6] == ["", "1", "2"]
+    with pytest.raises(UsageError, match="the reference none has no score"):
+        draw_confusions(broken, best[:0], "broken", "s")

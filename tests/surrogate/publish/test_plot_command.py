@@ -1,12 +1,18 @@
 """``surrogate-arena plot`` as a user runs it."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from arena.planning.study import study_sampling
-from surrogate.metaevaluation.memerag.run_file import write_run
+from surrogate.metaevaluation.grouse.evaluation import Grouse
+from surrogate.metaevaluation.grouse.reading import builtin_tests
+from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
+from surrogate.metaevaluation.judges import FunctionJudge
+from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
+from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.publish.figures.board_figures import KINDS
 
 
@@ -47,6 +53,7 @@ def test_boards_give_what_they_can_and_say_the_rest(board, tmp_path, run, capsys
         (["--sampling", "absent.json"], "there is no sampling study at absent.json"),
         (["--importances", "absent.json"], "there is no study of importances at absent.json"),
         (["--memerag", "absent.json"], "there is no run at absent.json"),
+        (["--grouse", "absent.json"], "make one with metaeval grouse --out"),
     ],
 )
 def test_wrong_requests_say_what_can_be_asked(
@@ -68,11 +75,35 @@ def test_draws_a_sampling_study_and_a_run_of_judges(
     study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
     content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
     (tmp_path / "sampling.json").write_text(json.dumps(content))
-    write_run(verdicts, tmp_path / "run.json")
+    MEMERAG_RUN.write(verdicts, tmp_path / "run.json")
     options = ["--sampling", tmp_path / "sampling.json", "--memerag", tmp_path / "run.json"]
     out = tmp_path / "plots"
     assert run("plot", board_folder, "--out", out, "--kind", "heatmap", *options) == 0
     assert {path.stem for path in out.iterdir()} == {"heatmap", "sampling", "memerag"}
+
+
+def test_runs_of_judges_need_no_board(tmp_path, run, verdicts, capsys):
+    fine = {"Supported": "Other", "Not Supported": "Contradiction"}
+    MEMERAG_RUN.write(
+        verdicts.assign(fine_grained_factuality=verdicts["factuality"].map(fine)),
+        tmp_path / "memerag.json",
+    )
+    tests = builtin_tests(["en"])[:2]
+    null = FunctionJudge("null/1", lambda *_: None)
+    scores = evaluate_judges(Grouse(tests, reference="lexical"), [null, "lexical"]).verdicts
+    GROUSE_RUN.write(scores, tmp_path / "grouse.json")
+    out = tmp_path / "plots"
+    options = ["--memerag", tmp_path / "memerag.json", "--grouse", tmp_path / "grouse.json"]
+    assert run("plot", "--out", out, *options, "--format", "svg") == 0
+    drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
+    assert drawn == [
+        *("grouse-confusions-null-1", "grouse-lexical", "grouse-null-1"),
+        *("memerag", "memerag-errors"),
+    ]
+    assert run("plot", "--out", out, "--kind", "heatmap") == 2
+    assert "--kind is of a board; name the board's folder, too" in capsys.readouterr().err
+    assert run("plot", "--out", out) == 2
+    assert "nothing is asked for; name a board" in capsys.readouterr().err
 
 
 def test_draws_importances_of_a_validation(board_folder, tmp_path, run):
@@ -89,7 +120,7 @@ def test_draws_importances_of_a_validation(board_folder, tmp_path, run):
 def verdicts():
     import pandas as pd
 
-    from surrogate.metaevaluation.memerag.run_file import VERDICT_COLUMNS
+    from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 
     labels = ["Supported", "Not Supported"]
     rows = [
@@ -108,6 +139,6 @@ def verdicts():
         for judge, every in (("good", 9), ("poor", 2))
         for number in range(40)
     ]
-    return pd.DataFrame(rows, columns=VERDICT_COLUMNS).astype(
+    return pd.DataFrame(rows, columns=MEMERAG_RUN.columns).astype(
         {"value": object, "fine_grained_factuality": object, "failure": object}
     )

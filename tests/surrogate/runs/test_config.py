@@ -29,7 +29,7 @@ def test_the_example_is_read(tmp_path):
     (tmp_path / "nomiracl-features.txt").write_text("bleu, rouge_l  # overlap\n\ncitations\n")
     read = read_configuration(tmp_path / EXAMPLE.name)
     boards = {board.name: board for board in read.boards}
-    assert len(boards) == 3 + 2 * 2 * 2 * 2
+    assert len(boards) == 4 + 2 * 2 * 2 * 2
     assert read.out == tmp_path / "boards"
     assert boards["rakuda"].arena == tmp_path / "arenas" / "rakuda"
     assert boards["weekly"].judge == "gpt-4o-mini"
@@ -64,6 +64,49 @@ def test_defaults_lie_under_every_board_and_tables_are_merged(read):
     assert len(boards[1].options.features) == 2
     assert boards[1].options.after.site
     assert boards[1].options.after.plots
+
+
+def test_a_preset_lies_over_the_defaults_and_under_what_a_board_states(read):
+    boards = read(
+        """
+        [defaults]
+        features = "bleu"
+        ties = "half"
+        seed = 3
+        [boards.published]
+        arena = "a"
+        preset = "mirage"
+        [boards.other]
+        arena = "a"
+        preset = "mirage"
+        ties = "half"
+        feature_table = "scores.parquet"
+        [boards.own]
+        arena = "a"
+        """
+    ).boards
+    published, other, own = (board.settings for board in boards)
+    assert (published.ties, published.missing, published.rows) == ("drop", "zero", "overall")
+    assert (published.ridge, published.surrogate, published.seed) == (0.0, "random-forest", 3)
+    assert [len(board.features()) for board in (boards[0], boards[2])] == [11, 1]
+    assert (other.ties, other.rows) == ("half", "overall")
+    assert boards[1].options.features is None
+    assert (own.ties, own.missing, own.rows) == ("half", "nan", "system")
+
+
+def test_a_preset_of_the_defaults_lies_under_what_they_state(read):
+    [board] = read(
+        """
+        [defaults]
+        preset = "mirage"
+        ridge = 0.2
+        [boards.a]
+        arena = "a"
+        """
+    ).boards
+    assert (board.settings.ridge, board.settings.missing) == (0.2, "zero")
+    with pytest.raises(DataError, match="preset = 'mirag'"):
+        read("[boards.a]\narena = 'a'\npreset = 'mirag'")
 
 
 def test_judges_of_a_matrix_judge_first_where_judging_is_asked_for(read):

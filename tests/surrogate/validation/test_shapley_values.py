@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import MissingDependencyError, UsageError
-from surrogate.learning.regression.regressors import FEW_TREES, TREES, fit_regressor
+from surrogate.learning.regression.regressors import fit_regressor
+from surrogate.learning.surrogate import FEW_TREES, TREES
 from surrogate.learning.training import TrainingRows
 from surrogate.validation import importances
 from surrogate.validation.shapley import EXPLAINED, shapley_values

@@ -103,7 +103,7 @@ def test_compares_surrogates_as_in_table_3(validate, capsys):
         (["--judge", "nobody"], "no judge 'nobody' here"),
         (["--protocol", "transfer"], "a test arena is what the protocol transfer needs"),
         (["--holdout", "x"], "only the protocol mirage holds out systems by name"),
-        (["--ties", "never"], "unknown tie rule 'never'"),
+        (["--ties", "never"], "ties = 'never': input should be 'half' or 'drop'"),
         (["--importances", "shap"], "--importances is for the protocol importances, not leave-sys"),
         (["--protocol", "importances", "--importances", "gini"], "unknown importances 'gini'"),
     ],
@@ -156,3 +156,18 @@ def test_importances_are_of_the_kinds_asked_for(study, capsys):
     text = " ".join(capsys.readouterr().out.split())
     assert "(share of the mean size of Shapley values, share of the surrogate's decisions;" in text
     assert "permutation" not in text
+
+
+def test_a_preset_gives_what_is_not_stated(study, capsys):
+    quick = ["--tournaments", 2, "--repeats", 1, "--jobs", 1, "--json"]
+    assert study("--preset", "mirage", *quick) == 0
+    signature = json.loads(capsys.readouterr().out)["signature"]
+    assert "|surrogate:random-forest|rows:overall|missing:zero|" in signature
+    assert "|tournaments:2|questions:100|ties:drop|ridge:0|" in signature
+    stated = ["--ties", "half", "--surrogate", "ridge", "--rows", "system", "--ridge", 0.2]
+    assert study("--preset", "mirage", *quick, *stated) == 0
+    signature = json.loads(capsys.readouterr().out)["signature"]
+    assert "|surrogate:ridge|missing:zero|" in signature
+    assert "|ties:half|ridge:0.2|" in signature
+    assert study("--preset", "mirag") == 2
+    assert "unknown preset 'mirag'; use one of mirage" in capsys.readouterr().err

@@ -1,0 +1,126 @@
+"""Finding the files of a clone: by folder, by ending, and by the language they are named for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from arena.data.errors import UsageError
+from arena.data.languages import LANGUAGE_CODE, MIRACL_LANGUAGES
+from arena.data.rows import SUFFIXES, Rows, read_json_array, read_rows
+
+MOST_FILES = 100_000
+"""A folder with more files than this is no clone of a data set."""
+
+JSON = ".json"
+"""Ending of files that hold one array of objects; in folders, others hold settings."""
+
+_PARTS = re.compile(r"[^A-Za-z]+")
+_SPLITS = ("train", "dev", "test", "testA", "testB", "validation")
+
+
+def files_below(paths: Sequence[Path | str], suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+    """List the files with some endings, in folders at any depth.
+
+    Args:
+        paths: Files, which are taken whatever their ending, and folders.
+        suffixes: Endings that count in folders.
+
+    Returns:
+        Paths, sorted; hidden files and folders are left out.
+
+    Raises:
+        UsageError: If a path is absent, nothing is named or found, or there are too many files.
+    """
+    found = [path for given in paths for path in _files_at(Path(given), tuple(suffixes))]
+    if not found:
+        named = ", ".join(str(path) for path in paths) or "no path"
+        raise UsageError(f"there is no file to read in {named}; expected {', '.join(suffixes)}")
+    return sorted(dict.fromkeys(found))
+
+
+def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        for number, file in enumerate(_walk(path)):
+            if number >= MOST_FILES:
+                raise UsageError(f"{path} holds more than {MOST_FILES:,} files; name its parts")
+            if file.name.endswith(suffixes):
+                yield file
+    else:
+        raise UsageError(f"there is no file or folder {path}")
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place, name) for name in sorted(files) if not name.startswith("."))
+
+
+def shown_path(path: Path, below: Sequence[Path | str]) -> str:
+    """Return what to call a file in messages: its path in the folder named, or its last parts."""
+    for folder in map(Path, below):
+        if folder.is_dir() and path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return "/".join(path.parts[-2:]) if len(path.parts) > 1 else path.name
+
+
+def read_foreign_rows(path: Path, source: str) -> Rows:
+    """Read the rows of a file; of a ``.json`` file the objects of its array."""
+    if path.name.endswith(JSON):
+        return read_json_array(path, source)
+    return read_rows(path, source)
+
+
+def language_of(path: Path, below: Sequence[Path | str], language: str | None = None) -> str | None:
+    """Tell the language of a file: one of MIRACL's, by its own name or that of a folder.
+
+    ``en/dev-00000-of-00001.parquet``, ``en.jsonl`` and ``topics.miracl-v1.0-en-dev.tsv`` are
+    English. Folders above those that were named do not count.
+
+    Args:
+        path: The file.
+        below: What was named: folders that it is in, or the file itself.
+        language: Language of all files; then the name does not count.
+    """
+    if language is not None:
+        return language
+    within = [folder for folder in map(Path, below) if path.is_relative_to(folder)]
+    named = within[0] if within and within[0].is_dir() else path.parent
+    folders = [named.resolve().name, *path.parent.relative_to(named).parts]
+    names = [path.name.partition(".")[0], *reversed(folders), *reversed(_PARTS.split(path.name))]
+    return next((name for name in names if name in MIRACL_LANGUAGES), None)
+
+
+def checked_language(code: str | None) -> str | None:
+    """Return a language code.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    if code is not None and not re.fullmatch(LANGUAGE_CODE, code):
+        raise UsageError(f"{code!r} is not a language code; use one such as 'en' or 'und'")
+    return code
+
+
+def split_of(path: Path) -> str | None:
+    """Tell the split of a file from its name, such as ``dev``; None if it names none."""
+    parts = re.split(r"[^A-Za-z]+", path.name)
+    return next((part for part in parts if part in _SPLITS), None)
+
+
+def columns_of(rows: Rows) -> frozenset[str]:
+    """Return the names of a file's columns."""
+    return frozenset(map(str, rows.table.columns))
+
+
+def without_language(paths: Iterable[str]) -> UsageError:
+    """Return the error of files whose names do not tell their language."""
+    first = ", ".join(list(paths)[:3])
+    return UsageError(
+        f"the language of {first} is not known: put it in a folder named by the language's code "
+        "(en/…), or give --language"
+    )

@@ -1,0 +1,68 @@
+"""The figures of the files that ``metaeval --out`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
+from surrogate.metaevaluation.grouse.tables import judge_names
+from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, with_prompts
+from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
+from surrogate.metaevaluation.memerag.scores import REPLICATES, error_shares, score_judges
+from surrogate.metaevaluation.report import judges_of
+from surrogate.publish.figures.board_figures import Drawing
+from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
+from surrogate.publish.figures.judges import error_heat_map, memerag_bars
+from surrogate.publish.formats import slugs
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+def memerag_drawings(path: Path) -> Iterator[Drawing]:
+    """List the figures of a run on MEMERAG: bars by language, and what errors are (2 and 5).
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: If it is no such file.
+    """
+    verdicts = MEMERAG_RUN.read(path)
+    yield Drawing("memerag", lambda: _bars(verdicts))
+    if verdicts["fine_grained_factuality"].notna().any():
+        yield Drawing("memerag-errors", lambda: error_heat_map(error_shares(verdicts), _MEMERAG))
+
+
+_MEMERAG = "dataset:memerag"
+
+
+def _bars(verdicts: pd.DataFrame) -> Figure:
+    """Score judges; where some have several prompts, the best with each prompt is marked."""
+    scores = score_judges(verdicts)
+    within = [] if with_prompts(scores).empty else ["prompt"]
+    signature = f"{_MEMERAG}|replicates:{REPLICATES}|permutations:{PERMUTATIONS}|seed:0"
+    return memerag_bars(mark_best(scores, verdicts, within=within), signature)
+
+
+def grouse_drawings(path: Path) -> Iterator[Drawing]:
+    """List the figures of a run of unit tests: tests one by one, and confusions with a reference.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: If it is no such file.
+    """
+    scores = GROUSE_RUN.read(path)
+    names = judge_names(scores)
+    files = slugs(names.values())
+    reference = scores[scores["is_reference"]]
+    for key, part in judges_of(scores).items():
+        name = names[key]
+        if part["condition"].notna().any():
+            figure = partial(draw_unit_tests, part, name, "dataset:grouse")
+            yield Drawing(f"grouse-{files[name]}", figure)
+        if len(reference) and not part["is_reference"].any():
+            figure = partial(draw_confusions, part, reference, name, "dataset:grouse")
+            yield Drawing(f"grouse-confusions-{files[name]}", figure)

@@ -1,0 +1,137 @@
+"""Tables of answers of one's own: columns, marks, pairs, and what is said of faults."""
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import DataError, UsageError, import_arena
+from arena.adapters.answer_tables import judgments_of_marks, passages_of
+
+ONE_EACH = (
+    "prompt,model,output,score,contexts,ground_truth,tokens\n"
+    'Where?,m1,Paris [1],2,"[""Paris is in France."", ""Oslo.""]",In France,9\n'
+    "Where?,m2,,1,,In France,0\n"
+    "Where?,m3,Nowhere,,,,4\n"
+    "Why?,m1,Because,0.5,[1] A plain text,,1\n"
+    "Why?,m2,So,0.5,,,1\n"
+)
+
+
+def table(folder, text, name="answers.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_row_an_answer(tmp_path):
+    read = import_arena("csv", [table(tmp_path, ONE_EACH)], language="en", judge="grader")
+    arena = read.arena
+    where, why = arena.queries.to_dict(orient="records")
+    assert where["query"] == "Where?"
+    assert [item["text"] for item in where["passages"]] == ["Paris is in France.", "Oslo."]
+    assert [item["text"] for item in why["passages"]] == ["[1] A plain text"]
+    answers = arena.answers.set_index(["query_id", "system"])["answer"]
+    assert answers[where["query_id"], "m2"] == ""
+    assert answers[where["query_id"], "reference"] == "In France"
+    assert arena.info.reference_system == "reference"
+    assert arena.info.systems == ("m1", "m2", "m3", "reference")
+    judged = arena.judgments.set_index("query_id")
+    assert set(judged["judge"]) == {"grader"}
+    first = judged.loc[where["query_id"]]
+    assert {first["system_a"], first["system_b"]} == {"m1", "m2"}
+    assert first["system_a" if first["winner"] == "a" else "system_b"] == "m1"
+    assert judged.loc[why["query_id"], "winner"] == "tie"
+    assert "question from 'prompt'" in arena.info.note
+    assert read.skipped[["item", "reason", "count"]].values.tolist() == [
+        ["column", "'tokens' is no column of this schema", 1],
+        ["verdict", "it is missing", 1],
+    ]
+
+
+def test_a_row_a_pair(tmp_path):
+    rows = [
+        {"id": 7, "lang": "German", "question": "Wo?", "model_a": "x", "response_a": "hier"}
+        | {"model_b": "y", "response_b": "dort", "winner": winner}
+        for winner in ("model_a", "tie (bothbad)", None)
+    ]
+    path = table(tmp_path, json.dumps(rows), "pairs.json")
+    read = import_arena("csv", [path], columns={"query_id": "id"})
+    arena = read.arena
+    assert arena.queries[["query_id", "language", "query"]].values.tolist() == [["7", "de", "Wo?"]]
+    assert arena.judgments["winner"].tolist() == ["a", "tie"]
+    assert len(arena.answers) == 2
+    assert read.skipped["reason"].tolist() == ["it has no winner"]
+
+
+def test_columns_can_be_named(tmp_path):
+    text = "title,who,said,question\nWhere?,m1,Paris,no\n"
+    columns = {"question": "title", "system": "who", "answer": "said"}
+    read = import_arena("csv", [table(tmp_path, text)], columns=columns)
+    assert read.arena.queries["query"].tolist() == ["Where?"]
+    assert read.skipped["reason"].tolist() == ["'question' is no column of this schema"]
+
+
+def test_unusable_columns_are_told(tmp_path):
+    path = table(tmp_path, "title,who\nWhere?,m1\n")
+    with pytest.raises(UsageError, match="has the columns title, who; a table of answers needs"):
+        import_arena("csv", [path])
+    with pytest.raises(UsageError, match="has no column 'said'; it has title, who"):
+        import_arena("csv", [path], columns={"answer": "said"})
+    with pytest.raises(UsageError, match="unknown field of a table of answers 'text'"):
+        import_arena("csv", [path], columns={"text": "title"})
+
+
+def test_every_fault_is_told_with_line_and_column(tmp_path):
+    text = (
+        "prompt,id,model,output,score,lang,contexts\n"
+        "Where?,1,m1,Paris,good,,\n"
+        "Whence?,1,m2,Paris,1,,\n"
+        "Why?,2,,So,1,,\n"
+        "Why?,2,m1,So,1,Klingon,\n"
+        'Who?,3,m1,So,1,,"[{""id"": 1}]"\n'
+        "Where?,1,m1,Oslo,1,,\n"
+    )
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [table(tmp_path, text)], columns={"query_id": "id"})
+    place = f"{tmp_path.name}/answers.csv"
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"{place}:2: score = 'good': is no number; write a number, the higher the better, or "
+        "nothing",
+        f"{place}:3: prompt = 'Whence?': differs from that of the same question on line 2; give "
+        "each question one text and one list of passages",
+        f"{place}:4: model = None: is missing; give it a text",
+        f"{place}:5: lang = 'Klingon': is not a language known by name; use a code such as 'en', "
+        "or an English name",
+        f"{place}:6: contexts = '[{{\"id\": 1}}]': has no text in passage 1; give a text, a list "
+        "of texts, or a list of {passage_id, text}",
+        f"{place}:7: model = 'm1': has answered this question on line 2; keep one of its answers",
+    ]
+
+
+@given(st.one_of(st.none(), st.text(), st.lists(st.one_of(st.text(), st.integers()))))
+def test_any_cell_of_passages_is_read_or_refused(cell):
+    try:
+        found = passages_of(cell)
+    except ValueError:
+        return
+    assert all(isinstance(passage["text"], str) for passage in found)
+    assert len({passage["passage_id"] for passage in found}) == len(found)
+
+
+def test_no_marks_are_no_judgments():
+    columns = ["language", "query_id", "system", "judge", "mark"]
+    assert judgments_of_marks(pd.DataFrame(columns=columns)).empty
+
+
+def test_kinds_and_options_are_checked(tmp_path):
+    with pytest.raises(UsageError, match="unknown kind of source 'xlsx'; use one of mirage"):
+        import_arena("xlsx", [tmp_path])
+    with pytest.raises(UsageError, match="unknown option of csv 'split'; use one of columns"):
+        import_arena("csv", [tmp_path], split="dev")
+    with pytest.raises(UsageError, match="there is no file or folder"):
+        import_arena("csv", [tmp_path / "absent.csv"])
+    with pytest.raises(UsageError, match="there is no file to read in"):
+        import_arena("csv", [tmp_path])

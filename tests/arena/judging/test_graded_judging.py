@@ -1,0 +1,237 @@
+"""Marks and orders in the place of pairs: verdicts, ties, failures, resuming, agreement."""
+
+import re
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+from chat_server import broken, completion
+from hypothesis import given
+from hypothesis import strategies as st
+from judged_systems import QUALITY, build_arena
+
+from arena import UsageError
+from arena.judging import (
+    GRADED_PROMPTS,
+    GradedPrompt,
+    agreement_with_others,
+    choose_pairs,
+    dry_run_judge,
+    judge_arena,
+)
+from arena.judging.replies import read_order
+from arena.judging.settings import JudgingSettings
+from arena.llm import Budget, UnparsableError
+
+FORMS = ("pointwise", "listwise")
+_ANSWER = re.compile(r"\[The Start of (?:the Answer|Answer (\d+)) \w{12}\]\n(.*?)\n\[The End", re.S)
+
+
+def graded(form, **fields):
+    return GradedPrompt(form, GRADED_PROMPTS[form].packaged(), **fields)
+
+
+def shown(prompt):
+    return [text for _, text in _ANSWER.findall(prompt)]
+
+
+def quality(text):
+    return QUALITY.get(text.split()[0], 0)
+
+
+def knowing(prompt, _=None):
+    """Mark an answer by its system's quality, or put all of them in order, equal ones too."""
+    texts = shown(prompt)
+    if len(texts) == 1:
+        return completion(f"It is so. [[{quality(texts[0]) + 1}]]")
+    order = sorted(range(len(texts)), key=lambda place: -quality(texts[place]))
+    said = str(order[0] + 1)
+    for before, after in pairwise(order):
+        sign = "=" if quality(texts[before]) == quality(texts[after]) else ">"
+        said += f" {sign} {after + 1}"
+    return completion(f"They differ. [[{said}]]")
+
+
+def winners(judged):
+    """Return the winner of each pair, by name."""
+    return {
+        (row.query_id, *sorted((row.system_a, row.system_b))): {
+            "a": row.system_a, "b": row.system_b, "tie": "tie",
+        }[row.winner]
+        for row in judged.judgments.itertuples()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_marks_and_orders_become_verdicts_on_the_pairs(serve, judge_at, store, form):
+    arena = build_arena({("q1", "poor"): "fair but in other words"}, questions=3)
+    server = serve(knowing)
+    judged = judge_arena(arena, judge_at(server, prompt=graded(form)), choose_pairs(arena), store)
+    found = winners(judged)
+    assert found["q0", "fair", "good"] == found["q0", "good", "poor"] == "good"
+    assert found["q1", "fair", "poor"] == "tie"
+    assert len(found) == judged.summary.pairs == 9
+    assert set(judged.judgments["judge"]) == {f"test-judge:{form}"}
+    assert len(server.bodies) == {"pointwise": 9, "listwise": 3}[form]
+    assert judged.judgments["prompt"].str.startswith(f"{form}.v1@").all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_neither_rows_nor_seeds_nor_names_change_a_verdict(serve, judge_at, store, form):
+    """Of the same answers in any order of rows the same is asked; its own order decides nothing."""
+    arena = build_arena(questions=3)
+    turned = type(arena)(
+        arena.info, arena.queries.iloc[::-1], arena.answers.iloc[::-1], arena.judgments
+    )
+    server = serve(knowing)
+    judges = [judge_at(server, prompt=graded(form, seed=seed)) for seed in (0, 0, 1, 2, 3)]
+    runs = [
+        judge_arena(each, judge, choose_pairs(each), store)
+        for each, judge in zip((arena, turned, arena, arena, arena), judges, strict=True)
+    ]
+    assert runs[1].summary.usage.calls == 0
+    assert all(winners(run) == winners(runs[0]) for run in runs)
+    texts = [tuple(shown(prompt)) for prompt in server.asked]
+    assert len(set(texts)) == len(texts)
+
+
+def test_a_system_that_always_stands_first_does_not_always_win(serve, judge_at, store):
+    """A judge that prefers whatever it sees first prefers no system: the order is drawn."""
+    arena = build_arena(questions=40)
+    server = serve(lambda prompt, _: completion("[[1 > 2 > 3]]"))
+    judge = judge_at(server, prompt=graded("listwise"))
+    judged = judge_arena(arena, judge, choose_pairs(arena), store)
+    won = pd.Series(list(winners(judged).values())).value_counts()
+    assert won.min() > 25
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_identical_answers_are_ties_and_shown_once(serve, judge_at, store, form):
+    arena = build_arena({("q0", "good"): "same", ("q0", "fair"): "same"}, questions=1)
+    server = serve(knowing)
+    judged = judge_arena(arena, judge_at(server, prompt=graded(form)), choose_pairs(arena), store)
+    assert winners(judged)["q0", "fair", "good"] == "tie"
+    assert judged.summary.identical == 1
+    assert sorted(text for prompt in server.asked for text in shown(prompt)) == [
+        "poor answer to q0",
+        "same",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "reason"),
+    [
+        ("pointwise", "A fine answer.", "unparsable"),
+        ("pointwise", "[[6]]", "unparsable"),
+        ("listwise", "All are fine.", "unparsable"),
+        ("listwise", "[[1 > 2]]", "unparsable"),
+        ("listwise", None, "server_error"),
+    ],
+)
+def test_what_has_no_mark_or_order_is_a_counted_failure(
+    serve, judge_at, store, form, reply, reason
+):
+    def behave(prompt, earlier):
+        if "q1?" not in prompt:
+            return knowing(prompt)
+        return broken() if reply is None else completion(reply)
+
+    arena = build_arena(questions=3)
+    judge = judge_at(serve(behave), prompt=graded(form))
+    judged = judge_arena(arena, judge, choose_pairs(arena), store)
+    asked = 3 if form == "pointwise" else 1
+    assert judged.summary.usage.failures == {reason: asked}
+    assert len(judged.judgments) == 6
+    assert set(judged.failures["query_id"]) == {"q1"}
+    assert set(judged.failures["reason"]) == {reason}
+    assert judged.failures["key"].str.len().eq(64).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_that_goes_on_pays_nothing_twice(serve, judge_at, store, form):
+    arena = build_arena(questions=4)
+    server = serve(knowing)
+    judge, pairs = judge_at(server, prompt=graded(form)), choose_pairs(arena)
+    first = judge_arena(arena, judge, pairs, store, budget=Budget(2))
+    assert sum(server.asked.values()) == 2
+    later = type(arena)(arena.info, arena.queries, arena.answers, first.judgments)
+    dry = dry_run_judge(later, judge, pairs, store)
+    second = judge_arena(later, judge, pairs, store)
+    whole = {"pointwise": 12, "listwise": 4}[form]
+    assert second.summary.usage.calls == dry.calls == whole - 2
+    assert set(server.asked.values()) == {1}
+    assert len(winners(first) | winners(second)) == 12
+    again = judge_arena(arena, judge, pairs, store)
+    assert again.summary.usage.calls == 0
+    assert winners(again) == winners(first) | winners(second)
+
+
+def test_templates_show_what_is_judged(tmp_path):
+    path = tmp_path / "mine.jinja"
+    path.write_text("{{ query }}", encoding="utf-8")
+    for form, name in (("pointwise", "answer"), ("listwise", "answers")):
+        with pytest.raises(UsageError, match=f"does not show {name}; write"):
+            JudgingSettings(model="m", form=form, template=str(path)).llm_judge()
+    path.write_text("{% for each in answers %}{{ each.text }}{% endfor %}", encoding="utf-8")
+    judge = JudgingSettings(model="m", form="listwise", template=str(path)).llm_judge()
+    assert judge.asked_by.version.startswith("mine@")
+    assert judge.judge == JudgingSettings(model="m", form="listwise").judge == "m:listwise"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"both_orders": True}, "both orders are asked of pairs"),
+        ({"verdict": "logprobs"}, "marks and orders are read from the text"),
+    ],
+)
+def test_what_goes_with_pairs_alone_is_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        JudgingSettings(model="m", form="pointwise", **options).llm_judge()
+
+
+@given(st.permutations(range(1, 6)), st.lists(st.sampled_from(">="), min_size=4, max_size=4))
+def test_orders_are_read_as_written(order, signs):
+    steps = zip(["", *signs], order, strict=True)
+    plain = " ".join(f"{sign} {number}".strip() for sign, number in steps)
+    places = read_order(f"First [1] and [2]. [[{plain}]]")
+    for (before, after), sign in zip(pairwise(order), signs, strict=True):
+        if sign == ">":
+            assert places[before - 1] < places[after - 1]
+        else:
+            assert places[before - 1] == places[after - 1]
+    listed = plain
+    for number in order:
+        listed = re.sub(rf"(?<!\[)\b{number}\b", f"[{number}]", listed)
+    assert read_order(listed) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<think>[[1 > 2]]</think> none", "has no order"),
+        ("[[2 > 2]]", "names answer 2 twice"),
+        ("[[1 > 3]]", "leaves answers out"),
+        ('as told: "[[2 > 1 = 3]]" says that', "has no order"),
+    ],
+)
+def test_what_is_no_order(text, message):
+    with pytest.raises(UnparsableError, match=message):
+        read_order(text)
+
+
+def test_agreement_with_other_judges():
+    """Two judges agree on all pairs but one, whichever side a system was on; tau by hand."""
+    rows = [
+        ("q0", "s", "t", "a", "one"), ("q0", "t", "s", "b", "two"),
+        ("q0", "s", "u", "a", "one"), ("q0", "u", "s", "b", "two"),
+        ("q0", "t", "u", "a", "one"), ("q0", "t", "u", "b", "two"),
+        ("q9", "s", "t", "b", "three"),
+    ]  # fmt: skip
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
+    (row,) = agreement_with_others(judgments, "one").to_dict("records")
+    assert (row["other_judge"], row["items"]) == ("two", 3)
+    assert row["agreement"] == pytest.approx(2 / 3)
+    assert row["tau"] == pytest.approx(1 / 3)
+    assert agreement_with_others(judgments, "three").empty

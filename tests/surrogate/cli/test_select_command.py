@@ -1,0 +1,136 @@
+"""``select``, ``statistics`` and ``import miracl`` as a user runs them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena import read_arena, write_arena
+from arena.generation import read_arena_to_answer
+
+MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
+TABLE_1 = {  # MEMERAG: questions, words an answer, words a context
+    "en": (250, 30.3, 613.5),
+    "de": (250, 27.3, 455.0),
+    "es": (250, 52.1, 522.3),
+    "fr": (250, 48.7, 478.3),
+    "hi": (250, 23.8, 571.5),
+}
+TOWNS = ("Oslo", "Rome", "Paris", "Bern", "Riga", "Lima")
+
+
+@pytest.fixture
+def miracl(tmp_path):
+    """Six questions on towns; a passage on each town, three on Oslo."""
+    (tmp_path / "topics.en.tsv").write_text(
+        "".join(f"{n}#0\tWhere is {town}?\n" for n, town in enumerate(TOWNS))
+    )
+    labels = [f"{n}#0\tQ0\tp{n}\t1\n" for n in range(6)]
+    labels += [f"{n}#0\tQ0\tp{n + 1}\t0\n" for n in range(4)]
+    (tmp_path / "qrels.en.tsv").write_text("".join(labels))
+    texts = [f"{town} is a town, where people live." for town in TOWNS]
+    texts += ["Where is Oslo, Oslo, Oslo?", "Where is Oslo?", "Oslo", "Where is Oslo, where?"]
+    lines = [{"docid": f"p{n}", "title": "", "text": text} for n, text in enumerate(texts)]
+    (tmp_path / "docs.en.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    named = (
+        ("--queries", "topics.en.tsv"),
+        ("--qrels", "qrels.en.tsv"),
+        ("--corpus", "docs.en.jsonl"),
+    )
+    return [part for option, name in named for part in (option, tmp_path / name)]
+
+
+def test_an_evaluation_set_of_miracl_has_hard_questions(run, miracl, tmp_path, capsys):
+    out = tmp_path / "arena"
+    assert run("import", "miracl", *miracl, "--out", out, "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["counts"]["questions"] == 4
+    assert printed["questions_left_out"] == [
+        {"language": "en", "reason": "questions without a passage labeled not relevant", "count": 2}
+    ]
+    arena = read_arena_to_answer(out)
+    assert [item["relevance"] for item in arena.queries["passages"][0]] == [1, 0]
+    assert run("generate", out, "--model", "m", "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["questions"] == 4
+    options = ["--keep-easy", "--sample", 3, "--replace"]
+    assert run("import", "miracl", *miracl, "--out", out, *options) == 0
+    assert "questions not drawn" in capsys.readouterr().out
+    assert len(read_arena_to_answer(out).queries) == 3
+
+
+def test_bm25_shows_the_best_of_the_corpus_and_one_that_is_relevant(run, miracl, tmp_path, capsys):
+    pytest.importorskip("bm25s")
+    out = tmp_path / "arena"
+    options = ["--context", "bm25", "--passages", 2, "--out", out]
+    assert run("import", "miracl", *miracl, *options) == 0
+    assert "in 1 questions the last passage made room" in capsys.readouterr().out
+    oslo = read_arena_to_answer(out).queries["passages"][0]
+    assert len(oslo) == 2
+    assert oslo[1]["passage_id"] == "p0"
+    assert oslo[0]["relevance"] is None
+    assert run("import", "miracl", *miracl[:4], *options, "--replace") == 2
+    assert "--context bm25 selects from a corpus" in capsys.readouterr().err
+
+
+def test_an_arena_is_cut_to_a_set_to_annotate(run, tiny_arena, tmp_path, capsys):
+    write_arena(tiny_arena, tmp_path / "arena")
+    out = tmp_path / "cut"
+    options = ["--least-words", 3, "--questions", 5, "--one-answer", "--json"]
+    assert run("select", tmp_path / "arena", "--out", out, *options) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["answers"] == 5
+    cut = read_arena(out)
+    assert cut.answers["query_id"].is_unique
+    assert cut.answers["system"].is_unique
+    before = dict(zip(tiny_arena.queries["query_id"], tiny_arena.queries["passages"], strict=True))
+    pytest.importorskip("bm25s")
+    options = ["--context", "bm25", "--passages", 1, "--replace"]
+    assert run("select", tmp_path / "arena", "--out", out, *options) == 0
+    for row in read_arena(out).queries.itertuples():
+        assert len(row.passages) == 1
+        assert row.passages[0] in before[row.query_id]
+    assert run("select", tmp_path / "arena", "--out", out, "--context", "best", "--replace") == 2
+    assert "--context is 'best'; use bm25" in capsys.readouterr().err
+
+
+def test_statistics_of_an_arena(run, tiny_arena, tmp_path, capsys):
+    write_arena(tiny_arena, tmp_path / "arena")
+    assert run("statistics", tmp_path / "arena", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unit"] == "words"
+    (english,) = found["languages"]
+    assert english["questions"] == len(tiny_arena.queries)
+    assert english["judgments"] == len(tiny_arena.judgments)
+    assert run("statistics", tmp_path / "arena", "--systems", tiny_arena.info.systems[0]) == 0
+    assert "lengths in words" in capsys.readouterr().out
+
+
+def test_statistics_count_tokens(run, tiny_arena, tmp_path, capsys):
+    tokenizers = pytest.importorskip("tokenizers")
+    letters = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))
+    letters.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+    letters.save(str(tmp_path / "tokenizer.json"))
+    write_arena(tiny_arena, tmp_path / "arena")
+    asked = ["statistics", tmp_path / "arena", "--tokenizer", tmp_path / "tokenizer.json"]
+    assert run(*asked, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unit"].startswith("tokens of tokenizer:")
+    expected = tiny_arena.queries["query"].str.len().mean()
+    assert found["languages"][0]["question_length"] == pytest.approx(expected)
+
+
+@pytest.mark.skipif(not MEMERAG.is_dir(), reason="MEMERAG's files are not here")
+def test_table_1_of_memerag_by_two_commands(run, tmp_path, capsys):
+    out = tmp_path / "arena"
+    assert run("import", "memerag", MEMERAG, "--out", out) == 0
+    capsys.readouterr()
+    assert run("statistics", out, "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["languages"]
+    found = {
+        row["language"]: (
+            row["questions"],
+            round(row["answer_length"], 1),
+            round(row["context_length"], 1),
+        )
+        for row in rows
+    }
+    assert found == TABLE_1

@@ -1,0 +1,288 @@
+"""GroUSE's tables by command: several judges, references, annotators, failure modes, features."""
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+from grouse_samples import RightJudge, answer, lines_of, written
+from metaeval_command import run, run_json
+from scipy.stats import spearmanr
+from sklearn.metrics import f1_score
+
+from arena import DataError, UsageError
+from surrogate.metaevaluation.grouse.calibration import calibration, confusion, reference_scores
+from surrogate.metaevaluation.grouse.evaluation import Grouse
+from surrogate.metaevaluation.grouse.features import expected_proportions, score_features
+from surrogate.metaevaluation.grouse.pass_rates import failure_mode_rates
+from surrogate.metaevaluation.grouse.reading import builtin_tests
+from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
+from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, METRICS, TEST_TYPES, UnitTest
+from surrogate.metaevaluation.runner import evaluate_judges
+
+FIGURE_4 = {  # failure modes of the test types
+    8: "FM1", 9: "FM1 FM2", 10: "FM3", 11: "FM3 FM4", 12: "FM3 FM4", 13: "FM5", 14: "FM6",
+    15: "FM6", 16: "FM7",
+}  # fmt: skip
+
+
+def test_failure_modes_are_those_of_figure_4():
+    modes = {kind.number: " ".join(kind.failure_modes) for kind in TEST_TYPES}
+    assert modes == {number: FIGURE_4.get(number, "") for number in range(1, 17)}
+    assert [mode.name for mode in FAILURE_MODES] == [f"FM{number}" for number in range(1, 8)]
+
+
+def test_modes_are_counted_by_the_metric_that_finds_them():
+    tests = builtin_tests(["en"])[:16]
+    wrong = {("low_completeness_2", "completeness"), ("low_faithfulness_3", "faithfulness")}
+    tests = [
+        UnitTest(test.test_id, test.test_type, answer(test.test_type), test.conditions, "en", "t")
+        for test in tests
+    ]
+    judge = RightJudge(wrong)
+    found = failure_mode_rates(evaluate_judges(Grouse(tests), [judge]).verdicts)
+    counts = {row.failure_mode: (row.passed, row.tests) for row in found.itertuples()}
+    assert counts == {
+        "FM1": (2, 2), "FM2": (1, 1), "FM3": (2, 3), "FM4": (2, 2), "FM5": (1, 1), "FM6": (2, 2),
+        "FM7": (0, 1),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def labels(tmp_path):
+    """Two annotators of eight English tests; the second one differs in two scores."""
+    tests = builtin_tests(["en"])[:8]
+    path = tmp_path / "labels.csv"
+    rows = [
+        ["test_id", "annotator", "answer_relevancy", "completeness", "usefulness", "faithfulness"]
+    ]
+    for annotator in ("first", "second"):
+        for place, test in enumerate(tests):
+            scores = ["" if (bound := test.conditions[metric].bound) is None else f"{bound:.0f}"
+                      for metric in METRICS[:4]]  # fmt: skip
+            if annotator == "second" and place in (0, 3):
+                scores[0] = "3"
+            rows.append([test.test_id, annotator, *scores])
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    return path
+
+
+def test_annotators_are_judges_and_agree_by_metric(labels):
+    asked = ["grouse", "--languages", "en", "--judge", f"labels:{labels}#second"]
+    found = run_json(*asked, "--reference", f"labels:{labels}#first")
+    exact = {row["metric"]: row["exact"] for row in found["calibration"]}
+    assert exact["answer_relevancy"] == 6 / 8
+    assert exact["completeness"] == exact["positive_acceptance"] == 1
+    rates = {
+        row["judge"].rpartition("#")[2]: row for row in found["pass_rates"]
+        if row["metric"] == "answer_relevancy"
+    }  # fmt: skip
+    assert (rates["first"]["passed"], rates["second"]["passed"]) == (7, 5)  # type 8: less than 5
+    assert (rates["first"]["tests"], rates["first"]["not_asked"]) == (8, 56)
+    printed = run(*asked, "--reference", f"labels:{labels}#first").stdout
+    assert "in percent" in printed
+    assert "not_labeled" in printed
+
+
+def test_labels_that_cannot_be_used(labels, tmp_path):
+    ask = ["grouse", "--languages", "en", "--judge"]
+    with pytest.raises(DataError, match="is labeled twice; name one annotator"):
+        run(*ask, f"labels:{labels}")
+    with pytest.raises(UsageError, match="has no annotator third; there is first, second"):
+        run(*ask, f"labels:{labels}#third")
+    with pytest.raises(UsageError, match="labels none of the tests; their ids are such as de/"):
+        run("grouse", "--languages", "de", "--judge", f"labels:{labels}#first")
+    bad = tmp_path / "bad.csv"
+    bad.write_text("test_id,usefulness\nen/river/highest_marks_1,5\n")
+    with pytest.raises(DataError, match=r"bad\.csv:2: usefulness = '5': is no score of this met"):
+        run(*ask, f"labels:{bad}")
+
+
+SAMPLES = 40
+MODULE = """
+import zlib
+def drawn(name, metric, answer):
+    is_graded = metric in ("answer_relevancy", "completeness")
+    scale = [1, 2, 3, 4, 5, None] if is_graded else [0, 1, None]
+    return scale[zlib.crc32(f"{name}{metric}{answer}".encode()) % len(scale)]
+def gold(metric, question, references, expected, answer):
+    return drawn("gold", metric, answer)
+def near(metric, question, references, expected, answer):
+    if zlib.crc32(answer.encode()) % 4:
+        return drawn("gold", metric, answer)
+    return drawn("near", metric, answer)
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    (tmp_path / "graders.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "graders"
+    sys.modules.pop("graders", None)
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """Answers that call for no scores, as those that table 4 compares judges on."""
+    path = tmp_path / "samples.jsonl"
+    lines = [written(actual_output=f"Answer {number}.") for number in range(SAMPLES)]
+    for line in lines:
+        del line["conditions"]
+    path.write_text(lines_of(*lines))
+    return path
+
+
+def test_table_4_against_scipy_and_sklearn(samples, module, tmp_path):
+    asked = ["grouse", samples, "--judge", f"python:{module}:near", "--judge", "lexical"]
+    asked += ["--reference", f"python:{module}:gold", "--out", tmp_path / "run.json"]
+    found = run_json(*asked)
+    assert "pass_rates" not in found
+    table = GROUSE_RUN.read(tmp_path / "run.json")
+    both = {
+        name: table[table["judge"] == f"python:{module}:{name}"].set_index(["metric", "test_id"])
+        for name in ("gold", "near")
+    }
+    values = {
+        (row["judge"].rpartition(":")[2], row["metric"]): row["value"]
+        for row in found["calibration"]
+    }
+    for metric in METRICS:
+        gold, near = (both[name].loc[metric, "value"].astype(float) for name in ("gold", "near"))
+        if metric in ("answer_relevancy", "completeness"):
+            known = gold.notna() & near.notna()
+            expected = spearmanr(gold[known], near[known]).statistic
+        else:
+            expected = f1_score(gold.fillna(9), near.fillna(9), average="macro")
+        assert values["near", metric] == pytest.approx(expected), metric
+    counted = sum(row["answers"] for row in found["confusion"] if row["judge"] == "lexical")
+    assert counted == SAMPLES * len(METRICS)
+    printed = run(*asked).stdout
+    assert f"Calibration against python:{module}:gold" in printed
+    assert "Pass rate" not in printed
+    with pytest.raises(UsageError, match="call for no scores, so there is nothing to pass"):
+        run("grouse", samples, "--judge", "lexical")
+
+
+def test_confusions_add_up(module, samples):
+    del samples
+    tests = builtin_tests(["en"])[:16]
+    scores = evaluate_judges(Grouse(tests), ["lexical"]).verdicts
+    human = reference_scores(scores, "lexical")
+    counts = confusion(scores, human)
+    assert counts["answers"].sum() == 16 * len(METRICS)
+    same = counts["reference"].fillna(-1) == counts["value"].fillna(-1)
+    assert same.all()
+    assert calibration(scores, human)["exact"].tolist() == [1.0] * 6
+    with pytest.raises(UsageError, match="the reference nobody has no score"):
+        reference_scores(scores, "nobody")
+
+
+def test_several_judges_with_totals_by_the_papers_rule(module):
+    asked = [
+        "grouse",
+        "--languages",
+        "en",
+        "--judge",
+        "lexical",
+        "--judge",
+        f"python:{module}:gold",
+    ]
+    found = run_json(*asked)
+    for judge in ("lexical", f"python:{module}:gold"):
+        rates = {
+            row["metric"]: row["pass_rate"] for row in found["pass_rates"] if row["judge"] == judge
+        }
+        assert rates["total"] == pytest.approx(np.mean([rates[metric] for metric in METRICS]))
+    printed = run(*asked).stdout
+    assert printed.index("Pass rate in percent") < printed.index("Failure modes found")
+    assert "FM7" in printed
+
+
+def test_features_are_held_against_what_people_found(tmp_path):
+    path = tmp_path / "proportions.jsonl"
+    tests = builtin_tests(["en"])[:4]
+    rows = [
+        {
+            "test_id": test.test_id,
+            "annotator": name,
+            "faithfulness": share,
+            "answer_relevancy": None,
+        }
+        for test in tests
+        for name, share in (("a", 0.0), ("b", 0.1))
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ["grouse-features", "--languages", "en", "--faithfulness", "ngram_coverage"]
+    asked += ["--proportions", path, "--out", tmp_path / "run.json"]
+    found = run_json(*asked)
+    assert len(found["scores"]) == 4
+    for row in found["scores"]:
+        assert row["condition"] == "0.05 ± 0.2"
+        is_near = row["value"] is not None and abs(row["value"] - 0.05) < 0.2
+        assert row["passed"] == is_near
+        assert (row["value"] is None) == (row["failure"] is not None)
+    (rate,) = [row for row in found["successes"] if row["metric"] == "faithfulness"]
+    assert rate["passed"] == sum(row["passed"] for row in found["scores"])
+    assert len(GROUSE_RUN.read(tmp_path / "run.json")) == 4
+    wide = run_json(*asked, "--within", 1.5)
+    known = [row for row in wide["scores"] if row["failure"] is None]
+    assert known
+    assert all(row["passed"] for row in known)
+    assert "Tests passed by feature:ngram_coverage@2" in run(*asked).stdout
+
+
+def test_what_features_can_be_held_against_without_people():
+    tests = builtin_tests(["en"])[:16]
+    known = expected_proportions(tests)
+    by_type = {test.test_id: test.test_type for test in tests}
+    relevancy = {
+        by_type[key]: share for (key, name), share in known.items() if name != "faithfulness"
+    }
+    assert relevancy["low_relevancy_2"] == 0
+    assert relevancy["highest_marks_4"] == 1
+    assert "low_relevancy_1" not in relevancy
+    assert ("en/river/low_faithfulness_3", "faithfulness") not in known
+    with pytest.raises(UsageError, match="no test has an expected share"):
+        score_features(tests, {"faithfulness": "ngram_coverage"}, {})
+    with pytest.raises(UsageError, match="name features of answer_relevancy or faithfulness"):
+        run("grouse-features")
+
+
+def test_proportions_out_of_range_are_told(tmp_path):
+    path = tmp_path / "proportions.csv"
+    path.write_text("test_id,faithfulness\nen/river/highest_marks_1,1.5\n")
+    with pytest.raises(DataError, match=r"proportions\.csv:2: faithfulness = '1.5': is no prop"):
+        run("grouse-features", "--faithfulness", "ngram_coverage", "--proportions", path)
+
+
+def test_table_6_in_one_run(tmp_path, serve):
+    from chat_server import completion
+
+    def behave(prompt, earlier):
+        """Score 5 where the justification is left out, and say nothing usable else."""
+        told = "".join(row["content"] for row in chat.bodies[-1]["messages"])
+        scored = {"answer": {"score": 5}, "answer_2": {"score": 5}}
+        return completion("Hm." if "justification" in told else json.dumps(scored))
+
+    chat = serve(behave)
+    asked = ["grouse", "--languages", "en", "--types", "1", "--limit", 1, "--judge", "llm:m"]
+    asked += ["--base-url", chat.url, "--store", tmp_path / "s.sqlite", "--concurrency", 1]
+    for left_out in ("none", "ground-truth", "justification", "chain-of-thought"):
+        asked += ["--ablate", left_out]
+    found = run_json(*asked, "--out", tmp_path / "run.json")
+    rates = {
+        row["prompt"].split("|")[1]: row["pass_rate"]
+        for row in found["pass_rates"]
+        if row["metric"] == "answer_relevancy"
+    }
+    assert rates == {
+        "whole": 0,
+        "without:ground-truth": 0,
+        "without:justification": 1,
+        "without:chain-of-thought": 0,
+    }
+    assert "llm:m, without:justification" in run(*asked).stdout
+    assert len(GROUSE_RUN.read(tmp_path / "run.json")) == 4 * 6

@@ -1,0 +1,234 @@
+"""The paper's tables of judges: prompts by model (5), averages (11), fine-grained labels (13)."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from memerag_samples import answered, labeled, lines_of, verdict_table
+from metaeval_command import run, run_json
+
+from arena import UsageError
+from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER, compare_judges, mark_best
+from surrogate.metaevaluation.memerag.judges import PROMPTS
+from surrogate.metaevaluation.memerag.scores import (
+    MACRO,
+    average_over_judges,
+    fine_grained_accuracy,
+    score_judges,
+)
+from surrogate.metaevaluation.memerag.tables import fine_grained_tables
+
+YES, NO = "Supported", "Not Supported"
+
+TABLE_13 = {  # French: sentences, and percent right of GPT-4o mini and of Llama 3.2 90B
+    "Logical conclusion": (151, 80.1, 87.4),
+    "Direct paraphrase": (182, 93.4, 97.3),
+    "Other": (2, 50.0, 50.0),
+    "Adds new information": (81, 67.9, 33.3),
+    "Nuance shift": (30, 26.7, 16.7),
+    "Mis-referencing": (20, 35.0, 20.0),
+    "Contradiction": (32, 65.6, 50.0),
+    "Opinion as fact": (12, 66.7, 25.0),
+    "Other mistake": (19, 84.2, 52.6),
+    "Wrong reasoning": (10, 80.0, 40.0),
+}
+TABLE_13_MEANS = {
+    "all supported": (87.2, 92.5),
+    "all not supported": (60.3, 33.8),
+    "balanced accuracy": (73.7, 63.2),
+}
+MODELS = ("gpt-4o-mini", "llama-3.2-90b")
+
+
+def right_as_often(french, place):
+    """Return verdicts that are right on as many sentences of each label as the paper says."""
+    judged = french[french["factuality"].isin([YES, NO])].reset_index(drop=True)
+    number = judged.groupby("fine_grained_factuality").cumcount()
+    right = judged["fine_grained_factuality"].map(
+        {label: round(row[0] * row[1 + place] / 100) for label, row in TABLE_13.items()}
+    )
+    wrong = judged["factuality"].map({YES: NO, NO: YES})
+    keys = ["language", "query_id", "sentence_id", "factuality", "fine_grained_factuality"]
+    return judged[keys].assign(
+        judge=MODELS[place],
+        prompt="ag_cot",
+        value=judged["factuality"].where(number < right, wrong),
+        failure=None,
+        was_asked=True,
+    )
+
+
+def test_table_13_of_the_paper(memerag_sentences):
+    french = memerag_sentences[memerag_sentences["language"] == "fr"]
+    verdicts = pd.concat([right_as_often(french, place) for place in (0, 1)], ignore_index=True)
+    fine = fine_grained_accuracy(verdicts)
+    (table,) = fine_grained_tables(fine, score_judges(verdicts, 2))
+    assert table.header == ["label", "sentences", *MODELS]
+    rows = {row[0]: row[1:] for row in table.rows}
+    for label, (sentences, *percentages) in TABLE_13.items():
+        assert rows[label] == [sentences, *(f"{value:.1f}" for value in percentages)], label
+    for label, percentages in TABLE_13_MEANS.items():
+        assert rows[label][1:] == [f"{value:.1f}" for value in percentages], label
+    share = fine.set_index(["judge", "fine_grained_factuality"])["share_of_errors"]
+    assert [round(100 * share[model, "Adds new information"], 1) for model in MODELS] == [32.1, 40]
+    assert [round(100 * share[model, "Nuance shift"], 1) for model in MODELS] == [27.2, 18.5]
+
+
+def judged(judge, prompt, language, error_rate, seed, sentences=80):
+    random = np.random.default_rng(seed)
+    human = random.choice([YES, NO], sentences, p=[0.6, 0.4])
+    wrong = random.random(sentences) < error_rate
+    said = [
+        ({YES: NO, NO: YES}[label] if miss else label)
+        for label, miss in zip(human, wrong, strict=True)
+    ]
+    return verdict_table(list(zip(human, said, strict=True)), judge, prompt, language)
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    """Two models with two prompts in two languages; ``ag`` is far better than ``zs`` for one."""
+    rates = {("m", "zs"): 0.45, ("m", "ag"): 0.05, ("n", "zs"): 0.2, ("n", "ag"): 0.2}
+    tables = [
+        judged(judge, prompt, language, rate, seed)
+        for seed, language in enumerate(("en", "de"))
+        for (judge, prompt), rate in rates.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def of_judge(verdicts, judge, prompt):
+    return verdicts[(verdicts["judge"] == judge) & (verdicts["prompt"] == prompt)]
+
+
+def test_marks_are_within_a_model_or_over_models(verdicts):
+    scores = score_judges(verdicts, 50)
+    by_model = mark_best(scores, verdicts, 500, within=["judge"])
+    macro = by_model[by_model["language"] == MACRO].set_index(["judge", "prompt"])
+    assert macro.loc[("m", "ag"), "mark"] == BEST
+    assert macro.loc[("m", "zs"), "mark"] == ""
+    assert sorted(macro.loc["n", "mark"]) == [BEST, DAGGER]
+    tested = compare_judges(of_judge(verdicts, "m", "ag"), of_judge(verdicts, "m", "zs"), 500)
+    assert macro.loc[("m", "zs"), "p_value"] == tested.table["p_value"].iloc[-1]
+    over_models = mark_best(scores, verdicts, 500, within=["prompt"])
+    marks = over_models.set_index(["prompt", "language", "judge"])["mark"]
+    assert (marks["ag", MACRO, "m"], marks["ag", MACRO, "n"]) == (BEST, "")
+    assert (marks["zs", MACRO, "n"], marks["zs", MACRO, "m"]) == (BEST, "")
+
+
+def test_averages_over_models_are_means_and_share_their_draws(verdicts):
+    scores = score_judges(verdicts, 200, 3)
+    averages = average_over_judges(verdicts, 200, 3).set_index(["prompt", "language"])
+    means = scores.groupby(["prompt", "language"])["balanced_accuracy"].mean()
+    pd.testing.assert_series_equal(
+        averages["balanced_accuracy"].sort_index(), means, check_names=False
+    )
+    twins = pd.concat([of_judge(verdicts, "m", "ag").assign(judge=name) for name in "ab"])
+    one = score_judges(twins[twins["judge"] == "a"], 200, 3).set_index("language")
+    both = average_over_judges(twins, 200, 3).set_index("language")
+    assert both["standard_error"].to_dict() == pytest.approx(one["standard_error"].to_dict())
+    assert average_over_judges(of_judge(verdicts, "m", "ag"), 200).empty
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two languages, answers by two models."""
+    folder = tmp_path / "memerag"
+    folder.mkdir()
+    rows = [
+        answered(
+            f"q{number}",
+            labeled("Paris is in France.", YES, "Direct paraphrase"),
+            labeled("Bananas are yellow.", NO, "Adds new information", number=1),
+            labeled("Perhaps.", "Challenging to determine", number=2),
+        )
+        | {"model": f"LLM-{'AB'[number % 2]}"}
+        for number in range(4)
+    ]
+    for language in ("en", "de"):
+        (folder / f"{language}.jsonl").write_text(lines_of(*rows))
+    return folder
+
+
+def test_statistics_by_language_and_by_model(folder):
+    found = run_json("memerag", folder, "--statistics", "--languages", "en")
+    assert found["general"][0]["questions"] == 4
+    assert [(row["model"], row["sentences"]) for row in found["by_model"]] == [
+        ("LLM-A", 6), ("LLM-B", 6)
+    ]  # fmt: skip
+    assert found["by_model"][0][YES] == pytest.approx(100 / 3)
+    printed = run("memerag", folder, "--statistics").stdout
+    assert "33.3 / 33.3 / 33.3" in printed
+    assert "100.0 / 0.0 / 0.0" in printed
+
+
+def test_tables_1_3_and_4_by_the_command(memerag_folder):
+    printed = run("memerag", memerag_folder, "--statistics", "--languages", "en,de,es,fr,hi").stdout
+    assert "│ en       │       250 │       400 │ 30.3         │ 613.5         │" in printed
+    assert "│ total    │      1250 │      2322 │" in printed
+    assert "│ Direct paraphrase        │ 8.5  │ 41.7 │ 25.0 │ 33.7 │ 40.7 │" in printed
+    assert "No answer names the model" in printed
+
+
+@pytest.fixture
+def server(serve):
+    from chat_server import completion
+
+    def behave(prompt, earlier):
+        """Be right with the annotation guidelines, and say no without."""
+        told = chat.bodies[-1]["messages"][0]["content"]
+        knows = "ANY of the following" in told and "Paris" in prompt.rpartition("Answer:")[2]
+        return completion(f"<answer>{YES if knows else NO}</answer>")
+
+    chat = serve(behave)
+    return chat
+
+
+def test_all_prompts_and_several_judges_in_one_run(folder, tmp_path, server):
+    asked = ["memerag", folder, "--judge", "llm:a", "--judge", "llm:b", "--judge", "lexical"]
+    asked += ["--prompt", "all", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
+    asked += ["--replicates", 20, "--permutations", 50, "--concurrency", 1]
+    found = run_json(*asked)
+    macro = [row for row in found["prompts"] if row["language"] == MACRO]
+    assert {row["judge"] for row in macro} == {"llm:a", "llm:b"}
+    scored = {row["prompt"].split(".")[0]: row["balanced_accuracy"] for row in macro}
+    assert scored == {"zero_shot": 0.5, "cot": 0.5, "ag": 1, "ag_cot": 1}
+    assert {row["prompt"].split(".")[0] for row in found["averages"]} == set(PROMPTS)
+    assert len([row for row in found["scores"] if row["language"] == MACRO]) == 2 * 4 + 1
+    printed = run(*asked, "--fine-grained").stdout
+    assert "Prompts: balanced accuracy in percent, averaged over languages" in printed
+    assert "Prompts: balanced accuracy in percent, averaged over judges" in printed
+    assert "* best of its column and prompt" in printed
+    assert "Accuracy in percent by fine-grained label: de" in printed
+    assert "Prompt: zero_shot.v1@" in printed
+
+
+def test_what_cannot_be_asked_together(folder):
+    with pytest.raises(UsageError, match="give a --judge, or --statistics, and not both"):
+        run("memerag", folder, "--statistics", "--judge", "lexical")
+    with pytest.raises(UsageError, match="is given twice"):
+        run("memerag", folder, "--judge", "lexical", "--judge", "lexical")
+    with pytest.raises(UsageError, match="leave --coarse out"):
+        run("agreement", folder / "en.jsonl", "--field", "all", "--coarse")
+
+
+def test_tables_2_6_and_7_in_one_table(tmp_path):
+    fine = ["Direct paraphrase", "Logical conclusion", "Direct paraphrase"]
+    wrong = ["Contradiction"] * 3
+    directly, context = "Directly answers the question", "Adds context to the answer"
+    rows = [
+        answered("a", labeled("x", [YES] * 3, fine, [context] * 3)),
+        answered("b", labeled("x", [NO, NO, YES], wrong, [context, directly, None])),
+        answered("c", labeled("x", [NO] * 3, wrong, [directly] * 3)),
+    ]
+    path = tmp_path / "en.jsonl"
+    path.write_text(lines_of(*rows))
+    found = run_json("agreement", path, "--field", "all", "--replicates", 50)
+    qualities = {row["quality"]: row["files"][0] for row in found["qualities"]}
+    assert list(qualities) == [
+        *("faithfulness, coarse", "faithfulness, fine", "relevance, coarse", "relevance, fine")
+    ]
+    assert qualities["relevance, coarse"]["ac1"] == 1  # all are relevant
+    assert qualities["faithfulness, coarse"]["ac1"] == pytest.approx(23 / 41)
+    printed = run("agreement", path, "--field", "all", "--replicates", 50).stdout
+    assert "Agreement: Gwet's AC1 / Fleiss' kappa" in printed
+    assert "1.00 / –" in printed

@@ -1,0 +1,131 @@
+"""Templates of one's own from the command line: a board rated by them asks for them again."""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
+
+pytest.importorskip("openai", reason="needs the extra llm")
+
+from chat_server import ChatServer, completion
+
+import features.models
+from arena import write_arena
+from surrogate.cli.prompts import all_prompts, prompts_table
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """Rates outputs by their length."""
+    features.models.load_scorer.cache_clear()
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(
+            ChatServer(lambda prompt, _: completion(f"##Rating: {1 + len(prompt) % 5}"))
+        )
+        monkeypatch.setenv("OPENAI_BASE_URL", opened.url)
+        monkeypatch.setenv("SURROGATE_ARENA_STORE", str(tmp_path / "store.sqlite"))
+        yield opened
+    features.models.load_scorer.cache_clear()
+
+
+@pytest.fixture
+def templates(tmp_path):
+    paths = {}
+    for name in ("mine", "other"):
+        paths[name] = tmp_path / f"{name}.jinja"
+        paths[name].write_text(f"{name}: {{{{ Summary }}}}", encoding="utf-8")
+    return paths
+
+
+@pytest.fixture
+def folder(tiny_arena, tmp_path):
+    path = tmp_path / "arena"
+    write_arena(tiny_arena, path)
+    return path
+
+
+def test_a_board_names_its_templates_and_ranks_by_no_other(
+    run, server, folder, templates, tmp_path, tiny_arena, capsys
+):
+    out = tmp_path / "board"
+    quick = ["--surrogate", "ridge", "--tournaments", 2, "--holdout", "none", "--jobs", 1]
+    chosen = ["--features", "answer_length,llm_fluency", "--no-site"]
+    mine = ["--template", f"fluency={templates['mine']}"]
+    assert run("board", folder, "--out", out, *chosen, *quick, *mine) == 0
+    signature = json.loads((out / "summary.json").read_text())["signature"]
+    assert "llm_fluency(template=fluency@" in signature
+    assert all(prompt.startswith("mine: ") for prompt in server.asked)
+    answers = tiny_arena.answers.query("system == 'ref' or system == system")
+    new = tmp_path / "new.jsonl"
+    one = answers[answers["system"] == answers["system"].iloc[0]].assign(system="new")
+    one[["query_id", "language", "system", "answer"]].to_json(new, orient="records", lines=True)
+    capsys.readouterr()
+    ranked = ["rank", new, "--board", out, "--arena", folder]
+    assert run(*ranked) == 2
+    assert "give that file by --template fluency=FILE" in capsys.readouterr().err
+    assert run(*ranked, "--template", f"fluency={templates['other']}") == 2
+    assert "and the one given has" in capsys.readouterr().err
+    assert run(*ranked, *mine) == 0
+
+
+def test_templates_of_a_configuration(run, server, folder, templates, tmp_path, capsys):
+    file = tmp_path / "boards.toml"
+
+    def write(name, judge_template=""):
+        file.write_text(
+            f'[boards.a]\narena = "{folder}"\nfeatures = ["answer_length", "llm_fluency"]\n'
+            'surrogate = "ridge"\ntournaments = 2\nholdout = []\n'
+            f'[boards.a.templates]\n{name} = "mine.jinja"\n{judge_template}',
+            encoding="utf-8",
+        )
+
+    write("fluencey")
+    assert run("run", file, "--out", tmp_path / "out") == 2
+    assert "there is no prompt 'fluencey'" in capsys.readouterr().err
+    write("fluency")
+    assert run("run", file, "--out", tmp_path / "out", "--jobs", 1) == 0
+    asked = sum(server.asked.values())
+    signature = json.loads((tmp_path / "out/a/board/summary.json").read_text())["signature"]
+    assert "llm_fluency(template=fluency@" in signature
+    assert run("run", file, "--out", tmp_path / "out", "--jobs", 1) == 0
+    assert sum(server.asked.values()) == asked
+    templates["mine"].write_text("changed: {{ Summary }}", encoding="utf-8")
+    assert run("run", file, "--out", tmp_path / "out", "--jobs", 1) == 0
+    assert sum(server.asked.values()) > asked
+
+
+def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it():
+    rows = [
+        [cell.strip().replace("\\|", "|").replace("`", "") for cell in line.split(" | ")]
+        for line in GUIDE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and not line.startswith("| ---")
+    ]
+    shown = [[cell.strip("| ") for cell in row] for row in rows[1:]]
+    assert shown == prompts_table().to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    "name", sorted({p.name for known in all_prompts().values() for p in known})
+)
+def test_every_packaged_prompt_is_shown_with_its_variables(run, name, capsys):
+    assert run("prompts", "show", name) == 0
+    printed = capsys.readouterr().out
+    for known in all_prompts().values():
+        for prompt in known:
+            if prompt.name == name:
+                assert prompt.packaged_text() in printed
+                assert all(f"{{# {variable}" in printed for variable in prompt.variables)
+
+
+def test_prompts_are_listed(run, capsys):
+    assert run("prompts", "list", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {row["name"] for row in listed} >= {"pairwise", "fluency", "verdicts", "faithfulness"}
+    assert run("prompts", "show", "fluently") == 2
+    assert "there is no prompt 'fluently'" in capsys.readouterr().err
