@@ -17,6 +17,7 @@ from surrogate.cli.options import (
     split_names,
     with_settings,
 )
+from surrogate.cli.sheet import sheet
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ metaeval = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+metaeval.command()(sheet)
 
 NotedInOption = Annotated[
     Path | None,
