@@ -59,8 +59,8 @@ def sheet(
     print(f"{len(sentences)} sentences to annotate: {out}")
     if found is not None:
         print(
-            f"Support is highlighted of {counts['highlighted']}; {counts['unsupported']} have none, "
-            f"of {counts['unknown']} nothing is known"
+            f"Support is highlighted of {counts['highlighted']}; {counts['unsupported']} have "
+            f"none, of {counts['unknown']} nothing is known"
         )
         print(found.usage)
 
