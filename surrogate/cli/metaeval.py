@@ -339,6 +339,10 @@ def memerag(
         ),
     ] = "ag_cot",
     template: TemplateOption = None,
+    task: Annotated[
+        str,
+        typer.Option("--task", help="What is judged of a sentence: faithfulness or relevance."),
+    ] = "faithfulness",
     statistics: Annotated[
         bool,
         typer.Option(
@@ -362,7 +366,7 @@ def memerag(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold judges of faithfulness against MEMERAG's human labels."""
+    """Hold judges of faithfulness, or of relevance, against MEMERAG's human labels."""
     from arena.data.errors import UsageError
     from surrogate.metaevaluation.memerag.evaluation import Memerag
     from surrogate.metaevaluation.memerag.judges import (
@@ -371,11 +375,27 @@ def memerag(
         FaithfulnessPrompts,
     )
     from surrogate.metaevaluation.memerag.reading import read_memerag
+    from surrogate.metaevaluation.memerag.relevance import (
+        RELEVANCE_PROMPT,
+        TASKS,
+        MemeragRelevance,
+        RelevancePrompts,
+    )
     from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
     from surrogate.metaevaluation.memerag.statistics import statistics_report
 
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics, and not both")
+    checked_option("--task", task, TASKS)
+    if task == "relevance" and not statistics:
+        if out is not None or fine_grained:
+            raise UsageError("--out and --fine-grained are of faithfulness; --json holds all else")
+        asked = None if template is None else RELEVANCE_PROMPT.read(template)
+        labeled = read_memerag(folder, split_names(languages))
+        relevance = MemeragRelevance(labeled, limit, RelevancePrompts(asked))
+        judged = _evaluate(relevance, judges or (), settings)
+        _present(relevance.report(judged, replicates, permutations, seed), as_json, arena)
+        return
     names = PROMPTS if prompt == "all" else dict.fromkeys(split_names(prompt))
     prompts = [FaithfulnessPrompts(name) for name in names]
     if template is not None:

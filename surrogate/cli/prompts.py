@@ -78,6 +78,7 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     from features.models import FEATURE_PROMPTS
     from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS
     from surrogate.metaevaluation.memerag.judges import FAITHFULNESS_PROMPT
+    from surrogate.metaevaluation.memerag.relevance import RELEVANCE_PROMPT
     from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS
 
     rated = {prompt.name for prompt in FEATURE_PROMPTS}
@@ -85,7 +86,7 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
         "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*(protocol.prompt for protocol in PROTOCOLS.values()), TIME_PROMPT),
-        "metaeval memerag": (FAITHFULNESS_PROMPT,),
+        "metaeval memerag": (FAITHFULNESS_PROMPT, RELEVANCE_PROMPT),
         "metaeval wikieval": tuple(each for each in WIKIEVAL_PROMPTS if each.name not in rated),
         "metaeval grouse": tuple(GROUSE_PROMPTS.values()),
     }
