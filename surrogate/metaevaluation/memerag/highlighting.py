@@ -70,7 +70,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class FoundSupport:
     """What is read from a reply: whether the sentence is supported, and by what."""
 
     is_supported: bool
@@ -146,7 +146,7 @@ def highlight_support(
     return Highlights(table, asked.usage)
 
 
-def read_support(completion: Completion) -> Support:
+def read_support(completion: Completion) -> FoundSupport:
     """Read the last ``<label>`` and ``<references>`` of a reply.
 
     Raises:
@@ -159,7 +159,7 @@ def read_support(completion: Completion) -> Support:
     listed = _REFERENCES.findall(text)
     places = _REFERENCE.findall(listed[-1]) if listed and labels[-1] == "1" else []
     distinct = dict.fromkeys((int(passage), int(sentence)) for passage, sentence in places)
-    return Support(labels[-1] == "1", tuple(sorted(distinct)))
+    return FoundSupport(labels[-1] == "1", tuple(sorted(distinct)))
 
 
 def _cut(row: Mapping[str, object]) -> tuple[CutPassage, ...]:
@@ -169,7 +169,7 @@ def _cut(row: Mapping[str, object]) -> tuple[CutPassage, ...]:
     return tuple(CutPassage(tuple(split_sentences(str(text), language))) for text in texts)
 
 
-def _unknown(support: Support | None, passages: Sequence[CutPassage]) -> Place | None:
+def _unknown(support: FoundSupport | None, passages: Sequence[CutPassage]) -> Place | None:
     """Return the first place that there is not."""
     for passage, sentence in () if support is None else support.references:
         is_there = 1 <= passage <= len(passages) and (

@@ -7,7 +7,11 @@ import pytest
 from chat_server import broken, completion
 
 from arena.llm import Completion, UnparsableError
-from surrogate.metaevaluation.memerag.highlighting import Support, highlight_support, read_support
+from surrogate.metaevaluation.memerag.highlighting import (
+    FoundSupport,
+    highlight_support,
+    read_support,
+)
 
 SENTENCES = pd.DataFrame(
     {
@@ -37,9 +41,9 @@ def behave(prompt, _=None):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (reply(1, "1.2, 2.1, 1.2"), Support(True, ((1, 2), (2, 1)))),
-        (reply(0, "1.2"), Support(False, ())),
-        ("<label>0</label> or <label> 1 </label>", Support(True, ())),
+        (reply(1, "1.2, 2.1, 1.2"), FoundSupport(True, ((1, 2), (2, 1)))),
+        (reply(0, "1.2"), FoundSupport(False, ())),
+        ("<label>0</label> or <label> 1 </label>", FoundSupport(True, ())),
     ],
 )
 def test_support_is_read(text, found):
