@@ -309,3 +309,43 @@ def test_ablations_from_the_command_line(run, serve, tmp_path, capsys):
     assert all('"justification"' in body["messages"][0]["content"] for body in server.bodies)
     assert run("metaeval", "grouse", *options, "--ablate", "tone") == 2
     assert "unknown ablation 'tone'" in capsys.readouterr().err
+
+
+def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
+    """Appendix G; a metric that the reply scores badly fails alone."""
+    said = {
+        "answer_relevancy": {"declines_to_answer": True, "score": None},
+        "completeness": {"answer_is_in_references": True, "score": 9},
+        "usefulness": {"declines_to_answer": True, "gives_further_facts": True, "score": 0},
+        "faithfulness": 1,
+    }
+    server = serve(lambda prompt, _: completion(json.dumps({"answer_1": {}, "answer_2": said})))
+    judge = PromptJudge(GrousePrompts(is_joint=True), llm_at(server))
+    found = judge.judge([ScoringTask(metric, HOSTILE) for metric in JUDGED_METRICS])
+    values = dict(zip(JUDGED_METRICS, found, strict=True))
+    assert values["answer_relevancy"] == Verdict(None)
+    assert values["completeness"].failure == "unparsable"
+    assert (values["usefulness"].value, values["faithfulness"].value) == (0, 1)
+    (body,) = server.bodies
+    system, user = (message["content"] for message in body["messages"])
+    assert system.count("Reply with one JSON object") == 1
+    assert all(f"Score the {metric.replace('_', ' ')}" in system for metric in JUDGED_METRICS)
+    assert all(text in user for text in (HOSTILE.question, *HOSTILE.references))
+    schema = body["response_format"]["json_schema"]["schema"]["properties"]["answer_2"]
+    assert schema["required"] == sorted(JUDGED_METRICS)
+    assert all(f'"{metric}": {{' in system for metric in JUDGED_METRICS)
+    assert GrousePrompts(is_joint=True).version.endswith("|without:justification|joint|json_schema")
+
+
+def test_one_prompt_of_ones_own(serve, tmp_path, run, capsys):
+    path = tmp_path / "all.jinja"
+    path.write_text("{{ prediction }} Score all.", encoding="utf-8")
+    said = dict.fromkeys(JUDGED_METRICS, 1)
+    server = serve(lambda prompt, _: completion(json.dumps(said)))
+    options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
+    chosen = ["--limit", 1, "--languages", "en", "--one-prompt", "--template", f"all={path}"]
+    assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
+    capsys.readouterr()
+    assert {len(body["messages"]) for body in server.bodies} == {1}
+    assert set(server.asked.values()) == {1}
+    assert all(prompt.endswith("Score all.") for prompt in server.asked)
