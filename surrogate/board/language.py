@@ -29,9 +29,9 @@ from surrogate.learning.cross_fitting import (
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
-from surrogate.learning.observations import Posterior
-from surrogate.learning.posterior import expected_ratings, posterior_ratings
-from surrogate.learning.replication import replicate
+from surrogate.learning.posterior.observations import Posterior
+from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
+from surrogate.learning.posterior.replication import replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
 from surrogate.learning.training import finite_means, training_ratings
@@ -61,7 +61,7 @@ class LanguageFit:
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
         holdout: Judged systems kept out of training.
-        halves: How ratings replicate; see ``surrogate.learning.replication.replicate``.
+        halves: How ratings replicate; see ``surrogate.learning.posterior.replication.replicate``.
         unseen: Each judged system's rating by a surrogate trained without it.
         compared: The same by another surrogate, of 50 tournaments at most; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.

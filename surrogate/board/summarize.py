@@ -13,8 +13,8 @@ from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.intervals import conformal_intervals, unseen_ratings
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
+from surrogate.board.ratings import conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,

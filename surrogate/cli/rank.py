@@ -119,7 +119,7 @@ def _bounded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _print_new(placed: RankedSystems) -> None:
-    from surrogate.board.intervals import LEVEL
+    from surrogate.board.ratings import LEVEL
     from surrogate.cli import printing
 
     new = placed.new

@@ -14,7 +14,7 @@ from arena.data.errors import UsageError
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.learning.cross_fitting import folds_of
-from surrogate.learning.observations import Observation, Posterior
+from surrogate.learning.posterior.observations import Observation, Posterior
 from surrogate.learning.surrogate import Arrays, Surrogate
 from surrogate.learning.training import (
     DEFAULT_ROWS,

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
 from features.engine.extraction import feature_columns
-from surrogate.learning.observations import Observation, Posterior
+from surrogate.learning.posterior.observations import Observation, Posterior
 from surrogate.learning.tensor import (
     FeatureTensor,
     MissingRule,

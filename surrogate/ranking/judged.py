@@ -12,8 +12,8 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from surrogate.board.board import Board
-from surrogate.learning.observations import Posterior
-from surrogate.learning.posterior import posterior_ratings
+from surrogate.learning.posterior.observations import Posterior
+from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]

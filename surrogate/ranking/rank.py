@@ -21,7 +21,7 @@ from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers
-from surrogate.learning.replication import NORMAL_90
+from surrogate.learning.posterior.replication import NORMAL_90
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.copies import Copy, near_copies
 from surrogate.ranking.explanations import Explanation, explain_systems

@@ -14,7 +14,7 @@ from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Progress, Repeats
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
-from surrogate.learning.replication import FEWEST_QUESTIONS, replicate
+from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.study import Study, checked_repeats, study_data
 

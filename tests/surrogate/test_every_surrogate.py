@@ -28,7 +28,7 @@ SETTINGS = TournamentSettings(tournaments=4, seed=3)
 
 
 def named(name):
-    if name in ("xgboost", "rank-pairwise") and find_spec("xgboost") is None:
+    if name == "xgboost" and find_spec("xgboost") is None:
         pytest.skip("install the extra xgboost")
     return name
 

@@ -23,7 +23,6 @@ from sklearn.preprocessing import normalize
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from features.engine.extraction import feature_columns
-from surrogate.learning.gaussian_process.process import GaussianProcess, condition, fit_process
 from surrogate.learning.gaussian_process.profiles import (
     ANSWER,
     ANSWER_MARK,
@@ -31,7 +30,8 @@ from surrogate.learning.gaussian_process.profiles import (
     SystemProfiles,
     learn_profiles,
 )
-from surrogate.learning.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.process import GaussianProcess, condition, fit_process
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     KEYS,

@@ -10,9 +10,9 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 from arena.data.errors import UsageError
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 from surrogate.learning.gaussian_process.ngrams import hashed
-from surrogate.learning.gaussian_process.process import _negative_log_likelihood, fit_process
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
+from surrogate.learning.posterior.process import _negative_log_likelihood, fit_process
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
 WORDS = [

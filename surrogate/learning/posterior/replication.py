@@ -20,8 +20,8 @@ from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import LanguageData
-from surrogate.learning.observations import Observation, Posterior, observe
-from surrogate.learning.posterior import expected_ratings, posterior_ratings
+from surrogate.learning.posterior.observations import Observation, Posterior, observe
+from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import training_ratings
 

@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 from scipy.special import expit
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from surrogate.learning.gaussian_process.process import GaussianProcess
+from surrogate.learning.posterior.process import GaussianProcess
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]

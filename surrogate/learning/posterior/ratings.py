@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from surrogate.learning.cross_fitting import Outcome
-from surrogate.learning.gaussian_process.process import fit_process
-from surrogate.learning.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.process import fit_process
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
 
