@@ -1,3 +1,6 @@
+from .adaptive import AdaptiveJudging as AdaptiveJudging
+from .adaptive import AdaptivePlan as AdaptivePlan
+from .adaptive import judge_adaptively as judge_adaptively
 from .aggregation import Panel as Panel
 from .aggregation import aggregate_votes as aggregate_votes
 from .aggregation import merged_orders as merged_orders
