@@ -39,7 +39,7 @@ SURROGATES = (
     "extra-trees",
     "ridge",
     "relative-ridge",
-    "pairwise-logistic",
+    "gaussian-process",
 )
 RESAMPLES = 2000
 INTERVAL = (2.5, 97.5)

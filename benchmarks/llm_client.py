@@ -143,6 +143,7 @@ def sdk_untyped(url: str, count: int, concurrency: int) -> None:
 def transport_alone(url: str, count: int, concurrency: int) -> None:
     """Call as the client does, without retries, store and hand-over."""
     from arena.llm import Endpoint
+    from arena.llm.settings import Request
     from arena.llm.transport import open_transport
 
     async def run() -> None:
@@ -150,7 +151,7 @@ def transport_alone(url: str, count: int, concurrency: int) -> None:
         async with open_transport(endpoint, "none") as transport:
 
             async def ask(body: dict[str, Any]) -> object:
-                return await transport.call(json.dumps(body).encode())
+                return await transport.call(Request("", json.dumps(body), "", ""))
 
             await _on_workers(ask, count, concurrency)
 

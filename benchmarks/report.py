@@ -58,16 +58,21 @@ def synthetic_board(systems: int, languages: int) -> Board:
     board["rank"], board["arena_rank"] = ranked["rating"], ranked["arena_rating"]
     for name, source in (("", "rating"), ("arena_", "arena_rating")):
         board[f"{name}low"], board[f"{name}high"] = board[source] - 0.5, board[source] + 0.5
-    ratings = board.assign(coverage=1.0, answers=QUESTIONS, split="train", note="")
+    bounds = {"tier": 1, "rank_low": 1, "rank_high": systems}
+    ratings = board.assign(
+        **{"coverage": 1.0, "answers": QUESTIONS, "split": "train", "note": ""},
+        **{f"surrogate_{name}": board[name] for name in ("rating", "low", "high")},
+        **bounds,
+        verdict_share=0.9,
+    )
     keys = ["language", "system"]
     pairs = _cells(codes, names).merge(_cells(codes, names, "opponent"), on="language")
     importances = _cells(codes, [f"feature_{place}" for place in range(FEATURES)], "feature")
     return Board(
         ratings=ratings,
         overall=_overall(ratings),
-        arena=ratings[[*keys, "rank", "rating", "low", "high", "note"]],
+        arena=ratings[[*keys, *bounds, "rank", "rating", "low", "high", "note"]],
         importances=importances.reindex(columns=list(IMPORTANCES.columns)).fillna(1 / FEATURES),
-        tiers=ratings[keys].assign(tier=1, rank_low=1, rank_high=systems, note=""),
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
         neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
         examples=pd.DataFrame(columns=list(Example.model_fields)),

@@ -140,7 +140,7 @@ def sound_records(
 
 def missing_columns(rows: Rows, columns: list[str]) -> list[Problem]:
     """List the columns that a file lacks; a file without any row lacks none."""
-    if not len(rows.table.columns):
+    if not len(rows.table.columns) and not len(rows.lines):
         return []
     return [
         Problem(rows.source, None, column, None, "this column is missing", "add it to every row")

@@ -256,7 +256,7 @@ def _conversations(rows: Rows, judgments: pd.DataFrame, decided: pd.Series) -> _
     for is_kept, keys, (line, *said) in zip(
         decided, asked.itertuples(index=False, name=None), cells, strict=True
     ):
-        if not is_kept:
+        if not is_kept or not all(map(_is_sound_name, keys)):  # the judgment's fault is told
             continue
         try:
             question, *texts = _turns(said)

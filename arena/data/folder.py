@@ -286,7 +286,7 @@ def empty_rows(schema: pa.DataFrameSchema) -> Rows:
 
 def _with_columns(rows: Rows, schema: pa.DataFrameSchema) -> Rows:
     """Give a file without any row or header the columns of its table."""
-    if len(rows.table.columns) or rows.problems:
+    if len(rows.table.columns) or len(rows.lines) or rows.problems:
         return rows
     return replace(empty_rows(schema), source=rows.source)
 

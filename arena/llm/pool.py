@@ -79,7 +79,7 @@ class Retrier:
             tries += 1
             self.usage.calls += 1
             self.usage.retries += tries > 1
-            answer = await self._transport.call(request.body.encode())
+            answer = await self._transport.call(request)
             if isinstance(answer, Completion):
                 self.proven = True
                 self.usage.count_tokens(answer.tokens_in, answer.tokens_out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import unicodedata
@@ -122,6 +123,45 @@ def read_completion(payload: object, latency_s: float) -> Completion:
         latency_s=latency_s,
         logprobs=_logprobs(choice.get("logprobs")),
     )
+
+
+def read_embedding(payload: object, latency_s: float) -> Completion:
+    """Read the JSON of an embedding: the completion's text is the vector, as a JSON list.
+
+    Raises:
+        MalformedAnswerError: If the payload holds no vector of finite numbers.
+    """
+    answer = _mapping(payload, "the answer")
+    data = answer.get("data")
+    if not isinstance(data, list) or not data:
+        raise MalformedAnswerError(f"there are no data{_stated_error(answer)}")
+    vector = _mapping(data[0], "an embedding").get("embedding")
+    if not isinstance(vector, list) or not vector or not all(map(_is_finite, vector)):
+        raise MalformedAnswerError("the embedding is no list of finite numbers")
+    tokens_in, _ = _usage(answer.get("usage"))
+    return Completion(
+        text=json.dumps(vector, separators=(",", ":")),
+        served_model=_text(answer.get("model")),
+        tokens_in=tokens_in,
+        tokens_out=None if tokens_in is None else 0,
+        latency_s=latency_s,
+    )
+
+
+def read_vector(completion: Completion) -> tuple[float, ...]:
+    """Return the vector of a completion of ``read_embedding``.
+
+    Raises:
+        UnparsableError: If it has no direction: all its numbers are 0.
+    """
+    vector = tuple(map(float, json.loads(completion.text or "[]")))
+    if not any(vector):
+        raise UnparsableError("the embedding is 0 everywhere")
+    return vector
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _failure(text: str | None, refusal: str | None, finish_reason: str | None) -> str | None:

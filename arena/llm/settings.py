@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError
@@ -56,6 +56,9 @@ class ModelSettings:
     response_format: Mapping[str, object] | None = None
     stop: tuple[str, ...] = ()
     extra_body: Mapping[str, object] = field(default_factory=dict)
+
+    path: ClassVar[str] = "/chat/completions"
+    """Where requests go, after the endpoint's ``base_url``."""
 
     def __post_init__(self) -> None:
         if not self.model:
@@ -110,6 +113,26 @@ class ModelSettings:
         if self.stop:
             fields["stop"] = list(self.stop)
         return fields | dict(self.extra_body)
+
+
+@dataclass(frozen=True)
+class EmbeddingSettings(ModelSettings):
+    """A model that embeds texts (``/embeddings``): what comes back is a vector, as JSON.
+
+    Attributes:
+        dimensions: Length of vectors, where the endpoint knows of several; None leaves it out.
+    """
+
+    temperature: None = None
+    max_tokens: None = None
+    dimensions: int | None = None
+
+    path: ClassVar[str] = "/embeddings"
+
+    def fields(self) -> dict[str, object]:
+        """Return the fields of the request, without the text."""
+        sized = {} if self.dimensions is None else {"dimensions": self.dimensions}
+        return {"model": self.model, **sized, **self.extra_body}
 
 
 @dataclass(frozen=True)
@@ -219,12 +242,14 @@ class Request:
         body: What is sent: canonical JSON.
         content: Canonical JSON of the body and the prompt's purpose.
         version: The prompt's version.
+        path: Where it goes, after the endpoint's ``base_url``.
     """
 
     key: str
     body: str
     content: str
     version: str
+    path: str = ModelSettings.path
 
 
 def request_for(prompt: Prompt, settings: ModelSettings) -> Request:
@@ -237,9 +262,11 @@ def request_for(prompt: Prompt, settings: ModelSettings) -> Request:
         raise UsageError("a prompt has no messages; give one at least")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
     try:
-        body = canonical_json(settings.fields() | {"messages": messages})
+        embeds = isinstance(settings, EmbeddingSettings)
+        asked = {"input": messages[-1]["content"]} if embeds else {"messages": messages}
+        body = canonical_json(settings.fields() | asked)
         content = f'{{"body":{body},"purpose":{canonical_json(prompt.purpose)}}}'
-        return Request(digest(content), body, content, prompt.version)
+        return Request(digest(content), body, content, prompt.version, settings.path)
     except UnicodeEncodeError as error:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
     except (TypeError, ValueError) as error:

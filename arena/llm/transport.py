@@ -17,8 +17,8 @@ import httpx2
 import openai
 
 from arena.llm import replies
-from arena.llm.replies import Completion, MalformedAnswerError, read_completion
-from arena.llm.settings import Endpoint
+from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding
+from arena.llm.settings import EmbeddingSettings, Endpoint, Request
 
 SHOWN_CHARACTERS = 300
 MOST_BYTES = 32 * 2**20
@@ -65,29 +65,30 @@ class Transport:
         self._client = client
         self._api_key = api_key
 
-    async def call(self, body: bytes) -> Completion | Fault:
-        """Send one request, which is JSON, and read the answer.
+    async def call(self, request: Request) -> Completion | Fault:
+        """Send one request, and read the answer.
 
         The whole call may take ``timeout_s``. Exceptions that no call is known to end in pass.
         """
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self.endpoint.timeout_s):
-                response = await self._post(body)
+                response = await self._post(request)
             self.reached = True
             if not response.is_success:
                 return status_fault(response, self._api_key)
-            return read_completion(_json(response), time.perf_counter() - started)
+            read = read_embedding if request.path == EmbeddingSettings.path else read_completion
+            return read(_json(response), time.perf_counter() - started)
         except MalformedAnswerError as error:
             return Fault(replies.MALFORMED, _shown(str(error), self._api_key), again=True)
         except (openai.APIConnectionError, httpx2.RequestError, OSError) as error:
             return connection_fault(error, self._api_key)
 
-    async def _post(self, body: bytes) -> httpx2.Response:
+    async def _post(self, request: Request) -> httpx2.Response:
         # Not chat.completions.create: its models drop fields that gateways send for an answer.
         try:
             return await self._client.post(
-                "/chat/completions", cast_to=httpx2.Response, content=body
+                request.path, cast_to=httpx2.Response, content=request.body.encode()
             )
         except openai.APIStatusError as error:
             return error.response
@@ -157,7 +158,10 @@ def _advice(status: int, said: str) -> str | None:
     if status == 403:
         return "the key may not use this model; check the model's name and the key's permissions"
     if status == 404:
-        return "check the model's name, and that base_url ends where /chat/completions begins"
+        return (
+            "check the model's name, and that base_url ends where /chat/completions or "
+            "/embeddings begins"
+        )
     if status == 402 or (status == 429 and "insufficient_quota" in said):
         return "the account has no credit left; the results so far are in the store"
     return None

@@ -204,7 +204,12 @@ class ScoreCache:
     def scores(self, items: Sequence[Item]) -> Scores:
         """Return the scores of items, shape (items, outputs)."""
         rows = [self._rows[item_key(item)] for item in items]
-        return np.stack(rows) if rows else np.empty((0, 0), np.float32)
+        width = max(map(len, rows), default=0)
+        # Where all of a batch failed, nobody knows how many numbers there should have been.
+        whole = [
+            row if np.isfinite(row).any() else np.full(width, np.nan, row.dtype) for row in rows
+        ]
+        return np.stack(whole) if whole else np.empty((0, 0), np.float32)
 
     def write(self) -> None:
         """Write to disk what is not there yet."""

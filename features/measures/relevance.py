@@ -63,6 +63,8 @@ RELEVANCE_FEATURES = (RERANKER_SCORE,)
 EMBEDDER = "intfloat/multilingual-e5-small"
 """94 languages, all of MIRAGE-Bench's but Yoruba."""
 
+NO_EMBEDDING = Missing("no embedding by the endpoint")
+
 _PREFIX = choice("prefix", "query", "none")
 _POOL = choice("pool", "max", "mean")
 
@@ -92,13 +94,17 @@ def passage_items(sample: Sample, prefix: str, **_: object) -> tuple[Item, ...] 
 
 def similarity(_sample: Sample, scores: Scores, **_: object) -> Value:
     """Return the cosine of the answer's embedding and that of the other text."""
-    return float(cosines(scores)[0])
+    return _embedded(float(cosines(scores)[0]))
 
 
 def similarity_passages(_sample: Sample, scores: Scores, pool: str, **_: object) -> Value:
     """Return the cosine of the answer and the passage nearest to it, or the mean over passages."""
     near = cosines(scores)
-    return float(near.max() if pool == "max" else near.mean())
+    return _embedded(float(near.max() if pool == "max" else near.mean()))
+
+
+def _embedded(cosine: float) -> Value:
+    return NO_EMBEDDING if np.isnan(cosine) else cosine
 
 
 def _with_answer(
@@ -118,7 +124,10 @@ SIMILARITY_REFERENCE = Feature(
     needs=("answer", "reference answer", "embedding model"),
     measurement=similarity,
     parameters=(model(EMBEDDER), _PREFIX),
-    missing=(NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER),
+    missing=(
+        *(NO_REFERENCE_SYSTEM, NO_REFERENCE_ANSWER, EMPTY_REFERENCE, EMPTY_ANSWER),
+        NO_EMBEDDING,
+    ),
     requirement=require_model,
     reading=Reading("embedder", reference_items),
 )
@@ -129,7 +138,7 @@ SIMILARITY_QUESTION = Feature(
     needs=("answer", "embedding model"),
     measurement=similarity,
     parameters=(model(EMBEDDER), _PREFIX),
-    missing=(EMPTY_ANSWER,),
+    missing=(EMPTY_ANSWER, NO_EMBEDDING),
     requirement=require_model,
     reading=Reading("embedder", question_items),
 )
@@ -140,7 +149,7 @@ SIMILARITY_PASSAGES = Feature(
     needs=("answer", "passages", "embedding model"),
     measurement=similarity_passages,
     parameters=(model(EMBEDDER), _PREFIX, _POOL),
-    missing=(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER),
+    missing=(NO_PASSAGES, EMPTY_PASSAGES, EMPTY_ANSWER, NO_EMBEDDING),
     requirement=require_model,
     reading=Reading("embedder", passage_items),
 )

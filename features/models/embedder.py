@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.errors import UsageError
+from arena.llm.replies import read_vector
+from arena.llm.settings import EmbeddingSettings, Prompt
 from features.declare.feature import Item, Scores
+from features.models.llm_scorer import EndpointModel, load_llm
 from features.models.model_folder import (
+    ENDPOINT,
     find_model,
     module_types,
     refuse_pickles,
@@ -34,20 +39,24 @@ _OWN_MODULES = "sentence_transformers."
 
 
 def load_embedder(model: str, options: ModelOptions) -> Scorer:
-    """Load a sentence-transformers model that turns a text into a vector of length 1.
+    """Load a model that turns a text into a vector of length 1.
 
-    Texts are encoded as the model's own ``encode`` does: with its default prompt if its settings
-    name one, and without what goes beyond its longest input.
+    A name such as ``endpoint:text-embedding-ada-002`` is that of a model at an OpenAI-compatible
+    endpoint, see ``EndpointEmbedder``. Any other is that of a sentence-transformers model, which
+    encodes texts as its own ``encode`` does: with its default prompt if its settings name one, and
+    without what goes beyond its longest input.
 
     Args:
-        model: Its folder, or its name on the Hugging Face hub.
-        options: How to run it.
+        model: Its folder, its name on the Hugging Face hub, or ``endpoint:`` and its name there.
+        options: How to run it; for an endpoint's, see ``features.models.llm_scorer.load_llm``.
 
     Raises:
         UsageError: If it is no sentence-transformers model, or brings code of its own; see also
             ``features.models.load_scorer``.
         MissingDependencyError: If a package it needs is not installed.
     """
+    if model.startswith(ENDPOINT):
+        return EndpointEmbedder(load_llm(model, options)).named(model)
     require_neural()
     folder = find_model(model, options.download)
     _refuse_other_models(folder)
@@ -103,6 +112,58 @@ class Embedder:
             normalize_embeddings=True,
         )
         return np.asarray(vectors, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class EndpointEmbedder:
+    """A model at an endpoint that embeds texts; replies are kept in the store as an LLM's are.
+
+    Attributes:
+        llm: Where it is asked, and the file that keeps replies.
+    """
+
+    llm: EndpointModel
+
+    def named(self, model: str) -> EndpointEmbedder:
+        """Return the same endpoint with a model of it: ``endpoint:text-embedding-ada-002``."""
+        settings = EmbeddingSettings(model.removeprefix(ENDPOINT).strip())
+        return EndpointEmbedder(replace(self.llm, settings=settings))
+
+    @property
+    def device(self) -> str:
+        """``endpoint``: the calls are made by one process, many at a time."""
+        return self.llm.device
+
+    @property
+    def signature(self) -> str:
+        """The model; not where it is asked."""
+        return f"embedder:{ENDPOINT}{self.llm.settings.model}"
+
+    def score(self, items: Sequence[Item]) -> Scores:
+        """Embed texts, shape (texts, dimensions), each row of length 1.
+
+        A text that could not be embedded has a row of NaN: what failed in passing is asked again
+        when it is scored again.
+
+        Raises:
+            UsageError: If an item is no single text, the endpoint or the store cannot be used, or
+                vectors differ in length.
+            MissingDependencyError: If the extra ``llm`` is not installed.
+        """
+        if any(len(item) != 1 for item in items):
+            raise UsageError("the model embeds single texts")
+        asked = self.llm.ask(items, lambda item: Prompt.of(clean(item[0])), read_vector)
+        lengths = {len(vector) for vector in asked.values if vector is not None}
+        if len(lengths) > 1:
+            raise UsageError(
+                f"{self.llm.settings.model} gave vectors of {min(lengths)} and of {max(lengths)} "
+                "numbers; embed all texts by one model"
+            )
+        vectors = np.full((len(items), max(lengths, default=1)), np.nan)
+        for row, vector in enumerate(asked.values):
+            if vector is not None:
+                vectors[row] = np.array(vector) / np.linalg.norm(vector)
+        return vectors.astype(np.float32)
 
 
 def cosines(vectors: Scores) -> npt.NDArray[np.float64]:

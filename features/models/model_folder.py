@@ -11,6 +11,9 @@ from typing import Any
 
 from arena.data.errors import MissingDependencyError, UsageError
 
+ENDPOINT = "endpoint:"
+"""Stands before the name of a model at an OpenAI-compatible endpoint."""
+
 SAFE_WEIGHTS = ".safetensors"
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl"})
 _SETTINGS = frozenset({".json", ".txt", ".model"})
@@ -197,11 +200,14 @@ def require_model(model: str, **_: object) -> None:
     """Check that a model could be run, without loading it.
 
     Args:
-        model: Its folder, or its name on the hub.
+        model: Its folder, its name on the hub, or ``endpoint:`` and its name there.
 
     Raises:
         MissingDependencyError: If a package is not installed.
     """
+    if model.startswith(ENDPOINT):
+        _require("a model at an endpoint", ("openai", "aiohttp"), "llm")
+        return
     folder = Path(model).expanduser()
     if folder.is_dir() and not holds_torch_weights(folder) and onnx_files(folder):
         require_onnx()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from arena.llm.settings import ModelSettings
 from arena.text.prompts import PACKAGED
 from features.declare.feature import Item, Scores
 from features.declare.sample import Missing
-from features.models.embedder import cosines, load_embedder
+from features.models.embedder import EndpointEmbedder, cosines, load_embedder
 from features.models.llm_scorer import EndpointModel, load_llm
+from features.models.model_folder import ENDPOINT
 from features.models.ragas_prompts import (
     QUESTION,
     SENTENCES,
@@ -196,7 +198,13 @@ def answer_relevance(llm: EndpointModel, items: Sequence[Item], embedder: Scorer
             )
             for place, reply in zip(places, asked.replies, strict=True):
                 made[place].append(reply)
-    return [_similarity(item, replies, embedder) for item, replies in zip(items, made, strict=True)]
+    texts = [_embedded(item, replies) for item, replies in zip(items, made, strict=True)]
+    vectors = embedder.score([(text,) for of_item in texts for text in of_item])
+    ends = list(accumulate(map(len, texts)))
+    return [
+        _similarity(replies, vectors[end - len(of_item) : end])
+        for replies, of_item, end in zip(made, texts, ends, strict=True)
+    ]
 
 
 def _unstated(reply: Reply[list[str]]) -> Missing:
@@ -228,13 +236,20 @@ def _varied(settings: ModelSettings, number: int) -> ModelSettings:
     return replace(settings, temperature=TEMPERATURE, seed=number)
 
 
-def _similarity(item: Item, replies: Sequence[Reply[str]], embedder: Scorer) -> Measured:
+def _embedded(item: Item, replies: Sequence[Reply[str]]) -> list[str]:
+    """Return the question and those made of its answer, to be embedded; none where one failed."""
+    before, question = item[3:5]
+    if any(reply.value is None for reply in replies):
+        return []
+    return [before + text for text in (question, *(reply.value or "" for reply in replies))]
+
+
+def _similarity(replies: Sequence[Reply[str]], vectors: Scores) -> Measured:
     failed = [reply for reply in replies if reply.value is None]
     if failed:
         return reason_for(failed[0])
-    before, question = item[3:5]
-    texts = [question, *(reply.value or "" for reply in replies)]
-    return float(cosines(embedder.score([(before + text,) for text in texts])).mean())
+    mean = float(cosines(vectors).mean())
+    return NOT_REACHED if np.isnan(mean) else mean
 
 
 MAX_TOKENS = 2048
@@ -298,6 +313,8 @@ class QuestionSimilarity:
             UsageError: See ``features.models.load_scorer``.
             MissingDependencyError: If a package it needs is not installed.
         """
+        if self.embedder.startswith(ENDPOINT):
+            return EndpointEmbedder(self.llm).named(self.embedder)
         return load_embedder(self.embedder, self.options)
 
     @property

@@ -48,14 +48,13 @@ class Board:
     counts are ``Int64``, texts are never missing.
 
     Attributes:
-        ratings: Synthetic ratings a language; see ``language.synthetic_ratings``.
+        ratings: Ratings a language; see ``ratings.board_ratings``.
         overall: Ranks over all languages; see ``build.overall_board``.
-        arena: Arena ratings: ``language, system, rank, rating, low, high, note``.
+        arena: Ratings by verdicts alone; see ``details.arena_table``.
         importances: Feature importances a language.
-        tiers: Judged systems that are not distinguishable; see ``tiers.tiers_table``.
-        win_matrix: Who won against whom; see ``tiers.win_matrix``.
+        win_matrix: Who won against whom; see ``details.win_table``.
         neighbors: Nearest systems of every system.
-        examples: Some answers with their verdicts; see ``examples.choose_examples``.
+        examples: Some answers with their verdicts; see ``details.choose_examples``.
         features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.
@@ -67,7 +66,6 @@ class Board:
     overall: pd.DataFrame
     arena: pd.DataFrame
     importances: pd.DataFrame
-    tiers: pd.DataFrame
     win_matrix: pd.DataFrame
     neighbors: pd.DataFrame
     examples: pd.DataFrame
@@ -121,8 +119,11 @@ class Board:
         models: ModelOptions | None = None,
         *,
         feature_table: pd.DataFrame | None = None,
+        judgments: pd.DataFrame | None = None,
     ) -> RankedSystems:
-        """Rank new systems by their answers alone; see ``ranking.rank.rank_systems``.
+        """Rank new systems by their answers and, if there are some, verdicts.
+
+        See ``ranking.rank.rank_systems``.
 
         Args:
             answers: Columns ``query_id, language, system, answer``.
@@ -130,11 +131,16 @@ class Board:
             n_jobs: Processes for feature extraction.
             models: How features' models are run.
             feature_table: Features of the answers already at hand, used instead of extracting any.
+            judgments: Verdicts on the new systems.
         """
         from surrogate.ranking.rank import rank_systems
 
         arena = read_arena(self.arena_folder()) if arena is None else arena
-        return rank_systems(self, answers, arena, n_jobs, models, feature_table=feature_table)
+        return rank_systems(
+            *(self, answers, arena, n_jobs, models),
+            feature_table=feature_table,
+            judgments=judgments,
+        )
 
     def arena_folder(self) -> Path:
         """Return the arena folder the board was built from.

@@ -16,7 +16,7 @@ from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.details import choose_examples, tiers_table, win_table
+from surrogate.board.details import arena_table, choose_examples, win_table
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language import (
@@ -24,8 +24,8 @@ from surrogate.board.language import (
     fit_languages,
     importances_table,
     language_neighbors,
-    synthetic_ratings,
 )
+from surrogate.board.ratings import board_ratings
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
 from surrogate.learning.cross_fitting import Progress
@@ -186,18 +186,17 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     intervals = language_intervals(fits)
     predicted = surrogate.predict(parts.X)
     rated = [
-        synthetic_ratings(fit, predicted, parts.arena.info.systems, intervals[fit.language])
+        board_ratings(fit, predicted, parts.arena.info.systems, intervals[fit.language])
         for fit in fits
     ]
     ratings = pd.concat(rated, ignore_index=True)
     diagnoses = language_diagnoses(parts.judged)
     return Board(
         features=parts.table,
-        arena=_stacked(_arena_rows(fit) for fit in fits),
+        arena=_stacked(arena_table(fit.ratings, fit.language) for fit in fits),
         ratings=ratings,
         overall=overall_board(ratings),
         importances=_stacked(importances_table(fit, surrogate) for fit in fits),
-        tiers=_stacked(tiers_table(fit.ratings, fit.language) for fit in fits),
         win_matrix=win_table(parts.judged.judgments),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         examples=examples,
@@ -210,6 +209,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             parts.table,
             fits,
             surrogate,
+            predicted,
             dict(zip(intervals, rated, strict=True)),
             intervals,
             diagnoses,
@@ -220,8 +220,3 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
 
 def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(list(tables), ignore_index=True)
-
-
-def _arena_rows(fit: LanguageFit) -> pd.DataFrame:
-    columns = ["language", "system", "rank", "rating", "low", "high", "note"]
-    return fit.ratings.table.assign(language=fit.language)[columns]

@@ -81,27 +81,30 @@ def _verdicts(judged: Arena, chosen: pd.DataFrame) -> list[list[dict[str, str]]]
     return [sorted(found.get(key, []), key=lambda entry: tuple(entry.values())) for key in keys]
 
 
-TIER_COLUMNS = ["language", "system", "tier", "rank_low", "rank_high", "note"]
+ARENA_COLUMNS = [
+    *("language", "system", "rank", "rank_low", "rank_high", "tier"),
+    *("rating", "low", "high", "note"),
+]
 WIN_COLUMNS = ["language", "system", "opponent", "wins", "losses", "ties"]
 
 
-def tiers_table(ratings: Ratings, language: str) -> pd.DataFrame:
-    """Group the judged systems of a language into tiers.
+def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
+    """Arrange the arena's ratings of a language as boards hold them.
 
     Args:
         ratings: The arena's ratings.
         language: Language code.
 
     Returns:
-        Columns ``language, system``; ``tier`` (1 the best; its systems are not distinguishable
-        from its best one); ``rank_low, rank_high`` (95% intervals that hold for all ranks at
-        once); ``note`` (why a system has none). Best first; see ``arena.rating.intervals``.
+        Columns ``language, system, rank, rank_low, rank_high, tier, rating, low, high, note``,
+        best first: ``rank_low, rank_high`` hold all ranks at once at 95%, systems of a ``tier`` (1
+        the best) are not distinguishable from its best one, and ``note`` says why a system has no
+        rating or tier; see ``arena.rating.intervals``.
     """
     table = ratings.table.assign(language=language)
     reason = next((note for note in ratings.notes if note in (TOO_MANY, NO_ERRORS)), "")
-    unrated = table["rating"].isna()
-    table["note"] = table["note"].where(unrated, reason)
-    return table[TIER_COLUMNS]
+    told = table["note"].where((table["note"] != "") | table["rating"].isna(), reason)
+    return table.assign(note=told)[ARENA_COLUMNS]
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:

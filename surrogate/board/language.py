@@ -18,7 +18,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
 from surrogate.board.holdout import TournamentFit, fit_tournament
 from surrogate.board.settings import BoardRecord
-from surrogate.board.summary import NO_RATINGS, HoldoutR2, RatingInterval
+from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
     Outcome,
     Progress,
@@ -29,16 +29,15 @@ from surrogate.learning.cross_fitting import (
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
+from surrogate.learning.posterior.observations import Posterior
+from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
+from surrogate.learning.posterior.replication import replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
-from surrogate.learning.training import finite_means
+from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
-BOARD_COLUMNS = [
-    *("language", "system", "rank", "rating", "low", "high", "coverage", "answers"),
-    *("arena_rank", "arena_rating", "arena_low", "arena_high", "split", "note"),
-]
 SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
 TOURNAMENTS_PER_TASK = 25
@@ -48,9 +47,6 @@ COMPARED_TOURNAMENTS = 50
 ENOUGH_RATINGS = 50
 SPLITS = 5
 
-NO_ANSWER = "no answer in this language"
-BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
-NO_FEATURES = "no feature of its answers could be computed"
 NO_HOLDOUT = "no system is held out"
 NO_TOURNAMENTS = "this surrogate learns from no single tournament"
 NO_R2 = "fewer than two held-out systems are judged in this language"
@@ -63,7 +59,9 @@ class LanguageFit:
     Attributes:
         data: What it was trained on.
         ratings: The arena's ratings of the judged systems.
+        posterior: Their ratings by verdicts and surrogate together.
         holdout: Judged systems kept out of training.
+        halves: How ratings replicate; see ``surrogate.learning.posterior.replication.replicate``.
         unseen: Each judged system's rating by a surrogate trained without it.
         compared: The same by another surrogate, of 50 tournaments at most; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
@@ -73,7 +71,9 @@ class LanguageFit:
 
     data: LanguageData
     ratings: Ratings
+    posterior: Posterior
     holdout: tuple[str, ...]
+    halves: pd.DataFrame
     unseen: Outcome
     compared: Mapping[str, Outcome]
     r2: Floats
@@ -97,7 +97,8 @@ def fit_languages(
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
     without each fifth of the systems, and on single tournaments: their mean R² over 200 is no more
-    certain than over 50, for the held-out systems are the same.
+    certain than over 50, for the held-out systems are the same. Ratings are what they expect,
+    corrected by the verdicts.
 
     Args:
         data: One a language.
@@ -115,7 +116,10 @@ def fit_languages(
         surrogate.fit(training, {item.language: item.tournaments for item in data})
     other = find_surrogate(compared_surrogate(surrogate.name), seed=surrogate.seed)
     unseen = _unseen(data, surrogate, n_jobs, progress)
+    known = training_ratings({item.language: item.tournaments for item in data})
+    posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
     compared = _unseen([_few_tournaments(item) for item in data], other, n_jobs, progress)
+    halves = _halves(data, surrogate, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     single = [min(len(item.tournaments.draws), settings.r2_tournaments) for item in data]
     stretches = [
@@ -137,7 +141,9 @@ def fit_languages(
         LanguageFit(
             data=item,
             ratings=item.tournaments.rate(settings.arena_ratings),
+            posterior=posteriors[item.language],
             holdout=held[place],
+            halves=halves[halves["language"] == item.language],
             unseen=unseen[place],
             compared={other.name: compared[place]},
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
@@ -168,6 +174,15 @@ def _unseen(
         ]
 
 
+def _halves(
+    data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
+) -> pd.DataFrame:
+    """Rate by half of the questions: once by surrogates that must be trained six times for it."""
+    times = 1 if surrogate.learns_tournaments else SPLITS
+    how = Repeats(times, surrogate.seed, n_jobs, progress)
+    return replicate(data, surrogate, how, with_surrogate=False)
+
+
 def splits(data: Sequence[LanguageData]) -> int:
     """How often systems are split into folds: of few ratings, tau hangs on the split."""
     return 1 if sum(len(item.systems) for item in data) >= ENOUGH_RATINGS else SPLITS
@@ -193,75 +208,19 @@ def _fit_stretch(
     return fits
 
 
-def synthetic_ratings(
-    fit: LanguageFit,
-    rated: pd.DataFrame,
-    systems: Sequence[str],
-    interval: RatingInterval = NO_RATINGS,
-) -> pd.DataFrame:
-    """Rate every system of the arena in one language on all questions.
+def arena_agreement(fit: LanguageFit, predicted: pd.DataFrame) -> Agreement:
+    """Compare what the trained surrogate predicts with the arena (MIRAGE-Bench, table 2).
 
     Args:
         fit: What was trained.
-        rated: What the surrogate predicts, of all languages.
-        systems: Every system of the arena.
-        interval: How wide the conformal interval of a rating is.
+        predicted: Columns ``language, system, rating``.
 
     Returns:
-        Columns ``language, system, rank, rating, low, high, coverage, answers, arena_rank,
-        arena_rating, arena_low, arena_high, split, note``, best first, unranked systems last.
-        ``low, high`` is what it would be for a system that the surrogate had not seen, so that
-        it is wide for one it was trained on; an unjudged system that may be better than all
-        judged ones has no upper bound (infinity). ``coverage`` is the share of questions answered;
-        ``split`` is ``train``, ``holdout`` or ``unjudged``.
+        Kendall tau of the judged systems, with a bootstrap interval.
     """
-    own = rated[rated["language"] == fit.language].set_index("system").reindex(list(systems))
-    rating = own["rating"].to_numpy(np.float64)
-    answers = own["answers"].fillna(0).to_numpy(np.int64)
-    errors = own.get("standard_error", pd.Series(np.nan, own.index)).to_numpy(np.float64)
-    bounds = [interval.around(*both) for both in zip(rating, errors, strict=True)]
-    beyond = [
-        system not in fit.data.systems and interval.reaches_beyond(*both)
-        for system, *both in zip(systems, rating, errors, strict=True)
-    ]
-    table = pd.DataFrame(
-        {
-            "language": fit.language,
-            "system": list(systems),
-            "rank": pd.Series(rating).rank(ascending=False, method="min").astype("Int64"),
-            "rating": rating,
-            "low": [low for low, _ in bounds],
-            "high": np.where(beyond, np.inf, [high for _, high in bounds]),
-            "coverage": answers / len(fit.data.questions),
-            "answers": answers,
-        }
-    )
-    arena = fit.ratings.table[["system", "rank", "rating", "low", "high"]].add_prefix("arena_")
-    table = table.merge(arena, how="left", left_on="system", right_on="arena_system")
-    judged, held = set(fit.data.systems), set(fit.holdout)
-    table["split"] = [
-        "holdout" if system in held else "train" if system in judged else "unjudged"
-        for system in systems
-    ]
-    table["note"] = [
-        BEYOND if is_beyond else "" if fit.failure else absence(value, count)
-        for value, count, is_beyond in zip(rating, answers, beyond, strict=True)
-    ]
-    ordered = table.sort_values(["rank", "system"], kind="stable")
-    return ordered[BOARD_COLUMNS]
-
-
-def absence(rating: float, answers: int) -> str:
-    """Say why there is no rating, where there is none."""
-    if np.isfinite(rating):
-        return ""
-    return NO_FEATURES if answers else NO_ANSWER
-
-
-def arena_agreement(fit: LanguageFit, ratings: pd.DataFrame) -> Agreement:
-    """Compare the synthetic with the arena ranking, with a bootstrap interval."""
     tournaments = fit.data.tournaments
-    rating = ratings.set_index("system")["rating"].reindex(tournaments.systems).to_numpy(float)
+    own = predicted[predicted["language"] == fit.language].set_index("system")
+    rating = own["rating"].reindex(tournaments.systems).to_numpy(float)
     random = generator(tournaments.seed, "agreement", fit.language)
     reported = fit.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
     return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)

@@ -13,8 +13,8 @@ from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
-from surrogate.board.intervals import conformal_intervals, unseen_ratings
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
+from surrogate.board.ratings import conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,
@@ -37,6 +37,7 @@ def summarize_board(
     table: pd.DataFrame,
     fits: Sequence[LanguageFit],
     surrogate: Surrogate,
+    predicted: pd.DataFrame,
     ratings: Mapping[str, pd.DataFrame],
     intervals: Mapping[str, RatingInterval],
     diagnoses: Mapping[str, Diagnosis],
@@ -49,12 +50,13 @@ def summarize_board(
         table: Feature table.
         fits: What was trained, one a judged language.
         surrogate: The fitted surrogate.
-        ratings: Synthetic ratings by judged language.
+        predicted: What the surrogate predicts, of all languages.
+        ratings: Ratings by judged language.
         intervals: How wide a rating's interval is, by judged language.
         diagnoses: What is wrong with the judgments, by judged language.
         settings: What reproduces the board.
     """
-    agreements = {fit.language: arena_agreement(fit, ratings[fit.language]) for fit in fits}
+    agreements = {fit.language: arena_agreement(fit, predicted) for fit in fits}
     missing = missing_counts(table)
     languages = {}
     for fit in fits:
@@ -67,6 +69,8 @@ def summarize_board(
             tau_high=high,
             tau_unseen=unseen_agreement(fit.unseen),
             tau_unseen_of={name: unseen_agreement(item) for name, item in fit.compared.items()},
+            split_half=float(fit.halves["tau"].mean()),
+            split_half_verdicts=float(fit.halves["tau_verdicts"].mean()),
             holdout=fit.holdout,
             holdout_r2=holdout_r2(fit),
             interval=intervals[code],
@@ -202,6 +206,8 @@ def _macro(agreements: Sequence[Agreement], languages: Sequence[LanguageSummary]
             name: _mean(item.tau_unseen_of.get(name) for item in languages)
             for name in sorted({name for item in languages for name in item.tau_unseen_of})
         },
+        split_half=_mean(item.split_half for item in languages),
+        split_half_verdicts=_mean(item.split_half_verdicts for item in languages),
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in languages),
         holdout_r2_median=_mean(item.holdout_r2.median for item in languages),
     )

@@ -51,7 +51,7 @@ POOLED = "too few systems, so that they rest on those of all languages"
 
 
 class RatingInterval(BaseModel):
-    """How wide the conformal interval of a rating is in one language; see ``board.intervals``.
+    """How wide the conformal interval of a rating is in one language; see ``board.ratings``.
 
     Attributes:
         level: Share of new systems whose arena rating it is to hold.
@@ -126,13 +126,17 @@ class LanguageSummary(BaseModel):
     """One language of a board.
 
     Attributes:
-        tau: Kendall tau-b between the synthetic and the arena ranking.
+        tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
+            verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these.
         tau_low: Lower bound of its 95% bootstrap interval (systems and questions resampled).
         tau_high: Upper bound.
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
             and its battles (five folds over systems; five times over where ratings are few).
         tau_unseen_of: The same, by another surrogate: the paper's own beside the default, the
             default beside any other.
+        split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
+            the questions with ratings by the verdicts on the other half; mean over splits.
+        split_half_verdicts: The same of ratings by the verdicts alone.
         holdout: Systems held out of training.
         holdout_r2: R² on them over tournaments.
         interval: Conformal interval of a rating.
@@ -153,6 +157,8 @@ class LanguageSummary(BaseModel):
     tau_high: Number = None
     tau_unseen: Number = None
     tau_unseen_of: dict[str, Number] = {}
+    split_half: Number = None
+    split_half_verdicts: Number = None
     holdout: tuple[str, ...] = ()
     holdout_r2: HoldoutR2 = HoldoutR2()
     interval: RatingInterval = NO_RATINGS
@@ -176,6 +182,8 @@ class MacroSummary(BaseModel):
         tau_high: Upper bound.
         tau_unseen: Mean tau on systems unseen in training.
         tau_unseen_of: The same, by another surrogate.
+        split_half: Mean tau between halves of the questions of ratings made like this board's.
+        split_half_verdicts: The same of ratings by the verdicts alone.
         holdout_r2_mean: Mean of the languages' mean R².
         holdout_r2_median: Mean of the languages' median R².
     """
@@ -188,6 +196,8 @@ class MacroSummary(BaseModel):
     tau_high: Number
     tau_unseen: Number
     tau_unseen_of: dict[str, Number] = {}
+    split_half: Number = None
+    split_half_verdicts: Number = None
     holdout_r2_mean: Number
     holdout_r2_median: Number
 

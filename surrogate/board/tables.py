@@ -101,10 +101,12 @@ RATINGS = BoardTable(
     "board.csv",
     {
         **dict.fromkeys(("language", "system"), "text"),
-        **{"rank": "count", "rating": "number", "low": "number", "high": "number"},
-        **{"coverage": "number", "answers": "count", "arena_rank": "count"},
+        **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
+        **dict.fromkeys(("rating", "low", "high", "verdict_share"), "number"),
+        **dict.fromkeys(("surrogate_rating", "surrogate_low", "surrogate_high"), "number"),
+        **{"arena_rank": "count"},
         **dict.fromkeys(("arena_rating", "arena_low", "arena_high"), "number"),
-        **dict.fromkeys(("split", "note"), "text"),
+        **{"coverage": "number", "answers": "count", "split": "text", "note": "text"},
     },
 )
 OVERALL = BoardTable(
@@ -118,7 +120,8 @@ OVERALL = BoardTable(
 ARENA = BoardTable(
     "arena.csv",
     {
-        **{"language": "text", "system": "text", "rank": "count"},
+        **dict.fromkeys(("language", "system"), "text"),
+        **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
         **dict.fromkeys(("rating", "low", "high"), "number"),
         "note": "text",
     },
@@ -129,14 +132,6 @@ IMPORTANCES = BoardTable(
         **{"language": "text", "feature": "text", "importance": "number"},
         **dict.fromkeys(("tournament_mean", "tournament_low", "tournament_high"), "number"),
         **dict.fromkeys(("tournament_q1", "tournament_median", "tournament_q3"), "number"),
-    },
-)
-TIERS = BoardTable(
-    "tiers.csv",
-    {
-        **dict.fromkeys(("language", "system"), "text"),
-        **dict.fromkeys(("tier", "rank_low", "rank_high"), "count"),
-        "note": "text",
     },
 )
 WIN_MATRIX = BoardTable(
@@ -156,18 +151,16 @@ TABLES: Mapping[str, BoardTable] = {
     "overall": OVERALL,
     "arena": ARENA,
     "importances": IMPORTANCES,
-    "tiers": TIERS,
     "win_matrix": WIN_MATRIX,
     "neighbors": NEIGHBORS,
 }
 """Name of a board's attribute to what is in it."""
 
 BOARD_FILES: Mapping[str, str] = {
-    RATINGS.file: "ratings and ranks of every system in every language",
+    RATINGS.file: "ratings and ranks of every system in every language, by verdicts and surrogate",
     OVERALL.file: "systems by their mean rank over languages",
-    ARENA.file: "ratings from the judgments (Bradley-Terry), or as published, with 95% intervals",
+    ARENA.file: "ratings by verdicts alone (Bradley-Terry), or as published, with 95% intervals",
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
-    TIERS.file: "judged systems that are not distinguishable, and intervals of their ranks",
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     NEIGHBORS.file: "nearest systems in the space of features",
     EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",

@@ -17,6 +17,7 @@ from surrogate.cli.options import (
     split_names,
     with_settings,
 )
+from surrogate.cli.sheet import sheet
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ metaeval = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+metaeval.command()(sheet)
 
 NotedInOption = Annotated[
     Path | None,
@@ -114,6 +117,12 @@ def grouse(
             "chain-of-thought; or none. Repeatable; by default justification.",
         ),
     ] = None,
+    one_prompt: Annotated[
+        bool,
+        typer.Option(
+            "--one-prompt", help="Ask for all four metrics in one prompt: one call an answer."
+        ),
+    ] = False,
     templates: TemplatesOption = None,
     acceptance: Annotated[
         str,
@@ -137,16 +146,21 @@ def grouse(
     """Let judges score answers whose right scores are known: 16 types of unit tests (GroUSE)."""
     from arena.text.prompts import read_templates
     from surrogate.metaevaluation.grouse.evaluation import Grouse
-    from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts
+    from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, JOINT_PROMPT, GrousePrompts
     from surrogate.metaevaluation.grouse.replies import BEST, ReplyFields
     from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
     from surrogate.metaevaluation.grouse.unit_tests import ACCEPTANCES
 
     chosen = checked_option("--acceptance", acceptance, ACCEPTANCES)
     names, kinds = split_names(languages), split_names(types)
-    own = read_templates(templates or (), list(GROUSE_PROMPTS.values()))
+    own = read_templates(templates or (), [*GROUSE_PROMPTS.values(), JOINT_PROMPT])
     prompts = [
-        GrousePrompts(replies, ReplyFields(tuple(split_names(each.replace("none", "")))), own)
+        GrousePrompts(
+            replies,
+            ReplyFields(() if each == "none" else tuple(split_names(each))),
+            own,
+            one_prompt,
+        )
         for each in ablate or BEST
     ]
     asked = list(dict.fromkeys([*judges, *([] if reference is None else [reference])]))
@@ -339,6 +353,10 @@ def memerag(
         ),
     ] = "ag_cot",
     template: TemplateOption = None,
+    task: Annotated[
+        str,
+        typer.Option("--task", help="What is judged of a sentence: faithfulness or relevance."),
+    ] = "faithfulness",
     statistics: Annotated[
         bool,
         typer.Option(
@@ -362,7 +380,7 @@ def memerag(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold judges of faithfulness against MEMERAG's human labels."""
+    """Hold judges of faithfulness, or of relevance, against MEMERAG's human labels."""
     from arena.data.errors import UsageError
     from surrogate.metaevaluation.memerag.evaluation import Memerag
     from surrogate.metaevaluation.memerag.judges import (
@@ -371,11 +389,27 @@ def memerag(
         FaithfulnessPrompts,
     )
     from surrogate.metaevaluation.memerag.reading import read_memerag
+    from surrogate.metaevaluation.memerag.relevance import (
+        RELEVANCE_PROMPT,
+        TASKS,
+        MemeragRelevance,
+        RelevancePrompts,
+    )
     from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
     from surrogate.metaevaluation.memerag.statistics import statistics_report
 
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics, and not both")
+    checked_option("--task", task, TASKS)
+    if task == "relevance" and not statistics:
+        if out is not None or fine_grained:
+            raise UsageError("--out and --fine-grained are of faithfulness; --json holds all else")
+        asked = None if template is None else RELEVANCE_PROMPT.read(template)
+        labeled = read_memerag(folder, split_names(languages))
+        relevance = MemeragRelevance(labeled, limit, RelevancePrompts(asked))
+        judged = _evaluate(relevance, judges or (), settings)
+        _present(relevance.report(judged, replicates, permutations, seed), as_json, arena)
+        return
     names = PROMPTS if prompt == "all" else dict.fromkeys(split_names(prompt))
     prompts = [FaithfulnessPrompts(name) for name in names]
     if template is not None:

@@ -113,20 +113,31 @@ def _print_intervals(board: Board) -> None:
 def print_overall(overall: pd.DataFrame) -> None:
     """Print the board over all languages."""
     columns = ["rank", "system", "mean_rank", "languages", "coverage", "arena_rank"]
-    print_columns("Synthetic leaderboard, mean rank over languages", overall, columns)
+    print_columns("Leaderboard, mean rank over languages", overall, columns)
 
 
 def print_language(board: pd.DataFrame, language: str) -> None:
     """Print the board of one language."""
-    columns = ["rank", "system", "rating", "interval", "coverage", "arena_rank", "arena_rating"]
+    columns = ["rank", "ranks", "system", "rating", "interval", "verdict_share"]
+    columns += ["surrogate_rating", "arena_rating"]
     rows = board[board["language"] == language]
+    if (rows["coverage"] < 1).any():
+        columns.append("coverage")
     bounds = zip(rows["low"], rows["high"], strict=True)
-    rows = rows.assign(interval=[shown_bounds(low, high, ", ") for low, high in bounds])
-    print_columns(f"Synthetic leaderboard, {language}", rows, [*columns, "split", "note"])
+    ranks = zip(rows["rank_low"], rows["rank_high"], strict=True)
+    rows = rows.assign(
+        interval=[shown_bounds(low, high, ", ") for low, high in bounds],
+        ranks=[shown_bounds(low, high, "–") for low, high in ranks],
+    )
+    print_columns(
+        f"Leaderboard, {language} (ratings by verdicts and surrogate, 90% intervals)",
+        rows,
+        [*columns, "note"],
+    )
 
 
 def print_agreement(summary: BoardSummary) -> None:
-    """Print how far the synthetic ranking agrees with the arena, language by language."""
+    """Print how ratings replicate, and how the surrogate does without verdicts, by language."""
     macro, languages = summary.macro, summary.languages
     others = list(macro.tau_unseen_of)
     held_out = any(item.holdout for item in languages.values())
@@ -141,12 +152,20 @@ def print_agreement(summary: BoardSummary) -> None:
     if len(rows) > 1:
         r2 = [macro.holdout_r2_mean, None, macro.holdout_r2_median] if held_out else []
         rows.append([*_agreement_row("macro", macro, others), *r2, None, None])
-    header = ["language", "tau", "interval", "tau unseen", *(f"by {name}" for name in others)]
-    header += [*(["R² held out", "interval", "median"] if held_out else []), "systems", "questions"]
+    header = ["language", "split half", "verdicts alone", "unseen", *(f"by {o}" for o in others)]
+    header += ["trained on", *(["R² held out", "interval", "median"] if held_out else [])]
+    header += ["systems", "questions"]
     print_table(
-        f"Agreement with the arena of {summary.judge} (Kendall tau, 95% interval)", header, rows
+        f"Kendall tau with the verdicts of {summary.judge}: ratings from half of the questions "
+        "with the other half; the surrogate's of systems unseen, and of those it was trained on",
+        header,
+        rows,
     )
     _print_skipped(summary)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
 
 
 def _r2_row(found: HoldoutR2) -> list[object]:
@@ -157,13 +176,9 @@ def _r2_row(found: HoldoutR2) -> list[object]:
 def _agreement_row(
     name: str, item: LanguageSummary | MacroSummary, others: Sequence[str]
 ) -> list[object]:
-    interval = _interval(item.tau_low, item.tau_high)
     compared = [item.tau_unseen_of.get(other) for other in others]
-    return [name, item.tau, interval, item.tau_unseen, *compared]
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+    halves = [item.split_half, item.split_half_verdicts]
+    return [name, *halves, item.tau_unseen, *compared, item.tau]
 
 
 def _print_skipped(summary: BoardSummary) -> None:

@@ -37,6 +37,14 @@ def rank(
         Path | None, typer.Option("--out", help="CSV file for the board with the new systems.")
     ] = None,
     feature_table: FeatureTableOption = None,
+    judgments: Annotated[
+        Path | None,
+        typer.Option(
+            "--judgments",
+            help="Judgments of the new systems, beside systems on the board or each other: they "
+            "are rated by these and their answers together.",
+        ),
+    ] = None,
     jobs: JobsOption = 1,
     device: DeviceOption = "auto",
     batch_size: BatchSizeOption = 32,
@@ -45,6 +53,7 @@ def rank(
     as_json: JsonOption = False,
 ) -> None:
     """Place new systems on a board; its rows stay as they are, and no LLM is called."""
+    from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import write_rows
     from arena.text.prompts import read_templates
@@ -63,6 +72,7 @@ def rank(
         jobs,
         models,
         feature_table=given_features(feature_table),
+        judgments=None if judgments is None else read_judgments(judgments),
     )
     if out is not None:
         write_rows(placed.board, out)
@@ -109,7 +119,7 @@ def _bounded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _print_new(placed: RankedSystems) -> None:
-    from surrogate.board.intervals import LEVEL
+    from surrogate.board.ratings import LEVEL
     from surrogate.cli import printing
 
     new = placed.new
@@ -125,7 +135,10 @@ def _print_new(placed: RankedSystems) -> None:
             for low, high in zip(new["low"], new["high"], strict=True)
         ],
     )
-    columns = ["language", "system", "rank", "of", "ranks", "rating", "interval", "coverage"]
+    columns = ["language", "system", "rank", "of", "ranks", "rating", "interval"]
+    if (new["judgments"] > 0).any():
+        columns += ["judgments", "verdict_share", "surrogate_rating"]
+    columns.append("coverage")
     title = f"New systems, language by language ({LEVEL:.0%} intervals)"
     printing.print_columns(title, rows, [*columns, "note"])
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from surrogate.validation.study import Study
 
 IMPORTANCES = "importances"
+REPLICATION = "replication"
+HALF = "half"
 TABLE_4 = "table4"
 
 STUDIES: Mapping[str, str] = {
@@ -41,6 +43,9 @@ STUDIES: Mapping[str, str] = {
     "over tournaments)",
     "frontier": "Systems better than all learned from: share said to be so, and of others; tau "
     "among them; share of ratings inside their 90% intervals",
+    REPLICATION: "Ratings by the verdicts on part of the questions against the verdicts on others "
+    "(Kendall tau of both together, of verdicts and surrogate alone; 95% of the splits; share "
+    "inside 90% intervals)",
     TABLE_4: "All systems ranked by the paper's groups of features, two held out (Kendall tau)",
     "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall tau, "
     "95% interval over systems)",
@@ -63,6 +68,7 @@ def run_study(
     shared: Mapping[str, Any],
     repeats: int | None,
     kinds: Sequence[str] | None = None,
+    judged: Sequence[int | None] | None = None,
 ) -> Study:
     """Run one of ``STUDIES``.
 
@@ -73,23 +79,27 @@ def run_study(
         shared: Arguments that all protocols take.
         repeats: How often to split the systems; None for the study's own number.
         kinds: Kinds of importances; None for the default.
+        judged: Numbers of judged questions for replication; None for the default.
     """
     from surrogate.cli.printing import progress_bar
     from surrogate.validation.ablations import ablate
     from surrogate.validation.frontier import frontier
     from surrogate.validation.importances import importances
     from surrogate.validation.learning_curves import learning_curves
+    from surrogate.validation.replication import replication
     from surrogate.validation.table4 import compare_feature_groups
 
     studies: dict[str, Callable[..., Study]] = {
         "ablation": ablate,
         IMPORTANCES: importances,
         "frontier": frontier,
+        REPLICATION: replication,
         TABLE_4: compare_feature_groups,
         "learning-curve": learning_curves,
     }
     given = {} if repeats is None else {"repeats": repeats}
-    chosen = {} if kinds is None else {"kinds": kinds}
+    chosen: dict[str, Any] = {} if kinds is None else {"kinds": kinds}
+    chosen |= {} if judged is None else {"judged": judged}
     with progress_bar() as progress:
         return studies[name](arena, surrogate, **shared, **given, **chosen, progress=progress)
 
@@ -150,8 +160,8 @@ def validate_command(
             "leave-language-out, leave-questions-out, transfer, mirage (two systems held out, all "
             "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
             "systems held out, all ranked), ablation (part of the features), importances (of "
-            "features), frontier (the best systems rated by surrogates of the others) or "
-            "learning-curve (part of the arena).",
+            "features), frontier (the best systems rated by surrogates of the others), replication "
+            "(half of the questions against the other half) or learning-curve (part of the arena).",
         ),
     ] = "leave-systems-out",
     preset: PresetOption = None,
@@ -181,6 +191,14 @@ def validate_command(
         typer.Option(
             "--importances",
             help="For importances: permutation (the default), shap or, comma-separated, both.",
+        ),
+    ] = None,
+    judged: Annotated[
+        str | None,
+        typer.Option(
+            "--judged",
+            help="For replication: comma-separated numbers of judged questions to learn from in "
+            "each language, half for the whole half (the default).",
         ),
     ] = None,
     repeats: Annotated[
@@ -214,6 +232,8 @@ def validate_command(
 
     if importances is not None and protocol != IMPORTANCES:
         raise UsageError(f"--importances is for the protocol {IMPORTANCES}, not {protocol}")
+    if judged is not None and protocol != REPLICATION:
+        raise UsageError(f"--judged is for the protocol {REPLICATION}, not {protocol}")
     kinds = None if importances is None else split_names(importances)
     given = {
         **{"surrogate": surrogate, "features": features, "rows": rows, "missing": missing},
@@ -245,7 +265,7 @@ def validate_command(
     if protocol in STUDIES:
         if holdout is not None and protocol == TABLE_4:
             shared["holdout"] = split_names(holdout)
-        study = run_study(protocol, read, trained, shared, repeats, kinds)
+        study = run_study(protocol, read, trained, shared, repeats, kinds, _numbers(judged))
         print_study(study_title(protocol, study), study, as_json)
         return
     with progress_bar() as progress:
@@ -262,6 +282,19 @@ def validate_command(
             progress=progress,
         )
     _print_validation(validated, as_json)
+
+
+def _numbers(judged: str | None) -> list[int | None] | None:
+    """Read numbers of judged questions, such as ``6,12,half``."""
+    from arena.data.errors import UsageError
+
+    if judged is None:
+        return None
+    items = split_names(judged) or []
+    wrong = [item for item in items if item != HALF and not (item.isdecimal() and int(item) > 0)]
+    if wrong:
+        raise UsageError(f"--judged {wrong[0]}: give numbers from 1 on, or {HALF}")
+    return [None if item == HALF else int(item) for item in items]
 
 
 def _settings(preset: str | None, stated: Mapping[str, Any], protocol: str) -> BoardSettings:

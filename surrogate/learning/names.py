@@ -9,7 +9,6 @@ from typing import Any
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
-from surrogate.learning.pairs import PairwiseSurrogate, RankAwareSurrogate
 from surrogate.learning.regression.regressors import REGRESSORS
 from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.selection import SelectedSurrogate
@@ -43,8 +42,6 @@ _SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
     {
         **{name: partial(RegressionSurrogate, regressor=name) for name in REGRESSORS},
         "relative-ridge": partial(RegressionSurrogate, regressor="ridge", view="rank"),
-        "pairwise-logistic": PairwiseSurrogate,
-        "rank-pairwise": RankAwareSurrogate,
         "gaussian-process": _gaussian_process,
         "auto": _auto,
     }
@@ -68,8 +65,7 @@ def find_surrogate(
     Args:
         name: One of ``SURROGATE_NAMES``.
         rows: One training row a ``system`` and tournament, a system ``overall``, or a
-            ``question``; the pairwise one has a row a battle, the one that learns to rank a row a
-            system and tournament, whatever is asked.
+            ``question``.
         missing: Whether a missing value of a feature does not count (``nan``) or counts 0.
         pooled: Whether it learns from all languages together.
         seed: Seed of what it draws.

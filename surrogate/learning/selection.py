@@ -14,6 +14,7 @@ from arena.data.errors import UsageError
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.learning.cross_fitting import folds_of
+from surrogate.learning.posterior.observations import Observation, Posterior
 from surrogate.learning.surrogate import Arrays, Surrogate
 from surrogate.learning.training import (
     DEFAULT_ROWS,
@@ -87,6 +88,12 @@ class SelectedSurrogate(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: pd.DataFrame) -> pd.DataFrame:
         """See ``Surrogate.predict``."""
         return self.chosen_.predict(X)
+
+    def posterior(
+        self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
+    ) -> dict[str, Posterior] | None:
+        """See ``Surrogate.posterior``."""
+        return self.chosen_.posterior(observed, X)
 
     def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
         """See ``Surrogate.predict_answers``."""

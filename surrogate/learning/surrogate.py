@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
 from features.engine.extraction import feature_columns
+from surrogate.learning.posterior.observations import Observation, Posterior
 from surrogate.learning.tensor import (
     FeatureTensor,
     MissingRule,
@@ -113,6 +114,20 @@ class Surrogate(Protocol):
 
         Raises:
             UsageError: If a feature column is missing that a training answer had a value of.
+        """
+
+    def posterior(
+        self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
+    ) -> dict[str, Posterior] | None:
+        """Rate systems by their answers and verdicts together.
+
+        Args:
+            observed: Language to the ratings that verdicts give.
+            X: Answers of further systems among these, that were not trained on.
+
+        Returns:
+            Language to the ratings of the systems that have both; None where the surrogate is no
+            process that can be conditioned on them.
         """
 
     def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -300,6 +315,14 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
                 )
             )
         return pd.concat(parts, ignore_index=True)
+
+    def posterior(
+        self,
+        observed: Mapping[str, Observation],  # noqa: ARG002
+        X: pd.DataFrame | None = None,  # noqa: ARG002
+    ) -> None:
+        """It knows no posterior."""
+        return
 
     def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
         """Rate answer by answer; see ``Surrogate.predict_answers``."""

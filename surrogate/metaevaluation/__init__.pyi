@@ -1,5 +1,9 @@
 from .grouse.calibration import calibration as calibration
+from .grouse.calibration import confusion as confusion
 from .grouse.evaluation import Grouse as Grouse
+from .grouse.features import expected_proportions as expected_proportions
+from .grouse.features import score_features as score_features
+from .grouse.pass_rates import failure_mode_rates as failure_mode_rates
 from .grouse.pass_rates import pass_rates as pass_rates
 from .grouse.pass_rates import type_matrix as type_matrix
 from .grouse.reading import builtin_tests as builtin_tests
@@ -13,8 +17,11 @@ from .memerag.comparison import mark_best as mark_best
 from .memerag.evaluation import Memerag as Memerag
 from .memerag.grounding import GroundingJudge as GroundingJudge
 from .memerag.reading import read_memerag as read_memerag
+from .memerag.scores import average_over_judges as average_over_judges
+from .memerag.scores import error_shares as error_shares
 from .memerag.scores import fine_grained_accuracy as fine_grained_accuracy
 from .memerag.scores import score_judges as score_judges
+from .memerag.statistics import label_distributions as label_distributions
 from .options import JudgeOptions as JudgeOptions
 from .runner import Evaluation as Evaluation
 from .runner import evaluate_judges as evaluate_judges

@@ -97,6 +97,23 @@ def short_prompt(prompt: object) -> str:
     return str(prompt).partition("@")[0]
 
 
+def judge_labels(
+    table: pd.DataFrame, shown: Callable[[str], str] = short_prompt
+) -> dict[tuple[str, str], str]:
+    """Name the judges of a table in their order; one with several prompts by its prompt, too.
+
+    Args:
+        table: Columns ``judge, prompt``.
+        shown: Shows a prompt.
+    """
+    known = list(judges_of(table))
+    names = [judge for judge, _ in known]
+    return {
+        (judge, prompt): f"{judge}, {shown(prompt)}" if names.count(judge) > 1 else judge
+        for judge, prompt in known
+    }
+
+
 def spaced(name: object) -> str:
     """Show a column's name as words."""
     return str(name).replace("_", " ")

@@ -45,17 +45,11 @@ def rank_matrix(board: Board, column: str = "rank") -> RankMatrix:
 
     Args:
         board: The board.
-        column: ``rank`` for those by the surrogate, ``arena_rank`` for those by the arena.
+        column: ``rank`` for those of the board, ``arena_rank`` for those by verdicts alone.
     """
     ranks = board.ratings.pivot(index="system", columns="language", values=column)
     ranks = ranks.reindex(index=list(board.systems), columns=list(board.languages)).astype(float)
     return RankMatrix(ranks, ranks.mean(axis=1, skipna=False))
-
-
-def ratings_with_tiers(board: Board) -> pd.DataFrame:
-    """Return the ratings with each judged system's tier and interval of ranks."""
-    keys = ["language", "system"]
-    return board.ratings.merge(board.tiers[[*keys, *TIER_COLUMNS]], on=keys, how="left")
 
 
 def mean_importances(board: Board) -> dict[str, float]:

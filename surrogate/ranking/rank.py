@@ -17,15 +17,18 @@ from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.language import BEYOND, BOARD_COLUMNS, absence
+from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers
+from surrogate.learning.posterior.replication import NORMAL_90
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.copies import Copy, near_copies
 from surrogate.ranking.explanations import Explanation, explain_systems
+from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings
 
 NEW = "new"
+NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
@@ -34,15 +37,15 @@ NO_ATTRIBUTIONS = (
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
-    *("coverage", "answers", "note"),
+    *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
 LISTS = ("neighbors", "answer_neighbors", "attributions")
 EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
-    **dict.fromkeys(("rank", "rank_low", "rank_high", "arena_rank"), "Int64"),
+    **dict.fromkeys(("rank", "rank_low", "rank_high", "tier", "arena_rank"), "Int64"),
     **dict.fromkeys((*LISTS, "outside_training"), "object"),
-    "answers": "int64",
+    **dict.fromkeys(("answers", "judgments"), "int64"),
 }
 
 
@@ -57,7 +60,8 @@ class RankedSystems:
         features: Feature table of the new answers.
         new: Ratings of the new systems by language and rank: columns ``language, system, rank,
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
-            ``rating, low, high, coverage, answers, note``.
+            ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage, answers,
+            note``: where there are judgments, the rating is by these and the surrogate together.
         explanations: Row by row what explains them: ``language, system, neighbors,
             answer_neighbors, attributions`` (lists of entries), ``outside_training`` (the features
             in which a system is unlike the training systems; None where it is not); see
@@ -81,8 +85,9 @@ def rank_systems(
     models: ModelOptions | None = None,
     *,
     feature_table: pd.DataFrame | None = None,
+    judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
-    """Rank new systems by their answers alone.
+    """Rank new systems by their answers, and by verdicts where there are some.
 
     A new system's rank is the place it would take: one more than the number of the board's
     systems with a higher rating. The board's own ranks and ratings do not change.
@@ -95,6 +100,8 @@ def rank_systems(
         models: How features' models are run; see ``features.extract``.
         feature_table: Features of the answers already at hand, used instead of extracting any:
             those that a training answer had a value of. Rows of other answers are not looked at.
+        judgments: Verdicts on the new systems, beside systems on the board or each other; see
+            ``judged_ratings``.
 
     Raises:
         UsageError: If a system is already on the board, the arena is another one, the feature
@@ -117,7 +124,7 @@ def rank_systems(
         checked = checked_answers(as_rows(answers, "answers"), arena.queries)
         table = _rows_of(checked, feature_table)
     copies = near_copies(answers, arena.answers)
-    return place_systems(board, with_answers(table, answers), arena.queries, copies)
+    return place_systems(board, with_answers(table, answers), arena.queries, copies, judgments)
 
 
 def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
@@ -158,8 +165,9 @@ def place_systems(
     table: pd.DataFrame,
     queries: pd.DataFrame,
     copies: Mapping[tuple[str, str], Copy] = MappingProxyType({}),
+    judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
-    """Rank new systems by a feature table already at hand.
+    """Rank new systems by a feature table already at hand, and by verdicts where there are some.
 
     Args:
         board: The board.
@@ -167,10 +175,13 @@ def place_systems(
             ``answer`` where the surrogate reads them.
         queries: The arena's questions, for coverage.
         copies: What ``near_copies`` found.
+        judgments: Verdicts on the new systems; see ``judged_ratings``.
     """
     rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
     languages = sorted({*board.ratings["language"], *table["language"]})
+    judged = NOT_JUDGED if judgments is None else judged_ratings(board, table, judgments)
+    judged = judged.set_index(["language", "system"])
     explanations = explain_systems(board.surrogate, table, board.features)
     found = [
         _row(
@@ -180,6 +191,7 @@ def place_systems(
             (language, system),
             explanations.by_system.get((language, system), Explanation()),
             copies.get((language, system)),
+            judged,
         )
         for language in languages
         for system in systems
@@ -219,6 +231,7 @@ def _row(
     key: tuple[str, str],
     explanation: Explanation,
     copy: Copy | None,
+    judged: pd.DataFrame,
 ) -> dict[str, object]:
     language, system = key
     known = rated.loc[key] if key in rated.index else pd.Series()
@@ -230,6 +243,13 @@ def _row(
     is_beyond = interval.reaches_beyond(rating, error)
     if is_beyond:
         high = float("inf")
+    expected, expected_low, expected_high = rating, low, high
+    verdicts = judged.loc[key] if key in judged.index else None
+    if verdicts is not None:
+        is_beyond, width = False, NORMAL_90 * verdicts["standard_error"]
+        rating, low, high = (
+            round(float(verdicts["rating"] + side * width), DECIMALS) for side in (0, -1, 1)
+        )
     notes = [
         NO_SURROGATE if np.isnan(rating) and others.empty else absence(rating, answers),
         BEYOND if is_beyond else "",
@@ -246,6 +266,11 @@ def _row(
         "rating": rating,
         "low": low,
         "high": high,
+        "verdict_share": 0.0 if verdicts is None else float(verdicts["verdict_share"]),
+        "surrogate_rating": expected,
+        "surrogate_low": expected_low,
+        "surrogate_high": expected_high,
+        "judgments": 0 if verdicts is None else int(verdicts["judgments"]),
         "coverage": answers / int((queries["language"] == language).sum()),
         "answers": answers,
         "split": NEW,

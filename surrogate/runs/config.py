@@ -197,6 +197,14 @@ class ConfiguredBoard:
         return BoardSettings(judge=self.judge, **self.options.model_dump(include=fields))
 
     @property
+    def judging(self) -> JudgingSettings | None:
+        """How an LLM judges first, the path of its template resolved; None if none does."""
+        judging = self.options.judging
+        if judging is None or judging.template is None:
+            return judging
+        return judging.model_copy(update={"template": str(self.base / judging.template)})
+
+    @property
     def templates(self) -> Templates:
         """What takes the place of its features' prompts.
 
@@ -379,6 +387,9 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
         yield fault("arena", options.arena, "is missing", "name the arena folder")
     if judging is not None and not judging.model:
         yield fault("judging.model", None, "is missing", "name the model that judges")
+    if board.judging is not None and board.judging.model:
+        key = "judging.template" if board.judging.template else "judging"
+        yield from refused(key, board.judging.template, board.judging.llm_judge)
     if judging is not None and options.judge not in (None, judging.judge):
         text = f"is not the judge that judges ({judging.judge})"
         yield fault("judge", options.judge, text, "leave judge or judging out")

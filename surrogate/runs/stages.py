@@ -78,8 +78,8 @@ _FINAL = {*FINAL, UNPARSABLE}
 def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
     """Yield the steps of a board, each after those it rests on."""
     after = board.options.after
-    if board.options.judging is not None:
-        yield _judging_step(board, board.options.judging)
+    if board.judging is not None:
+        yield _judging_step(board, board.judging)
     if board.options.feature_table is None:
         yield _features_step(board)
     yield _board_step(board)
@@ -100,8 +100,7 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
         JUDGING,
         lambda place: _judge(board, options, place),
         files=lambda: (
-            folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/")
-            | _template_file(board, options)
+            folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/") | _template_file(options)
         ),
         options=options.model_dump(mode="json", include=_VERDICT_OPTIONS)
         | {"body": canonical_json(options.body)},
@@ -171,8 +170,6 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     from arena.llm import Budget, open_store
 
     arena = read_arena(board.arena)
-    if options.template is not None:
-        options = options.model_copy(update={"template": str(board.base / options.template)})
     pairs, judge = options.choose_pairs(arena), options.llm_judge()
     path = place.out / STORE_FILE if options.store is None else board.base / options.store
     with open_store(str(path)) as store:
@@ -190,10 +187,10 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     return f"pairs without a verdict: {_counted(left)}" if left else ""
 
 
-def _template_file(board: ConfiguredBoard, options: JudgingSettings) -> Digests:
+def _template_file(options: JudgingSettings) -> Digests:
     if options.template is None:
         return {}
-    path = board.base / options.template
+    path = Path(options.template)
     return {f"template/{path.name}": file_digest(path)} if path.is_file() else {}
 
 

@@ -49,7 +49,9 @@ PROTOCOLS: MappingProxyType[str, _Protocol] = MappingProxyType(
         TRANSFER: _Protocol(transfer, 5),
     }
 )
-OTHER_PROTOCOLS = ("table3", "table4", "ablation", "importances", "learning-curve", "frontier")
+OTHER_PROTOCOLS = (
+    *("table3", "table4", "ablation", "importances", "learning-curve", "frontier", "replication"),
+)
 """Studies that the command line offers beside them."""
 
 

@@ -153,3 +153,33 @@ def test_answers_of_others_are_not_written_over(generate, folder, capsys):
     status, server = generate("--out", folder / "answers.jsonl")
     assert (status, server.bodies) == (2, [])
     assert "holds more than answers of m" in capsys.readouterr().err
+
+
+def test_relevant_passages_alone_and_a_context(generate, folder, tmp_path, capsys):
+    out = ["--out", tmp_path / "a.jsonl", "--questions", "3"]
+    status, server = generate(*out, "--relevant-passages", "--context-tokens", 200, "--json")
+    assert status == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["prompt"].endswith("|context:200(bytes/4)|relevant")
+    queries = read_arena(folder).queries.set_index("query")["passages"]
+    for body in server.bodies:
+        text = body["messages"][0]["content"]
+        (passages,) = [found for query, found in queries.items() if f": {query}\n" in text]
+        for passage in passages:
+            assert (f"[{passage['passage_id']}]" in text) == (passage["relevance"] == 1)
+    assert summary["fitted"] == len(server.bodies) == 6
+    assert "the passages of 6 questions were trimmed further" in " ".join(summary["warnings"])
+
+
+def test_the_filter_has_a_model_and_a_template_of_its_own(generate, tmp_path, capsys):
+    template = tmp_path / "mine.jinja"
+    template.write_text("Time? {{ question }} <label>no</label>", encoding="utf-8")
+    out = ["--out", tmp_path / "a.jsonl", "--questions", "1"]
+    own = ["--template", f"time-dependence={template}"]
+    status, server = generate(*out, *own, "--filter-model", "llama-3-70b")
+    assert status == 0
+    asked = {body["model"] for body in server.bodies if "Time? " in str(body["messages"])}
+    assert asked == {"llama-3-70b"}
+    status, _ = generate("--out", tmp_path / "b.jsonl", *own)
+    assert status == 2
+    assert "but nothing is filtered; add --skip-time-dependent" in capsys.readouterr().err

@@ -30,6 +30,7 @@ from features.models import FEATURE_PROMPTS, ModelOptions
 from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.unit_tests import AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge
+from surrogate.metaevaluation.memerag.highlighting import HIGHLIGHT_PROMPT, highlight_support
 from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS
 from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts, ScorePrompts
 
@@ -333,3 +334,22 @@ def test_grouse_figures_8_to_11_score(serve, file, tmp_path, figure):
         "Reference 1: Oslo is one." in message["content"],
     ) == shown
     assert "Answer 2: No document responds" in message["content"]
+
+
+def test_memerag_appendix_g2_highlights(serve, file, tmp_path):
+    """The paper's listing lacks a brace and the end of a loop, which are put in here."""
+    text = part(
+        paper("memerag"), "You are an agent that verifies if sentences", "{{sentence|safe}}"
+    )
+    text = text.replace("```", "").replace("{sent|safe}}", "{{sent|safe}}{% endfor %}")
+    own = read_templates({"highlight": file("g2", text)}, [HIGHLIGHT_PROMPT])
+    server = serve(lambda prompt: "<label>1</label> <references>1.2</references>")
+    sentences = pd.DataFrame(
+        [("en", "q", 0, "Where?", ("Oslo is a city. It is big.",), "Oslo is big.")],
+        columns=["language", "query_id", "sentence_id", "query", "passages", "sentence"],
+    )
+    with open_store(tmp_path / "store.sqlite") as store:
+        llm = Llm(ModelSettings("m", temperature=0.1), endpoint(server), store, Budget())
+        found = highlight_support(sentences, llm, own)
+    assert found.table["highlighted"][0] == ("Oslo is a city. **It is big.**",)
+    assert "1.2:" in next(iter(server.asked))

@@ -85,6 +85,12 @@ def test_templates_of_a_configuration(run, server, folder, templates, tmp_path, 
             encoding="utf-8",
         )
 
+    judging = '[boards.a.judging]\nmodel = "m"\nform = "listwise"\ntemplate = "mine.jinja"\n'
+    write("fluency", judging)
+    assert run("run", file, "--out", tmp_path / "out", "--check") == 2
+    printed = capsys.readouterr().err
+    assert "a.judging.template" in printed
+    assert "uses Summary, which there is not" in printed
     write("fluencey")
     assert run("run", file, "--out", tmp_path / "out") == 2
     assert "there is no prompt 'fluencey'" in capsys.readouterr().err

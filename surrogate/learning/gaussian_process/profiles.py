@@ -46,6 +46,14 @@ class SystemProfiles:
     features: Floats
     texts: Floats
 
+    def joined(self, others: SystemProfiles) -> SystemProfiles:
+        """Put other systems behind these."""
+        return SystemProfiles(
+            self.systems + others.systems,
+            np.concatenate([self.features, others.features]),
+            np.concatenate([self.texts, others.texts]),
+        )
+
 
 @dataclass(frozen=True)
 class LanguageProfiles:

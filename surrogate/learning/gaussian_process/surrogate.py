@@ -23,7 +23,6 @@ from sklearn.preprocessing import normalize
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from features.engine.extraction import feature_columns
-from surrogate.learning.gaussian_process.process import GaussianProcess, fit_process
 from surrogate.learning.gaussian_process.profiles import (
     ANSWER,
     ANSWER_MARK,
@@ -31,6 +30,8 @@ from surrogate.learning.gaussian_process.profiles import (
     SystemProfiles,
     learn_profiles,
 )
+from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.process import GaussianProcess, condition, fit_process
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     KEYS,
@@ -52,12 +53,6 @@ Integers = npt.NDArray[np.intp]
 
 MOST_QUESTIONS = 200
 """Questions of a language that are learned from at most, so that a board stays small."""
-SAMPLED_NOISE = 0.5
-"""Share of a rating's variance over resamples of questions that is noise to the features.
-
-They are measured on the same questions, and explain part of what the draw of these does to ratings.
-Of real arenas, intervals of unseen systems were nearest to their level with half of it.
-"""
 SMALLEST_DIAGONAL = 1e-12
 NO_DIFFERENCE = "the same for all training systems"
 TEXTS = "texts"
@@ -226,6 +221,32 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         table = X[KEYS].assign(rating=rated.reindex(keys).to_numpy())
         return table.sort_values(KEYS, ignore_index=True)
 
+    def posterior(
+        self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
+    ) -> dict[str, Posterior]:
+        """Rate systems by answers and verdicts, with the weights learned; see ``Surrogate``."""
+        if self.process_ is None:
+            return {}
+        known = {name: item.training for name, item in self.profiles_.items()}
+        if X is not None:
+            new = {str(name): own for name, own in with_features(X, self).groupby("language")}
+            known |= {
+                name: item.joined(self.profiles_[name].of(new[name]))
+                for name, item in known.items()
+                if name in new
+            }
+        items = _items(known)
+        seen = Observations(
+            {name: observed[name].among(known[name].systems) for name in known if name in observed}
+        )
+        place = {key: index for index, key in enumerate(items.keys)}
+        among = [place[key] for key in seen.keys]
+        kernels = self._kernels(items, items)[:, among][:, :, among]
+        weights, residual = self.process_.weights, self.process_.residual
+        return seen.posteriors(
+            condition(weights, residual, kernels, seen.ratings, seen.noise, seen.groups)
+        )
+
     def importances(self) -> pd.DataFrame:
         """Share of each feature in the linear part; see ``Surrogate.importances``."""
         own, mean = self._slopes()
@@ -299,11 +320,9 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.scales_ = np.ones(5 if self._is_multilingual else 3)
         diagonals = self._own_kernels(self.items_).mean(axis=1)
         self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
-        rated = [self.ratings_[language] for language in self.profiles_]
-        ratings = np.concatenate([item.means for item in rated])
-        noise = np.concatenate([_noise(item) for item in rated])
+        seen = Observations(observe({name: self.ratings_[name] for name in self.profiles_}))
         kernels = self._kernels(self.items_, self.items_)
-        return fit_process(kernels, ratings, noise, self._groups(self.items_))
+        return fit_process(kernels, seen.ratings, seen.noise, self._groups(self.items_))
 
     def _items_of(self, X: pd.DataFrame) -> _Items | None:
         """Return the systems of a table as kernels see them; None where nothing can be rated."""
@@ -370,18 +389,6 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
 
 def _squared_distances(one: _Items, other: _Items) -> Floats:
     return np.asarray(cdist(one.features, other.features, "sqeuclidean"))
-
-
-def _noise(rated: TrainingRatings) -> Floats:
-    """Noise variance of each rating: as given, or by the spread over resamples of the questions."""
-    if rated.variance is not None:
-        return np.asarray(np.nan_to_num(rated.variance))
-    drawn = rated.draws.sum(axis=1).mean()
-    judged = max(len(rated.questions), 1)
-    if len(rated.coefficients) < 2:
-        return np.zeros(len(rated.systems))
-    spread = np.nan_to_num(np.nanvar(rated.coefficients, axis=0, ddof=1))
-    return np.asarray(SAMPLED_NOISE * spread * drawn / judged)
 
 
 def _rated_systems(rows: pd.DataFrame, rated: TrainingRatings) -> list[str]:

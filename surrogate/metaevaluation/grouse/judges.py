@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from arena.data.errors import UsageError, checked_choice
 from arena.llm.settings import Prompt
 from arena.text.prompts import (
     NO_TEMPLATES,
+    PromptTemplate,
     ReplaceablePrompt,
     Templates,
     Variable,
@@ -104,6 +105,17 @@ GROUSE_PROMPTS = MappingProxyType[JudgedMetric, ReplaceablePrompt](
 )
 """Prompts that a user's templates may replace, by metric."""
 
+JOINT_PROMPT = ReplaceablePrompt(
+    "all",
+    "All four metrics of an answer in one prompt (GroUSE, appendix G): --one-prompt",
+    'JSON: {"answer_2": {"answer_relevancy": S, "completeness": S, …}}, each S a score or an '
+    "object with a score",
+    _VARIABLES,
+    _PACKAGE,
+    "joint.v1",
+)
+"""What a user's template may replace where one prompt asks for all metrics."""
+
 
 @dataclass(frozen=True)
 class GrousePrompts(JudgePrompts[ScoringTask]):
@@ -114,12 +126,15 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
             ``response_format``. With a template of the user's own, whose keys nobody knows here,
             a server that is to be held to a schema is held to some JSON object.
         fields: What packaged prompts ask for.
-        templates: Files in the place of ``GROUSE_PROMPTS``.
+        templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
+        is_joint: Whether one prompt asks for all four metrics, as in the paper's appendix G: one
+            call an answer, whatever the pipeline takes of it.
     """
 
     reply_form: str = "json_schema"
     fields: ReplyFields = field(default_factory=ReplyFields)
     templates: Templates = NO_TEMPLATES
+    is_joint: bool = False
     max_tokens: ClassVar[int] = 2048
 
     def __post_init__(self) -> None:
@@ -128,9 +143,21 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     @property
     def version(self) -> str:
         """Names and digests of the templates, and the form of replies."""
+        if self.is_joint:
+            return f"{self._joint_version}|{self.reply_form}"
         versions = [metric_version(metric, self.templates).split("+") for metric in JUDGED_METRICS]
         names = "+".join(dict.fromkeys(part for parts in versions for part in parts))
         return f"{names}|{self.fields.version}|{self.reply_form}"
+
+    @property
+    def _joint_version(self) -> str:
+        own = self.templates.replacing(JOINT_PROMPT)
+        if own is not None:
+            return f"{own.version}|joint"
+        names = (_TASK, *(f"{metric}.v1" for metric in JUDGED_METRICS), JOINT_PROMPT.packaged_name)
+        parts = [packaged_prompt(_PACKAGE, name, _REPLY).version for name in names]
+        parts.append(packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).version)
+        return f"{'+'.join(parts)}|{self.fields.version}|joint"
 
     def ask(self, item: ScoringTask) -> list[Prompt]:
         """Make the prompt for an answer, with what the metric needs."""
@@ -144,10 +171,12 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
                 sample.question, *sample.references, sample.expected, sample.answer
             ),
         }
+        everything = {"question": sample.question, "references": sample.references}
+        if self.is_joint:
+            return [self._joint(values | everything)]
         version = metric_version(metric, self.templates)
         own = self.templates.replacing(GROUSE_PROMPTS[metric])
         if own is not None:
-            everything = {"question": sample.question, "references": sample.references}
             return [Prompt.of(own.fill(values | everything), version=version)]
         asked = self.fields.values(metric)
         instructions = [
@@ -157,6 +186,21 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         version = f"{version}|{self.fields.version}"
         return [Prompt.of(user, "\n\n".join(instructions), version)]
 
+    def _joint(self, values: Mapping[str, Any]) -> Prompt:
+        """Ask for all metrics; the same prompt whichever of them it is asked for."""
+        own = self.templates.replacing(JOINT_PROMPT)
+        if own is not None:
+            return Prompt.of(own.fill(values), version=self._joint_version)
+        of_metrics = [(f"{metric}.v1", self.fields.values(metric)) for metric in JUDGED_METRICS]
+        end = of_metrics[0][1] | {"form": self.fields.joint_form()}
+        asked = [(_TASK, end), *((name, each | {"form": ""}) for name, each in of_metrics)]
+        instructions = [
+            packaged_prompt(_PACKAGE, name, _REPLY).fill(each).strip()
+            for name, each in (*asked, (JOINT_PROMPT.packaged_name, end))
+        ]
+        user = packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).fill({**values, **end})
+        return Prompt.of(user, "\n\n".join(instructions), self._joint_version)
+
     def task(self, item: ScoringTask) -> str:
         """Name the metric: each has a scale and a schema of its own."""
         return item.metric
@@ -164,22 +208,23 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
     def reply_format(self, task: str) -> Mapping[str, object] | None:
         """Return the ``response_format`` of a metric's requests."""
         metric, form = judged_metric(task), self.reply_form
-        if self._is_own(metric) and form == "json_schema":
+        if self._own(metric) is not None and form == "json_schema":
             form = "json_object"
-        return response_format(metric, form, self.fields)
+        return response_format(None if self.is_joint else metric, form, self.fields)
 
     def read(self, text: str, task: str) -> int | None:
         """Read a score, see ``read_metric_score``."""
         metric = judged_metric(task)
-        own = self.templates.replacing(GROUSE_PROMPTS[metric])
+        own = self._own(metric)
         if own is None:
             return read_metric_score(text, metric, (self.fields.scored,))
         is_alone = not GROUSE_PROMPTS[metric].shows(own, "answer_1")
         keys = ("answer_2", "answer", "answer_1", SCORE_KEY) if is_alone else ("answer_2",)
         return read_metric_score(text, metric, keys)
 
-    def _is_own(self, metric: JudgedMetric) -> bool:
-        return self.templates.replacing(GROUSE_PROMPTS[metric]) is not None
+    def _own(self, metric: JudgedMetric) -> PromptTemplate | None:
+        prompt = JOINT_PROMPT if self.is_joint else GROUSE_PROMPTS[metric]
+        return self.templates.replacing(prompt)
 
 
 def judged_metric(name: str) -> JudgedMetric:

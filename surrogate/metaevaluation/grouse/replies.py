@@ -11,7 +11,12 @@ from typing import Any, Literal, get_args
 
 from arena.data.errors import checked_choice
 from arena.llm.replies import THOUGHTS, UnparsableError
-from surrogate.metaevaluation.grouse.unit_tests import BINARY, SCALES, JudgedMetric
+from surrogate.metaevaluation.grouse.unit_tests import (
+    BINARY,
+    JUDGED_METRICS,
+    SCALES,
+    JudgedMetric,
+)
 
 REPLY_FORMS = ("json_schema", "json_object", "text")
 
@@ -43,6 +48,10 @@ ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
 
 BEST = ("justification",)
 """What the paper's best prompt leaves out (table 6)."""
+
+JOINT = "all_metrics"
+JOINT_ORDER: tuple[JudgedMetric, ...] = tuple(sorted(JUDGED_METRICS))
+"""Metrics as a reply by all of them has them: in the order that requests are sent in."""
 
 JUSTIFICATION = "justification"
 ONLY = "answer"
@@ -102,9 +111,19 @@ class ReplyFields:
             "has_chain_of_thought": "chain-of-thought" not in self.without,
         }
 
+    def joint_form(self) -> str:
+        """Return the form of a reply that scores by all metrics."""
+        metrics = ", ".join(f'"{metric}": {self._of_answer(metric)}' for metric in JOINT_ORDER)
+        return self._of_answers(f"{{{metrics}}}")
+
     def _form(self, metric: JudgedMetric) -> str:
+        return self._of_answers(self._of_answer(metric))
+
+    def _of_answer(self, metric: JudgedMetric) -> str:
         fields = [f'"{name}": {_form_of(name)}' for name in (*self.reasoning(metric), SCORE_KEY)]
-        answer = f"{{{', '.join(fields)}}}"
+        return f"{{{', '.join(fields)}}}"
+
+    def _of_answers(self, answer: str) -> str:
         return f"{{{', '.join(f'{_quoted(name)}: {answer}' for name in self.answers)}}}"
 
 
@@ -124,12 +143,12 @@ def _quoted(name: str) -> str:
 
 
 def response_format(
-    metric: JudgedMetric, form: str, fields: ReplyFields = ReplyFields()
+    metric: JudgedMetric | None, form: str, fields: ReplyFields = ReplyFields()
 ) -> Mapping[str, object] | None:
     """Return the ``response_format`` of a request.
 
     Args:
-        metric: The metric that is asked for.
+        metric: The metric that is asked for; None for all of them in one reply.
         form: ``json_schema``, ``json_object`` (any object, for servers that know no schemas) or
             ``text`` (nothing is said).
         fields: What the reply is to hold.
@@ -138,8 +157,12 @@ def response_format(
         return None
     if form == "json_object":
         return {"type": "json_object"}
-    answers = {name: _answer_schema(metric, fields) for name in fields.answers}
-    schema = {"name": metric, "strict": True, "schema": _object(answers)}
+    if metric is None:
+        of_answer = _object({each: _answer_schema(each, fields) for each in JOINT_ORDER})
+    else:
+        of_answer = _answer_schema(metric, fields)
+    answers = dict.fromkeys(fields.answers, of_answer)
+    schema = {"name": metric or JOINT, "strict": True, "schema": _object(answers)}
     return {"type": "json_schema", "json_schema": schema}
 
 
@@ -221,8 +244,19 @@ def _score_of(reply: Mapping[str, Any], metric: JudgedMetric, key: str) -> int |
     plain = _with_plain_keys(answer)
     for name in (SCORE_KEY, metric):
         if name in plain:
-            return _score(plain[name], metric)
+            return _score(_innermost(plain[name], metric), metric)
     raise UnparsableError(f"{key} has no score")
+
+
+def _innermost(value: object, metric: JudgedMetric) -> object:
+    """Return the score of a metric's own object, in a reply by all metrics; or the value itself."""
+    if not isinstance(value, Mapping):
+        return value
+    plain = _with_plain_keys(value)
+    for name in (SCORE_KEY, metric):
+        if name in plain:
+            return plain[name]
+    raise UnparsableError(f"{metric} has no score")
 
 
 def _score(value: object, metric: JudgedMetric) -> int | None:

@@ -12,6 +12,7 @@ from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, METRICS
 from surrogate.metaevaluation.report import (
     NO_VALUE,
     ReportTable,
+    judge_labels,
     judges_of,
     no_value_notes,
     percent_with_error,
@@ -22,14 +23,7 @@ HEADINGS = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
 
 def judge_names(scores: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Name each judge of a table; one that was asked in several ways, by what replies held."""
-    known = list(judges_of(scores))
-    names = [judge for judge, _ in known]
-    return {
-        (judge, prompt): f"{judge}, {'|'.join(prompt.split('|')[1:2])}"
-        if names.count(judge) > 1
-        else judge
-        for judge, prompt in known
-    }
+    return judge_labels(scores, lambda prompt: "|".join(prompt.split("|")[1:2]))
 
 
 def rate_table(rates: pd.DataFrame, notes: Sequence[str]) -> ReportTable:

@@ -223,21 +223,26 @@ def parse_label(text: str) -> str | None:
     Returns:
         ``Supported``, ``Not Supported`` or None.
     """
-    said = _REASONING.sub(" ", text)
-    openings = list(_OPENING.finditer(said))
-    stated = said[openings[-1].end() :] if openings else said
-    if openings:
-        return _stated_label(_CLOSING.split(stated, maxsplit=1)[0], may_explain=True)
-    return _stated_label(stated, may_explain=False)
-
-
-def _stated_label(text: str, *, may_explain: bool) -> str | None:
-    words = [word.casefold() for word in _LETTERS.findall(unicodedata.normalize("NFKC", text))]
+    words, may_explain = label_words(text)
     label, length = _leading_label(words)
     rest = words[length:]
     if rest and (not may_explain or any(_ROOT in word for word in rest)):
         return None
     return label
+
+
+def label_words(text: str) -> tuple[list[str], bool]:
+    """Return the words of a reply's answer, case-folded, and whether tags stand around it.
+
+    The last ``<answer>`` counts, outside of thoughts and rationales; where no tag was written, the
+    whole reply may be the answer.
+    """
+    said = _REASONING.sub(" ", text)
+    openings = list(_OPENING.finditer(said))
+    stated = said[openings[-1].end() :] if openings else said
+    inside = _CLOSING.split(stated, maxsplit=1)[0] if openings else stated
+    found = _LETTERS.findall(unicodedata.normalize("NFKC", inside))
+    return [word.casefold() for word in found], bool(openings)
 
 
 def _leading_label(words: list[str]) -> tuple[str | None, int]:

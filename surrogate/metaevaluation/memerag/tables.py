@@ -14,6 +14,7 @@ from surrogate.metaevaluation.memerag.scores import MACRO
 from surrogate.metaevaluation.report import (
     NO_VALUE,
     ReportTable,
+    judge_labels,
     judge_rows,
     judges_of,
     left_out_notes,
@@ -104,7 +105,8 @@ def _fine_table(language: str, fine: pd.DataFrame, scores: pd.DataFrame) -> Repo
             rows.append([label, int(counts.max()), *cells])
         labels = list(part["fine_grained_factuality"].drop_duplicates())
         cells = [_accuracy(known, labels) for known in of_judge.values()]
-        rows.append([f"all {coarse.casefold()}", NO_VALUE, *cells])
+        counts = part.groupby("fine_grained_factuality")["sentences"].max()
+        rows.append([f"all {coarse.casefold()}", int(counts.sum()), *cells])
     values = {
         (str(row["judge"]), str(row["prompt"])): percent_with_error(
             row["balanced_accuracy"], math.nan
@@ -112,7 +114,7 @@ def _fine_table(language: str, fine: pd.DataFrame, scores: pd.DataFrame) -> Repo
         for row in scores.to_dict("records")
     }
     rows.append(["balanced accuracy", NO_VALUE, *(values.get(key, NO_VALUE) for key in of_judge)])
-    header = [f"{judge} {short_prompt(prompt)}".strip() for judge, prompt in of_judge]
+    header = judge_labels(fine).values()
     title = f"Accuracy in percent by fine-grained label: {language}"
     return ReportTable(title, ["label", "sentences", *header], rows)
 
@@ -148,8 +150,9 @@ def left_out(scores: pd.DataFrame, challenging: int, undecided: int) -> list[str
     notes = [f"Left out: {challenging} sentences that are challenging to determine"]
     if undecided:
         notes.append(f"Left out: {undecided} sentences without a majority of labels")
+    names = judge_labels(scores)
     for row in scores[scores["language"] == MACRO].to_dict(orient="records"):
-        name = f"{row['judge']} {short_prompt(row['prompt'])}".strip()
+        name = names[row["judge"], row["prompt"]]
         notes += [f"{name}: {note}" for note in left_out_notes(row, "sentences", "label")]
     prompts = dict.fromkeys(scores["prompt"])
     return [

@@ -45,6 +45,7 @@ from surrogate.metaevaluation.wikieval.judges import (
 LANGUAGE = "en"
 
 _NO_SENTENCES = "no_sentences"
+_NO_EMBEDDING = "no_embedding"
 
 
 class SentenceJudge(ModelJudge[Pair]):
@@ -88,7 +89,8 @@ class EmbedderJudge(SentenceJudge):
         if not all(sides):
             return Verdict(None, _NO_SENTENCES)
         vectors, others = (np.stack([scores[sentence] for sentence in side]) for side in sides)
-        return Verdict(float((vectors @ others.T).max(axis=1).mean(dtype=np.float64)))
+        near = float((vectors @ others.T).max(axis=1).mean(dtype=np.float64))
+        return Verdict(None, _NO_EMBEDDING, was_asked=False) if np.isnan(near) else Verdict(near)
 
     def _compared(self, pair: Pair, text: str) -> tuple[list[Item], list[Item]]:
         """Return what is compared of a text of a pair, and what it should be near to."""

@@ -72,7 +72,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
         axes.set_yticks(range(len(rows)), list(names.values()))
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("Bradley-Terry rating (logits, 0 is the language's mean)")
-        _draw_tiers(axes, _tiers(board, rows, language))
+        _draw_tiers(axes, rows[TIER_COLUMNS].astype(float))
         legend(sheet, handles, 2)
     return sheet.figure
 
@@ -95,21 +95,15 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
         note += f"Surrogate: {level}, from ratings by surrogates that did not see the system. "
     else:
         note += "The surrogate's ratings have no intervals here. "
-    if _tiers(board, rows, language).notna().any(axis=None):
+    if rows[TIER_COLUMNS].astype(float).notna().any(axis=None):
         note += "Bands: tiers of systems that are not distinguishable; right: 95% for all ranks."
     else:
-        note += "No tiers in this language (tiers.csv says why)."
+        note += "No tiers in this language (arena.csv says why)."
     return Caption(
         f"Ratings with intervals: {board.summary.arena}, {language}",
         note,
         board.summary.signature,
     )
-
-
-def _tiers(board: Board, rows: pd.DataFrame, language: str) -> pd.DataFrame:
-    """Return tier, rank_low and rank_high in the board's order; NaN where there are none."""
-    tiers = board.tiers[board.tiers["language"] == language].set_index("system")
-    return tiers[TIER_COLUMNS].reindex(rows.index).astype(float)
 
 
 def _draw(axes: Axes, table: pd.DataFrame) -> dict[str, Artist]:

@@ -12,7 +12,7 @@ from arena.data.rows import plain_records, plain_table
 from surrogate.board.board import Board
 from surrogate.publish.formats import LinearScale, finite, language_name, span
 from surrogate.publish.palette import SEQUENTIAL
-from surrogate.publish.view import RankMatrix, rank_matrix, ratings_with_tiers, unranked_reason
+from surrogate.publish.view import RankMatrix, rank_matrix, unranked_reason
 
 SPLITS = ("train", "holdout", "unjudged")
 STORED_DECIMALS = 3
@@ -57,7 +57,7 @@ def overview(board: Board, slugs: Mapping[str, str]) -> Overview:
 
 def _overall_rows(board: Board, ranked: pd.DataFrame) -> list[dict[str, Any]]:
     ranks = board.ratings.groupby("system")["rank"]
-    best_tier = board.tiers.loc[board.tiers["tier"] == 1, "system"].value_counts()
+    best_tier = board.ratings.loc[board.ratings["tier"] == 1, "system"].value_counts()
     scale = LinearScale(1.0, float(max(board.ratings["rank"].max(), 2.0)))
     system = ranked["system"]
     table = ranked.assign(
@@ -111,7 +111,7 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
         note. Missing numbers are null.
     """
     order = {system: index for index, system in enumerate(board.systems)}
-    ratings = ratings_with_tiers(board)
+    ratings = board.ratings
     ratings = ratings.assign(
         index=ratings["system"].map(order),
         kind=ratings["split"].map({name: index for index, name in enumerate(SPLITS)}),

@@ -21,7 +21,7 @@ from surrogate.publish.formats import (
     scale_over,
     span,
 )
-from surrogate.publish.view import mean_importances, ratings_with_tiers, unranked_reason
+from surrogate.publish.view import mean_importances, unranked_reason
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class SystemPage:
         system: The system's name.
         overall: Its row of the board over all languages; None where it has none.
         ranked: Systems ranked over all languages.
-        languages: Its rows of ``ratings_with_tiers``, by the language's English ``name``, with the
+        languages: Its rows of ``Board.ratings``, by the language's English ``name``, with the
             number of systems ``ranked`` there, and its ratings by the surrogate and by the arena
             on one line for all languages (``synthetic_span``, ``arena_span``).
         features: Its features against the field.
@@ -202,7 +202,7 @@ class SystemPages:
     def __init__(self, board: Board) -> None:
         self._tables = board
         self._fields = field_features(board)
-        self._languages = _by_system(ratings_with_tiers(board))
+        self._languages = _by_system(board.ratings)
         self._ranked = board.ratings.groupby("language")["rank"].count()
         self._scale = _rating_scale(board.ratings)
         self._overall = {row["system"]: row for row in plain_records(board.overall)}

@@ -244,6 +244,12 @@ def test_all_bad_rows_of_all_files_are_reported(folder: Path):
     ]
 
 
+def test_a_file_of_empty_objects_lacks_its_columns(folder: Path):
+    (folder / "judgments.jsonl").write_text("{}\n{}\n")
+    missing = "this column is missing; add it to every row"
+    assert f"judgments.jsonl: winner = None: {missing}" in faults(folder)
+
+
 def test_a_file_of_broken_lines_alone(folder: Path):
     (folder / "judgments.jsonl").write_text("[]\n{]\n")
     assert [fault[:27] for fault in faults(folder)] == [

@@ -152,3 +152,28 @@ def test_an_unknown_prompt_is_refused_with_those_there_are():
 def test_no_tokens_are_no_trimming():
     with pytest.raises(UsageError, match="cannot have 0 tokens"):
         answer_prompt(passage_tokens=0)
+
+
+@given(st.integers(1, 12), st.integers(50, 900), st.integers(300, 3000))
+def test_a_prompt_fits_the_context_where_it_can(passages, words, context):
+    """Passages lose the same number of tokens, and only where the prompt would be too long."""
+    given_question = GivenQuestion(
+        ("en", "q"),
+        "Why?",
+        tuple(ShownPassage(f"p{n}", f"word{n} " * words) for n in range(passages)),
+    )
+    whole = answer_prompt("mirage", context_tokens=10**6)
+    prompt = answer_prompt("mirage", context_tokens=context)
+    text, is_fitted = prompt.fit(given_question)
+    longest = whole.trimmer.count(text_of(whole, given_question))
+    assert is_fitted == (longest > context)
+    assert prompt.trimmer.count(text.messages[0].content) <= context
+    if not is_fitted:
+        assert text.messages == whole.ask(given_question).messages
+
+
+def test_a_prompt_that_cannot_fit_is_sent_without_passage_texts():
+    question = GivenQuestion(("en", "q"), "Why " * 900, (ShownPassage("p", "text " * 900),))
+    prompt, is_fitted = answer_prompt("mirage", context_tokens=100).fit(question)
+    assert is_fitted
+    assert "text text" not in prompt.messages[0].content

@@ -32,6 +32,13 @@ def completion(text="[[A]]", *, finish_reason="stop", usage=(10, 3), logprobs=No
     return Reply(payload)
 
 
+def embedding(vector, usage=(4, 0)):
+    payload = {"object": "list", "model": "e-0", "data": [{"index": 0, "embedding": vector}]}
+    if usage:
+        payload["usage"] = {"prompt_tokens": usage[0], "total_tokens": usage[0]}
+    return Reply(payload)
+
+
 def error(status, message="no", headers=None, **fields):
     return Reply({"error": {"message": message} | fields}, status, headers or {})
 
@@ -132,7 +139,7 @@ class ChatServer:
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if line)
         headers = {name.lower(): value for name, value in headers.items()}
         body = json.loads(await reader.readexactly(int(headers["content-length"])))
-        prompt = body["messages"][-1]["content"]
+        prompt = body["messages"][-1]["content"] if "messages" in body else body["input"]
         self.bodies.append(body)
         reply = self.behave(prompt, self.asked[prompt])
         self.asked[prompt] += 1

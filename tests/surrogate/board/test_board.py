@@ -10,7 +10,7 @@ import pytest
 
 from arena import DataError, UsageError
 from surrogate import Board
-from surrogate.board.tables import BOARD_FILES, TABLES, TIERS
+from surrogate.board.tables import ARENA, BOARD_FILES, TABLES
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +57,12 @@ def test_a_folder_without_a_board_is_refused(tmp_path):
 def test_files_of_two_boards_are_not_taken_for_one(saved, tmp_path):
     mixed = tmp_path / "mixed"
     shutil.copytree(saved, mixed)
-    table = pd.read_csv(mixed / "tiers.csv")
-    table.assign(tier=1).to_csv(mixed / "tiers.csv", index=False)
-    with pytest.raises(DataError, match=r"tiers\.csv: is not as it was written with this board"):
+    table = pd.read_csv(mixed / "arena.csv")
+    table.assign(tier=1).to_csv(mixed / "arena.csv", index=False)
+    with pytest.raises(DataError, match=r"arena\.csv: is not as it was written with this board"):
         Board.load(mixed)
-    (mixed / "tiers.csv").unlink()
-    with pytest.raises(UsageError, match=r"tiers\.csv is missing"):
+    (mixed / "arena.csv").unlink()
+    with pytest.raises(UsageError, match=r"arena\.csv is missing"):
         Board.load(mixed)
 
 
@@ -101,16 +101,16 @@ def test_a_failure_leaves_the_board_that_was_there(small_board, tmp_path, monkey
 
 
 def test_a_table_names_what_is_wrong_in_it(tmp_path):
-    header = "language,system,tier,rank_low,rank_high,note\n"
+    header = "language,system,rank,rank_low,rank_high,tier,rating,low,high,note\n"
     for text, message in [
-        (f"{header}en,a,first,1,2,\n", r"tiers\.csv:2: tier = 'first': is no count"),
-        (f"{header}en,a,1.5,1,2,\n", r"tiers\.csv:2: tier = 1\.5: is no count"),
+        (f"{header}en,a,first,1,2,1,0,0,0,\n", r"arena\.csv:2: rank = 'first': is no count"),
+        (f"{header}en,a,1.5,1,2,1,0,0,0,\n", r"arena\.csv:2: rank = 1\.5: is no count"),
         ("language,system\nen,a\n", "there is no such column"),
         ("", "cannot be read"),
     ]:
-        (tmp_path / TIERS.file).write_text(text)
+        (tmp_path / ARENA.file).write_text(text)
         with pytest.raises(DataError, match=message):
-            TIERS.read(tmp_path)
+            ARENA.read(tmp_path)
 
 
 def test_a_board_gives_its_tables_and_shows_itself(small_board):

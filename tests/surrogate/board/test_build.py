@@ -11,10 +11,9 @@ from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.details import compare_with_truth
 from surrogate.board.judge_report import JudgingRecords
-from surrogate.board.language import NO_ANSWER
 from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.ratings import NO_ANSWER, VERDICTS_ONLY
 from surrogate.board.tables import read_feature_table
-from surrogate.learning.languages import with_answers
 
 
 def without(arena, language, system):
@@ -72,10 +71,28 @@ def test_a_board_by_the_papers_surrogate_has_its_r2_and_the_defaults_tau(forest_
         assert other.tau_unseen_of == {"random-forest": item.tau_unseen}
 
 
-def test_a_system_without_answers_is_unranked_with_its_coverage(small_arena):
+def test_a_judged_system_without_answers_is_rated_by_its_verdicts_alone(small_arena):
     system = small_arena.info.systems[0]
     board = build_board(
         without(small_arena, "sw", system),
+        **{"features": "answer_length,bleu", "surrogate": "ridge", "tournaments": 2, "holdout": []},
+    )
+    row = board.ratings.set_index(["language", "system"]).loc[("sw", system)]
+    assert row["verdict_share"] == 1.0
+    assert pd.isna(row["surrogate_rating"])
+    assert row["rating"] == pytest.approx(row["arena_rating"], abs=0.2)
+    told = VERDICTS_ONLY.format(NO_ANSWER)
+    assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, told)
+    assert board.summary.languages["sw"].skipped.missing_answers == 10
+
+
+def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(small_arena):
+    system = small_arena.info.systems[0]
+    judgments = small_arena.judgments
+    takes_part = (judgments["system_a"] == system) | (judgments["system_b"] == system)
+    unjudged = judgments[~(takes_part & (judgments["language"] == "sw"))]
+    board = build_board(
+        without(replace(small_arena, judgments=unjudged), "sw", system),
         **{"features": "answer_length,bleu", "surrogate": "ridge", "tournaments": 2, "holdout": []},
     )
     row = board.ratings.set_index(["language", "system"]).loc[("sw", system)]
@@ -124,11 +141,14 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
     judgments = small_arena.judgments
     two = judgments[judgments["system_a"].isin(pair) & judgments["system_b"].isin(pair)]
     board = build_board(replace(small_arena, judgments=two), tournaments=5)
-    assert board.ratings["rank"].isna().all()
+    is_judged = board.ratings["system"].isin(pair)
+    assert board.ratings.loc[~is_judged, "rank"].isna().all()
+    assert (board.ratings.loc[is_judged, "verdict_share"] == 1.0).all()
+    assert board.ratings.loc[is_judged, "note"].str.startswith("by its verdicts alone: ").all()
     assert "at least 3 and 1 are needed" in board.summary.languages["en"].notes[0]
     assert set(board.surrogate.failures_) == {"en", "sw"}
     assert board.neighbors.empty
-    assert board.ratings["low"].isna().all()
+    assert board.ratings["surrogate_low"].isna().all()
 
 
 @pytest.mark.parametrize("name", ["small_board", "forest_board"])
@@ -185,7 +205,6 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
         "neighbors.csv",
         "overall.csv",
         "summary.json",
-        "tiers.csv",
         "win_matrix.csv",
     }
 
@@ -198,7 +217,7 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
         judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
     )
     board = build_board(shuffled, tournaments=10, seed=3)
-    for table in ("ratings", "importances", "tiers", "win_matrix", "neighbors", "examples"):
+    for table in ("ratings", "importances", "arena", "win_matrix", "neighbors", "examples"):
         pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
     assert board.judge_report == small_board.judge_report
 
@@ -207,19 +226,28 @@ def test_ratings_have_intervals_of_unseen_systems(forest_board):
     for language, rows in forest_board.ratings.groupby("language"):
         interval = forest_board.summary.languages[language].interval
         assert (interval.level, interval.residuals, interval.pooled) == (0.9, 12, False)
-        np.testing.assert_allclose(rows["high"] - rows["rating"], interval.half_width, atol=2e-6)
-        np.testing.assert_allclose(rows["rating"] - rows["low"], interval.half_width, atol=2e-6)
+        rating = rows["surrogate_rating"]
+        for width in (rows["surrogate_high"] - rating, rating - rows["surrogate_low"]):
+            np.testing.assert_allclose(width, interval.half_width, atol=2e-6)
 
 
-def test_intervals_are_as_wide_as_standard_errors_where_these_are_known(small_board, small_arena):
-    X = with_answers(small_board.features, small_arena.answers)
-    rated = small_board.surrogate.predict(X).set_index(["language", "system"])["standard_error"]
+def test_intervals_are_as_wide_as_standard_errors_where_these_are_known(small_board):
     for language, rows in small_board.ratings.groupby("language"):
         interval = small_board.summary.languages[language].interval
         assert interval.in_standard_errors
         assert (interval.level, interval.residuals, interval.pooled) == (0.9, 12, False)
-        widths = interval.half_width * rated.loc[language].reindex(rows["system"]).to_numpy()
-        np.testing.assert_allclose(rows["high"] - rows["rating"], widths, atol=2e-6)
+        assert np.ptp(rows["surrogate_high"] - rows["surrogate_rating"]) > 0.0
+
+
+def test_verdicts_narrow_what_the_surrogate_expects(small_board):
+    rows = small_board.ratings
+    assert rows["verdict_share"].between(0, 1, inclusive="neither").all()
+    assert (rows["high"] - rows["low"] < rows["surrogate_high"] - rows["surrogate_low"]).all()
+    between = rows[["arena_rating", "surrogate_rating"]]
+    assert (rows["rating"] > between.min(axis=1) - 0.15).all()
+    assert (rows["rating"] < between.max(axis=1) + 0.15).all()
+    assert (rows["rank_low"] <= rows["rank"]).all()
+    assert (rows["rank"] <= rows["rank_high"]).all()
 
 
 def test_few_systems_leave_no_interval_and_the_reason(small_arena, build_quickly):
@@ -228,20 +256,22 @@ def test_few_systems_leave_no_interval_and_the_reason(small_arena, build_quickly
     among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
     english = among & (judgments["language"] == "en")
     board = build_quickly(replace(small_arena, judgments=judgments[english]), holdout=[])
-    assert board.ratings[["low", "high"]].isna().all(axis=None)
+    assert board.ratings[["surrogate_low", "surrogate_high"]].isna().all(axis=None)
+    judged = board.ratings["arena_rating"].notna()
+    assert board.ratings.loc[judged, ["low", "high"]].notna().all(axis=None)
     reason = board.summary.languages["en"].interval.reason
     assert reason == "5 ratings of systems unseen in training; an interval of 90% needs 9"
     pooled = build_quickly(replace(small_arena, judgments=judgments[among]), holdout=[])
     interval = pooled.summary.languages["en"].interval
     assert (interval.residuals, interval.pooled) == (10, True)
-    assert pooled.ratings["low"].notna().all()
+    assert pooled.ratings["surrogate_low"].notna().all()
 
 
 def test_every_system_has_neighbors_and_every_judged_one_a_tier(small_board, small_arena):
     systems = len(small_arena.info.systems)
     assert len(small_board.neighbors) == 2 * systems * 3
     assert (small_board.neighbors["system"] != small_board.neighbors["neighbor"]).all()
-    merged = small_board.tiers.merge(small_board.arena, on=["language", "system"])
+    merged = small_board.arena
     assert len(merged) == 2 * systems
     assert (merged["rank_low"] <= merged["rank"]).all()
     assert (merged["rank"] <= merged["rank_high"]).all()

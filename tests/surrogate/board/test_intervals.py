@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate.board.intervals import (
+from surrogate.board.ratings import (
     NO_SURROGATE,
     UnseenRatings,
     conformal_intervals,

@@ -23,7 +23,6 @@ from surrogate.validation import validate
 from surrogate.validation.learning_curves import learning_curves
 
 ALPACAEVAL = Path(__file__).parents[4] / "shared" / "data" / "arenas" / "alpacaeval"
-OF_BATTLES = "pairwise-logistic"
 SETTINGS = TournamentSettings(tournaments=6, seed=3)
 KEYS = ["language", "system"]
 
@@ -74,10 +73,10 @@ def test_the_arena_table_is_what_is_published(board, published):
 
 
 def test_tiers_and_ranks_are_those_of_judgments_but_for_the_draws(board, small_board):
-    tiers, judged = of(board, "tiers"), of(small_board, "tiers")
+    tiers, judged = of(board, "arena"), of(small_board, "arena")
     assert (tiers["tier"].groupby("language").min() == 1).all()
     assert (tiers["rank_low"] <= tiers["rank_high"]).all()
-    assert (of(board, "arena")["rank"] == of(small_board, "arena")["rank"]).all()
+    assert (tiers["rank"] == judged["rank"]).all()
     assert np.corrcoef(tiers["tier"], judged["tier"])[0, 1] > 0.7
 
 
@@ -107,9 +106,9 @@ def test_its_site_and_files_are_like_any_other(board, tmp_path):
     assert ONLY_RATINGS in judge
 
 
-@pytest.mark.parametrize("name", sorted(set(SURROGATE_NAMES) - {OF_BATTLES}))
+@pytest.mark.parametrize("name", sorted(SURROGATE_NAMES))
 def test_every_surrogate_learns_from_published_ratings(name, english, features):
-    if name in ("xgboost", "rank-pairwise") and find_spec("xgboost") is None:
+    if name == "xgboost" and find_spec("xgboost") is None:
         pytest.skip("install the extra xgboost")
     board = build_board(english, feature_table=features, tournaments=2, surrogate=name, seed=3)
     assert board.ratings["rank"].notna().all()
@@ -118,15 +117,6 @@ def test_every_surrogate_learns_from_published_ratings(name, english, features):
     new = new[new["language"] == "en"]
     placed = place_systems(board, new, english.queries).new
     assert np.isfinite(placed["rating"]).all()
-
-
-def test_what_learns_from_battles_says_that_there_are_none(published, features):
-    data = language_data(published, features, SETTINGS)
-    ratings = {item.language: item.tournaments for item in data}
-    with pytest.raises(UsageError, match="only ratings are known"):
-        find_surrogate(OF_BATTLES).fit(features, ratings)
-    done = validate(published, surrogate=OF_BATTLES, feature_table=features, repeats=1)
-    assert all("only ratings" in item.reason for item in done.per_language.values())
 
 
 def test_what_leaves_judgments_out_says_that_there_are_none(published, features):
@@ -183,8 +173,8 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(published, 
     board = build_quickly(replace(published, published_ratings=bare))
     assert board.arena["low"].isna().all()
     assert board.arena["rank"].notna().all()
-    assert board.tiers["tier"].isna().all()
-    assert set(board.tiers["note"]) == {NO_ERRORS}
+    assert board.arena["tier"].isna().all()
+    assert set(board.arena["note"]) == {NO_ERRORS}
     assert NO_ERRORS in board.summary.languages["en"].notes
 
 

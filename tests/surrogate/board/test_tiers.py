@@ -9,7 +9,7 @@ import pytest
 
 from arena.rating.ratings import NOT_CONNECTED, rate
 from surrogate.board import tables
-from surrogate.board.details import TIER_COLUMNS, tiers_table, win_table
+from surrogate.board.details import ARENA_COLUMNS, arena_table, win_table
 
 
 def round_robin(strengths, questions=40, seed=0):
@@ -27,7 +27,7 @@ STRENGTHS = {"best": 3.0, "good": 2.8, "weak": -2.8, "worst": -3.0}
 
 
 def test_systems_far_apart_are_distinguishable_and_near_ones_are_not():
-    table = tiers_table(rate(round_robin(STRENGTHS), rounds=100), "en").set_index("system")
+    table = arena_table(rate(round_robin(STRENGTHS), rounds=100), "en").set_index("system")
     assert table.loc[["best", "good"], "tier"].tolist() == [1, 1]
     assert table.loc[["weak", "worst"], "tier"].tolist() == [2, 2]
     assert table.loc[["best", "good"], "rank_high"].max() == 2
@@ -36,15 +36,15 @@ def test_systems_far_apart_are_distinguishable_and_near_ones_are_not():
 
 
 def test_without_an_interval_there_are_no_tiers():
-    table = tiers_table(rate(round_robin(STRENGTHS), interval="none"), "en")
-    assert list(table.columns) == TIER_COLUMNS
+    table = arena_table(rate(round_robin(STRENGTHS), interval="none"), "en")
+    assert list(table.columns) == ARENA_COLUMNS
     assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
 
 
 def test_a_system_that_met_nobody_of_the_others_has_no_tier():
     apart = round_robin({"lonely": 1.0, "other": 0.0}, questions=2).assign(query_id="z")
     judgments = pd.concat([round_robin(STRENGTHS), apart], ignore_index=True)
-    table = tiers_table(rate(judgments, rounds=60), "en").set_index("system")
+    table = arena_table(rate(judgments, rounds=60), "en").set_index("system")
     assert table.loc[["lonely", "other"], "tier"].isna().all()
     assert (table.loc[["lonely", "other"], "note"] == NOT_CONNECTED).all()
     assert table.loc[list(STRENGTHS), "tier"].notna().all()
@@ -62,17 +62,17 @@ def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(
         capsys.readouterr()
         assert run("fit", arena_folder, "--language", language, "--seed", 3, "--json") == 0
         printed = pd.DataFrame(json.loads(capsys.readouterr().out)["ratings"]).set_index("system")
-        for table, columns in (
-            ("arena", ["rank", "rating", "low", "high"]),
-            ("tiers", ["tier", "rank_low", "rank_high"]),
-        ):
-            ours, kept = (getattr(made, table) for made in (board, rounded))
-            ours = ours[ours["language"] == language].set_index("system")[columns].astype(float)
-            kept = kept[kept["language"] == language].set_index("system")[columns].astype(float)
-            assert set(ours.index) == set(fitted.index)
-            for fit in (fitted, printed):
-                expected = fit[columns].astype(float).reindex(ours.index)
-                np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
+        columns = ["rank", "rating", "low", "high", "tier", "rank_low", "rank_high"]
+        ours, kept = (
+            made.arena[made.arena["language"] == language]
+            .set_index("system")[columns]
+            .astype(float)
+            for made in (board, rounded)
+        )
+        assert set(ours.index) == set(fitted.index)
+        for fit in (fitted, printed):
+            expected = fit[columns].astype(float).reindex(ours.index)
+            np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
             np.testing.assert_allclose(kept, ours.round(6), rtol=0, atol=1e-9)
 
 

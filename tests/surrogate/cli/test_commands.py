@@ -11,7 +11,7 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
-from surrogate.board.language import BEYOND
+from surrogate.board.ratings import BEYOND
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,6 @@ def test_board_writes_its_files_and_prints_the_board(
     assert run("board", arena_folder, "--out", tmp_path, *quick_options) == 0
     assert {path.name for path in tmp_path.iterdir()} == {
         "features.parquet",
-        "tiers.csv",
         "win_matrix.csv",
         "neighbors.csv",
         "examples.jsonl",

@@ -10,9 +10,9 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 from arena.data.errors import UsageError
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 from surrogate.learning.gaussian_process.ngrams import hashed
-from surrogate.learning.gaussian_process.process import _negative_log_likelihood, fit_process
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
+from surrogate.learning.posterior.process import _negative_log_likelihood, fit_process
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
 WORDS = [
@@ -70,7 +70,7 @@ def test_the_closed_form_is_that_of_scikit_learn():
     features, new = random.normal(size=(12, 3)), random.normal(size=(5, 3))
     ratings = features @ [1.0, -0.5, 0.2] + random.normal(0, 0.1, 12) + 3.0
     noise = random.uniform(0.01, 0.1, 12)
-    process = fit_process((features @ features.T)[None], ratings, noise, np.ones((12, 1)))
+    process = fit_process((features @ features.T)[None], ratings, np.diag(noise), np.ones((12, 1)))
     kernel = ConstantKernel(process.weights[0]) * DotProduct(sigma_0=1e-6)
     other = GaussianProcessRegressor(kernel, alpha=noise + process.residual, optimizer=None)
     other.fit(features, ratings - process.means[0])
@@ -85,7 +85,7 @@ def test_the_closed_form_is_that_of_scikit_learn():
 def test_the_gradient_is_that_of_the_likelihood():
     random = np.random.default_rng(2)
     parts = np.stack([(a := random.normal(size=(9, 4))) @ a.T, np.eye(9)])
-    ratings, noise = random.normal(size=9), random.uniform(0.1, 0.3, 9)
+    ratings, noise = random.normal(size=9), np.diag(random.uniform(0.1, 0.3, 9)) + 0.05
     groups = np.repeat(np.eye(3), 3, axis=0)
 
     def value(logs):

@@ -11,7 +11,7 @@ from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import reseeded
 
 KEYS = ["language", "system"]
-NEEDS_XGBOOST = ("xgboost", "rank-pairwise")
+NEEDS_XGBOOST = ("xgboost",)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_every_surrogate_fits_predicts_is_saved_and_loaded(
         assert (bases.max() - bases.min()).max() < 1e-9
 
 
-@pytest.mark.parametrize("name", ["ridge", "relative-ridge", "pairwise-logistic"])
+@pytest.mark.parametrize("name", ["ridge", "relative-ridge"])
 def test_who_is_rated_beside_a_system_changes_nothing(name, table, ratings, held):
     known, new = table[~table["system"].isin(held)], table[table["system"].isin(held)]
     surrogate = named(name).fit(known, ratings)
@@ -85,7 +85,7 @@ def test_who_is_rated_beside_a_system_changes_nothing(name, table, ratings, held
         np.testing.assert_allclose(alone, together.loc[alone.index])
 
 
-@pytest.mark.parametrize("name", ["random-forest", "ridge", "relative-ridge", "rank-pairwise"])
+@pytest.mark.parametrize("name", ["random-forest", "ridge", "relative-ridge"])
 def test_a_table_of_ratings_serves_as_well(name, data, table):
     parts = [
         pd.DataFrame({"language": item.language, "system": item.systems, "rating": item.truth})
@@ -95,13 +95,6 @@ def test_a_table_of_ratings_serves_as_well(name, data, table):
     surrogate = named(name).fit(table, rated)
     predicted = surrogate.predict(table).merge(rated, on=KEYS, suffixes=("", "_arena"))
     assert np.corrcoef(predicted["rating"], predicted["rating_arena"])[0, 1] > 0.8
-
-
-def test_verdicts_are_needed_where_battles_are_learned_from(data, table):
-    item = data[0]
-    rated = pd.DataFrame({"language": "en", "system": item.systems, "rating": item.truth})
-    with pytest.raises(UsageError, match="no battle between answers"):
-        find_surrogate("pairwise-logistic").fit(table, rated)
 
 
 @pytest.mark.parametrize("name", SURROGATE_NAMES)
@@ -127,7 +120,7 @@ def test_a_language_that_cannot_be_learned_from_leaves_the_others_as_they_are(
     assert load_surrogate(tmp_path / "surrogate.zip").failures_ == surrogate.failures_
 
 
-@pytest.mark.parametrize("name", ["random-forest", "ridge", "relative-ridge", "rank-pairwise"])
+@pytest.mark.parametrize("name", ["random-forest", "ridge", "relative-ridge"])
 def test_a_system_without_values_has_no_rating_and_a_lost_feature_is_said(
     name, table, ratings, held
 ):
@@ -135,17 +128,10 @@ def test_a_system_without_values_has_no_rating_and_a_lost_feature_is_said(
     new = empty[empty["system"] == held[0]].assign(close=np.nan, nothing=np.nan)
     surrogate = named(name).fit(empty[empty["system"] != held[0]], ratings)
     assert surrogate.predict(new)["rating"].isna().all()
-    if name != "rank-pairwise":
-        assert surrogate.left_out_["en"] == {"empty": "no training answer has a value"}
+    assert surrogate.left_out_["en"] == {"empty": "no training answer has a value"}
     pd.testing.assert_frame_equal(surrogate.predict(table), surrogate.predict(empty))
     with pytest.raises(UsageError, match="the feature table lacks close; extract them first"):
         surrogate.predict(empty.drop(columns="close"))
-
-
-def test_logits_do_not_depend_on_the_order_of_a_pair(data):
-    surrogate = find_surrogate("pairwise-logistic").fit(data[0].X, {"en": data[0].tournaments})
-    rated = surrogate.predict(data[0].rows())["rating"]
-    assert np.corrcoef(rated, data[0].truth)[0, 1] > 0.8
 
 
 def test_copies_are_unfitted_and_follow_their_seed():

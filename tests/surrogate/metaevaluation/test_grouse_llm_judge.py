@@ -19,6 +19,7 @@ from surrogate.metaevaluation.grouse.judges import (
 )
 from surrogate.metaevaluation.grouse.pass_rates import pass_rates
 from surrogate.metaevaluation.grouse.pipeline import score_answers
+from surrogate.metaevaluation.grouse.replies import ABLATIONS, ReplyFields
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge, Verdict
 from surrogate.metaevaluation.runner import evaluate_judges
@@ -259,3 +260,92 @@ def test_progress_is_told_by_metric(serve, llm_at):
     judge = judge_on(llm_at(server), progress=lambda *step: told.append(step))
     judge.judge([ScoringTask("usefulness", answer(text)) for text in "ab"])
     assert told == [("llm:m usefulness", 1, 2), ("llm:m usefulness", 2, 2)]
+
+
+@pytest.mark.parametrize("metric", JUDGED_METRICS)
+@pytest.mark.parametrize("left_out", [(), *((name,) for name in ABLATIONS), ABLATIONS])
+def test_ablations_leave_out_what_they_say(serve, llm_at, metric, left_out):
+    """Table 6: prompt, schema and reading change together, and the version says how."""
+    fields = ReplyFields(left_out)
+
+    def behave(prompt, earlier):
+        of_answer = dict.fromkeys(fields.reasoning(metric), True) | {"score": 1}
+        return completion(json.dumps(dict.fromkeys(fields.answers, of_answer)))
+
+    server = serve(behave)
+    judge = PromptJudge(GrousePrompts(fields=fields), llm_at(server))
+    assert judge.judge([ScoringTask(metric, HOSTILE)]) == [Verdict(1)]
+    (body,) = server.bodies
+    system, user = (message["content"] for message in body["messages"])
+    schema = body["response_format"]["json_schema"]["schema"]
+    (of_answer,) = {json.dumps(each, sort_keys=True) for each in schema["properties"].values()}
+    names = json.loads(of_answer)["required"]
+    assert ("justification" in names) == ("justification" not in left_out)
+    assert ("justification" in system) == ("justification" not in left_out)
+    assert (len(names) > 2) or "chain-of-thought" in left_out or metric != "faithfulness"
+    assert (HOSTILE.expected in user) == ("ground-truth" not in left_out)
+    assert list(schema["properties"]) == list(fields.answers)
+    assert all(f'"{name}"' in system for name in names)
+    assert list(json.loads(of_answer)["properties"]) == sorted(json.loads(of_answer)["properties"])
+    assert names[-1] == "score"
+
+
+def test_versions_tell_ablations_apart():
+    versions = {GrousePrompts(fields=ReplyFields(left_out)).version for left_out in
+                ((), *((name,) for name in ABLATIONS))}  # fmt: skip
+    assert len(versions) == 4
+    with pytest.raises(UsageError, match="unknown ablation 'tone'"):
+        ReplyFields(("tone",))
+
+
+def test_ablations_from_the_command_line(run, serve, tmp_path, capsys):
+    server = serve(lambda prompt, _: completion(json.dumps({"answer": {"score": None}})))
+    options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
+    chosen = ["--limit", 1, "--languages", "en", "--types", "1", "--ablate", "ground-truth"]
+    assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
+    capsys.readouterr()
+    assert server.bodies
+    assert all("answer 1" not in body["messages"][1]["content"] for body in server.bodies)
+    assert all('"justification"' in body["messages"][0]["content"] for body in server.bodies)
+    assert run("metaeval", "grouse", *options, "--ablate", "tone") == 2
+    assert "unknown ablation 'tone'" in capsys.readouterr().err
+
+
+def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
+    """Appendix G; a metric that the reply scores badly fails alone."""
+    said = {
+        "answer_relevancy": {"declines_to_answer": True, "score": None},
+        "completeness": {"answer_is_in_references": True, "score": 9},
+        "usefulness": {"declines_to_answer": True, "gives_further_facts": True, "score": 0},
+        "faithfulness": 1,
+    }
+    server = serve(lambda prompt, _: completion(json.dumps({"answer_1": {}, "answer_2": said})))
+    judge = PromptJudge(GrousePrompts(is_joint=True), llm_at(server))
+    found = judge.judge([ScoringTask(metric, HOSTILE) for metric in JUDGED_METRICS])
+    values = dict(zip(JUDGED_METRICS, found, strict=True))
+    assert values["answer_relevancy"] == Verdict(None)
+    assert values["completeness"].failure == "unparsable"
+    assert (values["usefulness"].value, values["faithfulness"].value) == (0, 1)
+    (body,) = server.bodies
+    system, user = (message["content"] for message in body["messages"])
+    assert system.count("Reply with one JSON object") == 1
+    assert all(f"Score the {metric.replace('_', ' ')}" in system for metric in JUDGED_METRICS)
+    assert all(text in user for text in (HOSTILE.question, *HOSTILE.references))
+    schema = body["response_format"]["json_schema"]["schema"]["properties"]["answer_2"]
+    assert schema["required"] == sorted(JUDGED_METRICS)
+    assert all(f'"{metric}": {{' in system for metric in JUDGED_METRICS)
+    assert GrousePrompts(is_joint=True).version.endswith("|without:justification|joint|json_schema")
+
+
+def test_one_prompt_of_ones_own(serve, tmp_path, run, capsys):
+    path = tmp_path / "all.jinja"
+    path.write_text("{{ prediction }} Score all.", encoding="utf-8")
+    said = dict.fromkeys(JUDGED_METRICS, 1)
+    server = serve(lambda prompt, _: completion(json.dumps(said)))
+    options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
+    chosen = ["--limit", 1, "--languages", "en", "--one-prompt", "--template", f"all={path}"]
+    assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
+    capsys.readouterr()
+    assert {len(body["messages"]) for body in server.bodies} == {1}
+    assert set(server.asked.values()) == {1}
+    assert all(prompt.endswith("Score all.") for prompt in server.asked)

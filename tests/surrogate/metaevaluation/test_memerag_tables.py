@@ -62,7 +62,7 @@ def test_table_13_of_the_paper(memerag_sentences):
     verdicts = pd.concat([right_as_often(french, place) for place in (0, 1)], ignore_index=True)
     fine = fine_grained_accuracy(verdicts)
     (table,) = fine_grained_tables(fine, score_judges(verdicts, 2))
-    assert table.header == ["label", "sentences", *(f"{model} ag_cot" for model in MODELS)]
+    assert table.header == ["label", "sentences", *MODELS]
     rows = {row[0]: row[1:] for row in table.rows}
     for label, (sentences, *percentages) in TABLE_13.items():
         assert rows[label] == [sentences, *(f"{value:.1f}" for value in percentages)], label

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-TABLES = ("ratings", "overall", "arena", "tiers", "win_matrix", "neighbors", "examples", "features")
+TABLES = ("ratings", "overall", "arena", "win_matrix", "neighbors", "examples", "features")
 
 
 def renamed(board, names):

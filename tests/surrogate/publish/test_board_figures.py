@@ -199,8 +199,7 @@ def test_ratings_come_best_first_with_tiers_and_ranks(board):
     assert list(arena.get_xdata()) == list(rows.loc[order, "arena_rating"])
     assert list(surrogate.get_xdata()) == list(rows.loc[order, "rating"])
     assert "logits" in axes.get_xlabel()
-    tiers = board.tiers[board.tiers["language"] == "en"].set_index("system")
-    best = tiers.loc[order[0]]
+    best = rows.loc[order[0]]
     assert f"{int(best['rank_low'])}–{int(best['rank_high'])}" in written(figure)
     assert "tiers of systems that are not distinguishable" in whole_text(figure)
 
@@ -249,7 +248,6 @@ def field_of(board, systems, languages):
         board,
         ratings=pd.concat([ratings.assign(language=name, note="") for name in languages]),
         overall=common.reindex(columns=list(board.overall)),
-        tiers=board.tiers.iloc[:0],
         win_matrix=board.win_matrix.iloc[:0],
     )
 

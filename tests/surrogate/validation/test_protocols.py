@@ -14,7 +14,7 @@ from surrogate.validation import PROTOCOLS, validate
 from surrogate.validation.protocols import family_folds
 
 QUICK = "ridge"
-OTHERS = ("relative-ridge", "pairwise-logistic")
+OTHERS = ("relative-ridge", "extra-trees")
 
 
 def flipped(judgments, systems):

@@ -1,0 +1,327 @@
+"""The one rating of every system: by verdicts and surrogate together, with both beside it.
+
+What a surrogate expects has an interval as wide as the distances of systems it had not seen: split
+conformal prediction (Lei et al., 2018, section 2) on the ratings of cross-fitting; where the
+surrogate knows a standard error, distances are measured in it (section 5.2), so that a system
+unlike the others has a wider interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.seeds import generator
+from arena.rating.ratings import ranks_and_tiers
+from surrogate.board.language import LanguageFit
+from surrogate.board.summary import NO_RATINGS, RatingInterval
+from surrogate.learning.cross_fitting import Outcome
+from surrogate.learning.posterior.ratings import expected_ratings
+from surrogate.learning.posterior.replication import NORMAL_90
+
+Floats = npt.NDArray[np.float64]
+
+BOARD_COLUMNS = [
+    *("language", "system", "rank", "rank_low", "rank_high", "tier"),
+    *("rating", "low", "high", "verdict_share"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high"),
+    *("arena_rank", "arena_rating", "arena_low", "arena_high"),
+    *("coverage", "answers", "split", "note"),
+]
+DRAWS = 1_000
+"""Of all ratings together, from which ranks and tiers are made."""
+
+NO_ANSWER = "no answer in this language"
+BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
+NO_FEATURES = "no feature of its answers could be computed"
+VERDICTS_ONLY = "by its verdicts alone: {}"
+
+
+def board_ratings(
+    fit: LanguageFit,
+    predicted: pd.DataFrame,
+    systems: Sequence[str],
+    interval: RatingInterval = NO_RATINGS,
+) -> pd.DataFrame:
+    """Rate every system of the arena in one language.
+
+    A judged system's rating is the posterior of what the surrogate expects of its answers and of
+    its verdicts; an unjudged one's is what the surrogate expects.
+
+    Args:
+        fit: What was trained.
+        predicted: What the surrogate predicts, of all languages.
+        systems: Every system of the arena.
+        interval: How wide the conformal interval is of what a surrogate expects.
+
+    Returns:
+        ``BOARD_COLUMNS``, best first, unranked systems last. ``low, high`` is the 90% interval of
+        the rating; an unjudged system that may be better than all judged ones has no upper bound
+        (infinity). ``rank_low, rank_high`` holds all ranks at once at 95%, and systems of a
+        ``tier`` are not distinguishable from its best one. ``verdict_share`` says how much of a
+        rating rests on the system's own verdicts. ``surrogate_rating`` is by a surrogate that has
+        not seen the system or its verdicts, with its conformal interval; ``arena_*`` is by
+        verdicts alone. ``coverage`` is the share of questions answered; ``split`` is ``train``,
+        ``holdout`` or ``unjudged``.
+    """
+    table = _expected(fit, predicted, systems, interval).join(_posterior(fit))
+    unjudged = table["posterior"].isna()
+    table["rating"] = table["posterior"].where(~unjudged, table["surrogate_rating"])
+    width = NORMAL_90 * table["error"]
+    table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
+    table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
+    table["verdict_share"] = table["verdict_share"].where(
+        ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
+    )
+    table["rank"] = table["rating"].rank(ascending=False, method="min")
+    table = table.join(_ranks(fit, table))
+    arena = fit.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
+    table = table.join(arena.add_prefix("arena_"))
+    table["note"] = [_note(fit, row) for row in table.to_dict("index").values()]
+    whole = ["rank", "rank_low", "rank_high", "tier"]
+    table = table.rename_axis("system").reset_index().assign(language=fit.language)
+    ordered = table.astype(dict.fromkeys(whole, "Int64")).sort_values(
+        ["rank", "system"], kind="stable"
+    )
+    return ordered[BOARD_COLUMNS]
+
+
+def _expected(
+    fit: LanguageFit, predicted: pd.DataFrame, systems: Sequence[str], interval: RatingInterval
+) -> pd.DataFrame:
+    """What surrogates expect that have not seen the system's verdicts, by system."""
+    own = predicted[predicted["language"] == fit.language].set_index("system")
+    answers = own["answers"].reindex(list(systems)).fillna(0).astype(np.int64)
+    judged = expected_ratings(fit.unseen).set_index("system")
+    unjudged = [name for name in own.index if name not in judged.index]
+    both = pd.concat([judged, own.loc[unjudged]]).reindex(list(systems))
+    rating = both["rating"].to_numpy(np.float64)
+    errors = both["standard_error"].to_numpy(np.float64)
+    bounds = [interval.around(*pair) for pair in zip(rating, errors, strict=True)]
+    names = zip(systems, rating, errors, strict=True)
+    beyond = [name not in judged.index and interval.reaches_beyond(*pair) for name, *pair in names]
+    held, trained = set(fit.holdout), set(fit.data.systems)
+    return pd.DataFrame(
+        {
+            "surrogate_rating": rating,
+            "surrogate_low": [low for low, _ in bounds],
+            "surrogate_high": np.where(beyond, np.inf, [high for _, high in bounds]),
+            "is_beyond": beyond,
+            "answers": answers,
+            "coverage": answers / len(fit.data.questions),
+            "split": [
+                "holdout" if name in held else "train" if name in trained else "unjudged"
+                for name in systems
+            ],
+        },
+        index=list(systems),
+    )
+
+
+def _posterior(fit: LanguageFit) -> pd.DataFrame:
+    known = fit.posterior
+    return pd.DataFrame(
+        {
+            "posterior": known.ratings,
+            "error": known.standard_errors,
+            "verdict_share": known.shares,
+        },
+        index=list(known.systems),
+    )
+
+
+def _ranks(fit: LanguageFit, table: pd.DataFrame) -> pd.DataFrame:
+    """Bound the ranks of the rated systems and group them, by draws of all ratings together."""
+    rated = table[table["rating"].notna()]
+    known = fit.posterior
+    random = generator(fit.data.tournaments.seed, "ranks", fit.language)
+    judged = random.multivariate_normal(known.ratings, known.covariance, DRAWS, method="eigh")
+    draws = pd.DataFrame(judged, columns=list(known.systems))
+    spread = ((rated["rating"] - rated["low"]) / NORMAL_90).fillna(0.0)
+    for name in rated.index.difference(draws.columns):
+        draws[name] = rated.at[name, "rating"] + spread[name] * random.normal(size=DRAWS)
+    found = ranks_and_tiers(
+        rated["rating"].to_numpy(np.float64), draws[list(rated.index)].to_numpy(np.float64)
+    )
+    return pd.DataFrame(found, index=rated.index)
+
+
+def _note(fit: LanguageFit, row: dict[str, object]) -> str:
+    rating, expected = float(str(row["rating"])), float(str(row["surrogate_rating"]))
+    answers = int(str(row["answers"]))
+    if row["is_beyond"]:
+        return BEYOND
+    if np.isfinite(rating) and not np.isfinite(expected):
+        return VERDICTS_ONLY.format(fit.failure or absence(expected, answers))
+    return "" if fit.failure else absence(rating, answers)
+
+
+def absence(rating: float, answers: int) -> str:
+    """Say why there is no rating, where there is none."""
+    if np.isfinite(rating):
+        return ""
+    return NO_FEATURES if answers else NO_ANSWER
+
+
+LEVEL = 0.9
+NO_SURROGATE = "no surrogate could be trained"
+FALSE_ALARMS = 0.1
+"""Share of ordinary systems that may be taken for better than all judged ones."""
+FEWEST_GAPS = 4
+_DIGITS = 9
+"""Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
+
+
+@dataclass(frozen=True)
+class UnseenRatings:
+    """Systems of one language rated by the arena, and by surrogates that did not see them.
+
+    Attributes:
+        language: Language code.
+        arena: Arena ratings, shape (S,); NaN where there is none.
+        unseen: Ratings by surrogates trained without the system, shape (S,); NaN likewise.
+        standard_errors: Of these, shape (S,); None where the surrogate has none.
+    """
+
+    language: str
+    arena: Floats
+    unseen: Floats
+    standard_errors: Floats | None = None
+
+    @property
+    def residuals(self) -> Floats:
+        """Distances between the two ratings, where there are both, shape (N,).
+
+        In logits, or in standard errors where these are known.
+        """
+        distances = np.abs(self.arena - self.unseen) / self._unit
+        return np.asarray(distances[np.isfinite(distances)])
+
+    @property
+    def gaps(self) -> Floats:
+        """How far each predicted rating but the best system's lies above the best arena rating.
+
+        Shape (N,), in the units of the residuals: what ordinary systems look like beside the best.
+        """
+        gaps = ((self.unseen - self.best) / self._unit)[self.arena < self.best]
+        return np.asarray(gaps[np.isfinite(gaps)])
+
+    @property
+    def best(self) -> float:
+        """The highest of the arena's ratings; NaN without any."""
+        rated = self.arena[np.isfinite(self.arena)]
+        return float(rated.max()) if rated.size else float("nan")
+
+    @property
+    def _unit(self) -> Floats:
+        return np.ones(len(self.arena)) if self.standard_errors is None else self.standard_errors
+
+    @property
+    def spread(self) -> float:
+        """What residuals of several languages are divided by to be compared.
+
+        The standard deviation of the arena's ratings, 0 with fewer than two; 1 for residuals in
+        standard errors.
+        """
+        if self.standard_errors is not None:
+            return 1.0
+        rated = self.arena[np.isfinite(self.arena)]
+        return float(rated.std()) if rated.size else 0.0
+
+
+def unseen_ratings(outcomes: Sequence[Outcome]) -> list[UnseenRatings]:
+    """Take the ratings of the first repeat of leaving systems out, one a language."""
+    return [
+        UnseenRatings(
+            outcome.language,
+            outcome.truth[0],
+            outcome.predicted[0],
+            None if outcome.standard_errors is None else outcome.standard_errors[0],
+        )
+        for outcome in outcomes
+    ]
+
+
+def fewest_residuals(level: float = LEVEL) -> int:
+    """Return how many residuals an interval of a level needs."""
+    return math.ceil(round(level / (1 - level), _DIGITS))
+
+
+def half_width(residuals: Floats, level: float = LEVEL) -> float:
+    """Return the half-width of a conformal interval.
+
+    Args:
+        residuals: Absolute residuals, shape (N,).
+        level: Share of new systems the interval is to hold.
+
+    Returns:
+        The ceil((N + 1) level)-th smallest residual; NaN where there are too few.
+    """
+    rank = _conformal_rank(len(residuals), level)
+    return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else float("nan")
+
+
+def _conformal_rank(count: int, level: float) -> int:
+    return math.ceil(round((count + 1) * level, _DIGITS))
+
+
+def conformal_intervals(
+    ratings: Sequence[UnseenRatings], level: float = LEVEL
+) -> dict[str, RatingInterval]:
+    """Find how wide the interval of a rating is in every language.
+
+    Args:
+        ratings: One a language.
+        level: Share of new systems an interval is to hold.
+
+    Returns:
+        Language code to its interval, with the reason where there is none.
+    """
+    scaled = [item.residuals / item.spread for item in ratings if item.spread > 0]
+    pooled = np.concatenate([np.empty(0), *scaled])
+    return {
+        item.language: _interval(item, pooled, level).model_copy(update=_frontier(item))
+        for item in ratings
+    }
+
+
+def _frontier(item: UnseenRatings) -> dict[str, float]:
+    """From where a system may be better than every judged one; nothing where too few are judged.
+
+    One in ten of the ordinary systems lies there too.
+    """
+    gaps = np.sort(item.gaps)
+    if len(gaps) < FEWEST_GAPS:
+        return {}
+    rank = min(_conformal_rank(len(gaps), 1 - FALSE_ALARMS), len(gaps))
+    return {"best": item.best, "frontier": float(gaps[rank - 1])}
+
+
+def _interval(item: UnseenRatings, pooled: Floats, level: float) -> RatingInterval:
+    own, scaled = item.residuals, item.standard_errors is not None
+    if not own.size:
+        return RatingInterval(level=level, reason=NO_SURROGATE)
+    width = half_width(own, level)
+    if np.isfinite(width):
+        return RatingInterval(
+            level=level, half_width=width, in_standard_errors=scaled, residuals=len(own)
+        )
+    width = item.spread * half_width(pooled, level) if item.spread > 0 else float("nan")
+    if np.isfinite(width):
+        return RatingInterval(
+            level=level,
+            half_width=width,
+            in_standard_errors=scaled,
+            residuals=len(pooled),
+            pooled=True,
+        )
+    reason = (
+        f"{len(pooled)} ratings of systems unseen in training; an interval of {level:.0%} needs "
+        f"{fewest_residuals(level)}"
+    )
+    return RatingInterval(level=level, residuals=len(pooled), reason=reason)

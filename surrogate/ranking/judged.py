@@ -1,0 +1,147 @@
+"""Ratings of new systems by their answers and some verdicts, on a board that stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.rating.battles import Battles
+from surrogate.board.board import Board
+from surrogate.learning.posterior.observations import Posterior
+from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.training import TrainingRatings
+
+Floats = npt.NDArray[np.float64]
+
+JUDGED_COLUMNS = [
+    *("language", "system", "judgments", "left_aside", "rating", "standard_error"),
+    "verdict_share",
+]
+NOBODY = "no judgment is of a new system against a system on the board, or another new one"
+PUBLISHED = "the ratings of this board are published, so that judgments are on another scale"
+
+
+def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Rate new systems by their answers and verdicts: the posterior that boards have.
+
+    Their battles join those the board was built from; the weights that the surrogate has learned
+    stay. In a language without verdicts on a system, those in others tell of it.
+
+    Args:
+        board: The board.
+        table: Feature table of the new systems' answers, with the board's features; with a column
+            ``answer`` where the surrogate reads them.
+        judgments: Columns ``language, query_id, system_a, system_b, winner``. Those between
+            systems of which one is unknown, or both are on the board, are left aside.
+
+    Returns:
+        A row a language and new system with judgments, ``JUDGED_COLUMNS``: how many judgments
+        there are and are left aside in the language, the rating (logits) with its standard error,
+        and how much of it rests on the system's own verdicts.
+
+    Raises:
+        UsageError: If no judgment can be used, or the board's ratings are published.
+    """
+    if board.summary.is_published:
+        raise UsageError(PUBLISHED)
+    new = set(table["system"])
+    known = dict(board.surrogate.ratings_)
+    used, aside = {}, {}
+    for language, rows in judgments.groupby("language"):
+        own = known.get(str(language))
+        there = new if own is None else {*new, *own.systems}
+        both = rows["system_a"].isin(there) & rows["system_b"].isin(there)
+        usable = rows[both & _takes_part(rows, new)]
+        aside[str(language)] = len(rows) - len(usable)
+        if own is not None and len(usable):
+            used[str(language)] = usable
+            known[str(language)] = _joined(own, usable, board.summary.settings.ties == "drop")
+    if not used:
+        raise UsageError(NOBODY)
+    found = posterior_ratings(board.surrogate, known, _expected(board, table), table)
+    rows = [
+        {
+            "language": language,
+            "system": system,
+            "judgments": int(_takes_part(used[language], {system}).sum()),
+            "left_aside": aside[language],
+            "rating": posterior.ratings[place] + _shift(board, language, posterior),
+            "standard_error": posterior.standard_errors[place],
+            "verdict_share": posterior.shares[place],
+        }
+        for language, posterior in found.items()
+        if language in used
+        for place, system in enumerate(posterior.systems)
+        if system in new
+    ]
+    return pd.DataFrame(rows, columns=JUDGED_COLUMNS)
+
+
+def _shift(board: Board, language: str, posterior: Posterior) -> float:
+    """What to add so that the board's systems are on average where they are on the board."""
+    own = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
+    moved = own.reindex(list(posterior.systems)) - posterior.ratings
+    return float(moved.mean())
+
+
+def _takes_part(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:
+    return judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
+
+
+def _expected(board: Board, table: pd.DataFrame) -> pd.DataFrame:
+    """What surrogates that have not seen a system expect, of the board's systems and the new."""
+    columns = ["language", "system", "rating"]
+    known = board.ratings.assign(rating=board.ratings["surrogate_rating"])
+    new = board.surrogate.predict(table)
+    return pd.concat([known[columns], new[columns]], ignore_index=True)
+
+
+def _joined(known: TrainingRatings, judgments: pd.DataFrame, drop_ties: bool) -> TrainingRatings:
+    """Put further battles beside those that a surrogate was trained on."""
+    battles = Battles.from_judgments(judgments)
+    if drop_ties:
+        battles = battles.decided()
+    systems = tuple(sorted({*known.systems, *battles.systems}))
+    questions = tuple(sorted({*known.questions, *battles.questions}))
+    parts = [
+        (known.systems, known.questions, known.first, known.second, known.points, known.counts),
+        (
+            battles.systems,
+            battles.questions,
+            battles.first,
+            battles.second,
+            battles.points,
+            battles.counts,
+        ),
+    ]
+    size = sum(len(first) for _, _, first, *_ in parts)
+    points, counts = np.zeros((2, len(questions), size))
+    firsts, seconds = list[int](), list[int]()
+    for names, asked, first, second, won, met in parts:
+        columns = slice(len(firsts), len(firsts) + len(first))
+        rows = _places(asked, questions)
+        points[rows, columns], counts[rows, columns] = won, met
+        place = _places(names, systems)
+        firsts += place[first].tolist()
+        seconds += place[second].tolist()
+    return replace(
+        known,
+        systems=systems,
+        questions=questions,
+        draws=np.ones((1, len(questions)), dtype=np.intp),
+        coefficients=np.zeros((1, len(systems))),
+        first=np.array(firsts, dtype=np.intp),
+        second=np.array(seconds, dtype=np.intp),
+        points=points,
+        counts=counts,
+    )
+
+
+def _places(names: Sequence[str], among: Sequence[str]) -> npt.NDArray[np.intp]:
+    place = {name: index for index, name in enumerate(among)}
+    return np.array([place[name] for name in names], dtype=np.intp)

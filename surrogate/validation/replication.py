@@ -1,0 +1,121 @@
+"""How well ratings replicate: half of the questions against the other half, by number judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.statistics.bootstrap import percentile_interval
+from features.declare.feature import Feature
+from features.measures.registry import DEFAULT_FEATURES
+from surrogate.learning.cross_fitting import Progress, Repeats
+from surrogate.learning.languages import TournamentSettings
+from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, replicate
+from surrogate.learning.surrogate import Surrogate
+from surrogate.validation.study import Study, checked_repeats, study_data
+
+REPEATS = 10
+MACRO = "macro"
+MEANS = ("tau", "tau_verdicts", "tau_surrogate", "inside")
+TABLE_COLUMNS = [
+    *("language", "questions", "judgments", "tau", "tau_low", "tau_high"),
+    *("tau_verdicts", "tau_surrogate", "gain", "gain_low", "gain_high", "inside"),
+]
+
+
+def replication(
+    arena: Arena,
+    surrogate: str | Surrogate = DEFAULT_SURROGATE,
+    features: Sequence[Feature] = DEFAULT_FEATURES,
+    *,
+    judged: Sequence[int | None] = (None,),
+    judge: str | None = None,
+    feature_table: pd.DataFrame | None = None,
+    repeats: int = REPEATS,
+    tournaments: TournamentSettings | None = None,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Study:
+    """Rate by the verdicts on part of the questions, and compare with the verdicts on others.
+
+    The judged questions of every language are split in half. Systems are rated by verdicts on
+    (some questions of) one half, by surrogate and verdicts together and by either alone; the
+    truth is the rating by the verdicts on the other half, which nothing has seen.
+
+    Args:
+        arena: The arena.
+        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
+        features: Features to extract from every answer.
+        judged: Numbers of judged questions to learn from in each language; None for the half.
+        judge: Whose judgments to learn from; may be left out where there is one judge.
+        feature_table: Features already at hand, used instead of extracting ``features``.
+        repeats: How often to split.
+        tournaments: The seed of everything random, and how ties count.
+        n_jobs: Processes to use; -1 for all cores.
+        progress: Called as trainings end.
+
+    Returns:
+        A row a number of questions and language, and the mean over languages (``macro``): mean
+        numbers of ``questions`` and ``judgments`` learned from; Kendall ``tau`` with the other
+        half of ratings by both, with 95% of the splits; of ratings by verdicts or surrogate alone;
+        the ``gain`` of both over verdicts alone, with 95% of the splits; and the share of the
+        other half's ratings inside the 90% intervals.
+
+    Raises:
+        UsageError: If no language has four judged questions.
+    """
+    times, trained = checked_repeats(repeats), as_surrogate(surrogate)
+    data = study_data(
+        arena,
+        features,
+        judge=judge,
+        feature_table=feature_table,
+        tournaments=tournaments,
+        n_jobs=n_jobs,
+    )
+    tables = []
+    for number in judged:
+        how = Repeats(times, data.settings.seed, n_jobs, progress)
+        rows = replicate(data.languages, trained, how, number)
+        if rows.empty:
+            raise UsageError(
+                f"no language has {FEWEST_QUESTIONS} judged questions, so there is nothing to halve"
+            )
+        tables.append(_summary(rows))
+    told = ",".join("half" if number is None else str(number) for number in judged)
+    signature = data.signature("replication", described(trained), times, f"judged:{told}")
+    return Study(pd.concat(tables, ignore_index=True), signature)
+
+
+def _summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Average over splits, language by language and over languages."""
+    numbers = ["questions", "judgments", *MEANS]
+    macro = rows.groupby("repeat")[numbers].mean().reset_index().assign(language=MACRO)
+    everything = [rows, macro] if rows["language"].nunique() > 1 else [rows]
+    return pd.DataFrame(
+        [
+            _row(str(language), own)
+            for table in everything
+            for language, own in table.groupby("language")
+        ],
+        columns=TABLE_COLUMNS,
+    )
+
+
+def _row(language: str, rows: pd.DataFrame) -> dict[str, object]:
+    gains = (rows["tau"] - rows["tau_verdicts"]).dropna().to_numpy(float)
+    taus = rows["tau"].dropna().to_numpy(float)
+    bounds = [percentile_interval(part) if part.size else (None, None) for part in (taus, gains)]
+    return {
+        "language": language,
+        **rows[["questions", "judgments", *MEANS]].mean().to_dict(),
+        "tau_low": bounds[0][0],
+        "tau_high": bounds[0][1],
+        "gain": gains.mean() if gains.size else None,
+        "gain_low": bounds[1][0],
+        "gain_high": bounds[1][1],
+    }

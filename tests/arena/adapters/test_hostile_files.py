@@ -1,0 +1,75 @@
+"""Whatever a file of others holds: it is read, or refused with its place; nothing else happens."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena import import_arena, read_arena
+from arena.adapters import write_import
+from arena.data.errors import ArenaError
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=8),
+    st.sampled_from(["en", "A", "tie", "model_a", "\ud800", "[", '["x"]', "\x00", "Consistent"]),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["text", "role", "content", "model", "output", "docid", "sentence"])
+            | st.text(max_size=4),
+            inner,
+            max_size=3,
+        ),
+    ),
+    max_leaves=8,
+)
+SCHEMAS = {
+    "lmarena": (
+        *("model_a", "model_b", "winner", "question_id", "language", "judge"),
+        *("conversation_a", "conversation_b"),
+    ),
+    "memerag": ("query_id", "query", "context", "answer"),
+    "wikieval": ("question", "context_v1", "answer", "ungrounded_answer", "poor_answer"),
+    "grouse": ("input", "actual_output", "expected_output", "references", "metadata"),
+    "csv": ("question", "system", "answer", "verdict", "passages", "reference", "query_id"),
+    "miracl": ("query_id", "query", "positive_passages", "negative_passages"),
+    "mirage": ("query_id", "prompt", "positive_ids", "negative_ids"),
+    "alpacaeval": ("instruction", "output", "generator_1", "generator_2", "preference"),
+    "faithjudge": ("task", "source_id", "source", "candidate_text", "classification"),
+}
+PLACES = {
+    "alpacaeval": ("s/model_outputs.json", "s/weighted_alpaca_eval_gpt4_turbo/annotations.json"),
+    "faithjudge": ("eval_data/ragtruth_qa.jsonl", "eval_results/o/m/a_hallucination_eval.txt"),
+}
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+@given(data=st.data())
+@settings(
+    max_examples=10,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_any_rows_are_read_or_refused(kind, data, tmp_path):
+    row = st.fixed_dictionaries({}, optional=dict.fromkeys(SCHEMAS[kind], VALUES))
+    rows = data.draw(st.lists(row, max_size=3))
+    for place in PLACES.get(kind, ("en.jsonl",)):
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps(each) for each in rows)
+        text = json.dumps(rows) if place.endswith(".json") else "\n".join(lines)
+        path.write_text(text, encoding="utf-8")
+    try:
+        read = import_arena(kind, [tmp_path])
+    except ArenaError:
+        return
+    write_import(read, tmp_path / "out" / "arena", is_replaced=True)
+    again = read_arena(tmp_path / "out" / "arena")
+    assert len(again.answers) == len(read.arena.answers)

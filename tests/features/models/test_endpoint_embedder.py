@@ -1,0 +1,151 @@
+"""Embeddings by an OpenAI-compatible endpoint: vectors, failures, store and cache."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
+
+pytest.importorskip("openai", reason="needs the extra llm")
+
+from chat_server import ChatServer, Reply, broken, completion, embedding, error
+
+from arena import UsageError
+from arena.llm import Endpoint, open_store
+from features import extract
+from features.measures.relevance import NO_EMBEDDING
+from features.models import ModelOptions, load_scorer
+from features.models.embedder import cosines
+from features.models.ragas import (
+    NOT_REACHED,
+    QuestionSimilarity,
+    answer_item,
+    endpoint_model,
+    from_scores,
+)
+
+VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
+MODEL = "endpoint:text-embedding-ada-002"
+
+
+@pytest.fixture
+def serve():
+    with contextlib.ExitStack() as stack:
+        yield lambda behave: stack.enter_context(ChatServer(behave))
+
+
+@pytest.fixture
+def options_at(tmp_path):
+    def options(server):
+        endpoint = Endpoint(
+            server.url, None, backoff_s=0.01, timeout_s=5, longest_wait_s=1, retries=0
+        )
+        return ModelOptions(endpoint=endpoint, store=str(tmp_path / "store.sqlite"))
+
+    return options
+
+
+def by_name(text, _=None):
+    return embedding(VECTORS[text])
+
+
+def test_texts_become_vectors_of_length_1_and_are_paid_for_once(serve, options_at, tmp_path):
+    server = serve(by_name)
+    scorer = load_scorer("embedder", MODEL, options_at(server))
+    items = [("north",), ("up",), ("north",)]
+    vectors = scorer.score(items)
+    assert vectors.dtype == np.float32
+    assert vectors.tolist() == pytest.approx(np.array([[0.6, 0.8], [0, 1], [0.6, 0.8]]))
+    assert cosines(vectors).tolist() == pytest.approx([0.8, 1.0])
+    assert scorer.score([("up",)]).tolist() == [[0.0, 1.0]]
+    assert sorted(server.bodies, key=lambda body: body["input"]) == [
+        {"input": text, "model": "text-embedding-ada-002"} for text in ("north", "up")
+    ]
+    assert server.lines[0].startswith("POST /v1/embeddings ")
+    assert scorer.signature == f"embedder:{MODEL}"
+    assert scorer.device == "endpoint"
+    with open_store(tmp_path / "store.sqlite") as store:
+        assert store.verify() == 2
+        assert store.stats()["tokens_in"].sum() == 8
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        broken(),
+        completion("no vector"),
+        Reply({"data": []}),
+        embedding([]),
+        embedding([1.0, "x"]),
+        embedding([True, 1.0]),
+        Reply(raw=b'{"data": [{"embedding": [NaN, 1.0]}]}'),
+        embedding([0.0, 0.0]),
+        error(400, "input is too long"),
+    ],
+)
+def test_a_text_without_vector_is_nan_and_the_others_have_theirs(serve, options_at, reply):
+    server = serve(lambda text, _: reply if text == "bad" else by_name(text))
+    scorer = load_scorer("embedder", MODEL, options_at(server))
+    vectors = scorer.score([("up",), ("bad",), ("north",)])
+    assert np.isnan(vectors).all(axis=1).tolist() == [False, True, False]
+
+
+def test_what_failed_in_passing_is_asked_again(serve, options_at):
+    server = serve(lambda text, earlier: by_name(text) if earlier else broken())
+    scorer = load_scorer("embedder", MODEL, options_at(server))
+    assert np.isnan(scorer.score([("up",)])).all()
+    assert scorer.score([("up",)]).tolist() == [[0.0, 1.0]]
+
+
+def test_vectors_of_two_lengths_and_pairs_are_refused(serve, options_at):
+    server = serve(lambda text, _: embedding([1.0] * len(text)))
+    scorer = load_scorer("embedder", MODEL, options_at(server))
+    with pytest.raises(UsageError, match="gave vectors of 2 and of 3 numbers"):
+        scorer.score([("ab",), ("abc",)])
+    with pytest.raises(UsageError, match="embeds single texts"):
+        scorer.score([("a", "b")])
+
+
+def test_answer_relevance_as_in_the_paper(serve, options_at):
+    """Questions by one model, their embeddings by another, at one endpoint: formula 1 by hand."""
+
+    def behave(text, earlier):
+        if text in VECTORS:
+            return by_name(text)
+        if "fails" in text:
+            return completion("lost")
+        return completion(["up", "north", "east"][earlier])
+
+    server = serve(lambda text, earlier: broken() if text == "lost" else behave(text, earlier))
+    options = options_at(server)
+    llm = endpoint_model("gpt-3.5-turbo-16k", options)
+    scorer = QuestionSimilarity(llm, MODEL, options)
+    items = [answer_item(3, "none", "up", "An answer."), answer_item(1, "none", "up", "It fails.")]
+    found = [from_scores(row) for row in scorer.score(items)]
+    assert found[0] == pytest.approx((1 + 0.8 + 0) / 3)
+    assert found[1] == NOT_REACHED
+    assert {body["model"] for body in server.bodies} == {
+        "gpt-3.5-turbo-16k",
+        "text-embedding-ada-002",
+    }
+    assert "embedder:endpoint:text-embedding-ada-002" in scorer.signature
+
+
+def test_similarity_features_say_what_was_not_embedded(small_arena, serve, options_at, tmp_path):
+    def behave(text, earlier):
+        return broken() if "2024" in text else embedding([1.0, float(len(text))])
+
+    server = serve(behave)
+    feature = f"similarity_question(model={MODEL},prefix=none)"
+    cache = tmp_path / "cache"
+    table = extract(small_arena, feature, models=options_at(server), cache=cache)
+    missing = table[f"{feature}:missing"].dropna().tolist()
+    assert str(NO_EMBEDDING) in missing
+    assert table[feature].between(0, 1).sum() >= 4
+    asked = sum(server.asked.values())
+    again = extract(small_arena, feature, models=options_at(server), cache=cache)
+    assert sum(server.asked.values()) == asked + 1
+    assert again[feature].equals(table[feature])

@@ -1,0 +1,88 @@
+"""Support highlighted by an LLM, in what annotators read."""
+
+import json
+
+import pandas as pd
+import pytest
+from chat_server import broken, completion
+
+from arena.llm import Completion, UnparsableError
+from surrogate.metaevaluation.memerag.highlighting import (
+    FoundSupport,
+    highlight_support,
+    read_support,
+)
+
+SENTENCES = pd.DataFrame(
+    {
+        "language": "en",
+        "query_id": ["q0", "q1", "q2", "q3"],
+        "sentence_id": 0,
+        "query": "Where?",
+        "passages": [("Oslo is a city. It is big.", "Trams run in Oslo.")] * 4,
+        "answer": "…",
+        "sentence": ["Oslo is big.", "Bergen is big.", "It names 3.1.", "It fails."],
+    }
+)
+
+
+def reply(label, references):
+    return f"<rationale>So.</rationale><label>{label}</label><references>{references}</references>"
+
+
+def behave(prompt, _=None):
+    if "It fails." in prompt:
+        return broken()
+    if "It names 3.1." in prompt:
+        return completion(reply(1, "3.1"))
+    return completion(reply(0, "") if "Bergen" in prompt else reply(1, "1.2, 2.1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (reply(1, "1.2, 2.1, 1.2"), FoundSupport(True, ((1, 2), (2, 1)))),
+        (reply(0, "1.2"), FoundSupport(False, ())),
+        ("<label>0</label> or <label> 1 </label>", FoundSupport(True, ())),
+    ],
+)
+def test_support_is_read(text, found):
+    assert read_support(Completion(text)) == found
+
+
+@pytest.mark.parametrize("text", ["", "1", "<label>yes</label>", "<label>10</label>"])
+def test_what_holds_no_label(text):
+    with pytest.raises(UnparsableError, match="no <label> with 0 or 1"):
+        read_support(Completion(text))
+
+
+def test_support_is_marked_and_failures_mark_nothing(serve, llm_at):
+    server = serve(behave)
+    found = highlight_support(SENTENCES, llm_at(server))
+    table = found.table.set_index("query_id")
+    assert table.loc["q0", "highlighted"] == (
+        "Oslo is a city. **It is big.**",
+        "**Trams run in Oslo.**",
+    )
+    plain = ("Oslo is a city. It is big.", "Trams run in Oslo.")
+    assert all(table.loc[query, "highlighted"] == plain for query in ("q1", "q2", "q3"))
+    assert table["is_supported"].tolist() == [True, False, None, None]
+    assert table["reason"].tolist() == [None, None, "unparsable", "server_error"]
+    assert "names sentence 3.1" in table.loc["q2", "detail"]
+    assert found.usage.failures == {"unparsable": 1, "server_error": 1}
+    assert "1.2: It is big.\n" in next(iter(server.asked))
+
+
+def test_a_sheet_from_the_command_line(run, serve, small_folder, tmp_path, capsys):
+    server = serve(lambda prompt, _: completion(reply(1, "1.1")))
+    out, store = tmp_path / "anna.csv", tmp_path / "s.sqlite"
+    options = ["--base-url", server.url, "--store", store, "--highlight", "llama-3-70b"]
+    assert run("metaeval", "sheet", small_folder, "--out", out, *options, "--json") == 0
+    counts = json.loads(capsys.readouterr().out)
+    assert (counts["sentences"], counts["highlighted"], counts["unknown"]) == (6, 6, 0)
+    sheet = pd.read_csv(out)
+    assert sheet["passages"].str.startswith("[1] **Paris is in France.**").all()
+    assert {body["temperature"] for body in server.bodies} == {0.1}
+    assert run("metaeval", "sheet", small_folder, "--out", out) == 0
+    assert "6 sentences to annotate" in capsys.readouterr().out
+    assert not pd.read_csv(out)["passages"].str.contains("**", regex=False).any()
