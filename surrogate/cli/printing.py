@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,14 +46,17 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     console.print(f"\n{escape(title)}", highlight=False)
     table = Table()
     numeric = [all(_is_numeric(row[index]) for row in rows) for index in range(len(header))]
-    for name, is_numeric in zip(header, numeric, strict=True):
-        table.add_column(name, justify="right" if is_numeric else "left", overflow="fold")
+    for index, (name, is_numeric) in enumerate(zip(header, numeric, strict=True)):
+        whole = all(SPAN.fullmatch(str(row[index])) for row in rows)  # is not broken in two
+        justify: Literal["left", "right"] = "right" if is_numeric else "left"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*(escape(cell(value)) for value in row))
     console.print(table)
 
 
 NUMBER = re.compile(r"[-+]?[\d.,]+%?|–")
+SPAN = re.compile(r"-?[\d.]+ to (-?[\d.]+|inf)|–")
 
 
 def _is_numeric(value: object) -> bool:
@@ -85,7 +88,7 @@ def shown_bounds(
     return cell(None) if is_missing(low) else f"{shown(low)}{between}{shown(high)}"
 
 
-def decimal(value: float) -> str:
+def decimal(value: float | None) -> str:
     """Show a rating with two decimals, a dash for a missing one."""
     return cell(None) if is_missing(value) else f"{value:.2f}"
 
@@ -211,9 +214,10 @@ def _agreement_row(
     name: str, item: LanguageSummary | MacroSummary, others: Sequence[str]
 ) -> list[object]:
     compared = [item.tau_unseen_of.get(other) for other in others]
-    halves = [item.split_half, item.split_half_verdicts, _interval(item.gain_low, item.gain_high)]
-    unseen = [item.tau_unseen, _interval(item.tau_unseen_low, item.tau_unseen_high)]
-    return [name, *halves, *unseen, *compared, item.tau]
+    gain = shown_bounds(item.gain_low, item.gain_high, " to ", decimal)
+    unseen = shown_bounds(item.tau_unseen_low, item.tau_unseen_high, " to ", decimal)
+    halves = [item.split_half, item.split_half_verdicts, gain]
+    return [name, *halves, item.tau_unseen, unseen, *compared, item.tau]
 
 
 def _print_skipped(summary: BoardSummary) -> None:

@@ -28,7 +28,7 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.formats import count_of, decimal, interval, percent, rank_range
-from surrogate.publish.palette import BLUE, BOTH, SURROGATE, VERDICTS, VERMILLION
+from surrogate.publish.palette import BOTH, SURROGATE, VERDICTS
 from surrogate.publish.view import RATINGS, TIER_COLUMNS
 
 if TYPE_CHECKING:
@@ -159,10 +159,6 @@ _AXES_POINTS = 270.0
 """Height of the points' range where there is one panel."""
 _LABEL_POINTS = 9.5
 _LEADER_POINTS = 12.0
-_SPLITS = (
-    ("trained on by the board's surrogate", "train", BLUE, "o"),
-    ("held out of it", "holdout", VERMILLION, "D"),
-)
 
 
 def tau_scatter(board: Board, language: str | None = None) -> Figure:
@@ -188,10 +184,9 @@ def tau_scatter(board: Board, language: str | None = None) -> Figure:
     with style():
         caption = _caption_tau_scatter(board.summary, both, len(ratings) - len(both), language)
         sheet = new_sheet(max(columns * side, 5.6), rows * (side + 0.1) + 0.5, caption)
-        handles: dict[str, Artist] = {}
         for axes, name in zip(panels(sheet, len(languages), columns), languages, strict=True):
             part = both[both["language"] == name]
-            handles |= _draw_tau_scatter(axes, part)
+            _draw_tau_scatter(axes, part)
             axes.set_title(_title(board.summary, name, len(part)), loc="left", fontsize=8)
             if len(languages) == 1 and len(part) <= _MOST_NAMED:
                 _name(axes, part)
@@ -199,7 +194,6 @@ def tau_scatter(board: Board, language: str | None = None) -> Figure:
         sheet.body.supylabel(
             "Rating by surrogates that had not seen the system (logits)", fontsize=9
         )
-        legend(sheet, handles, 4)
     return sheet.figure
 
 
@@ -238,27 +232,21 @@ def _title(summary: BoardSummary, language: str, systems: int) -> str:
     return f"{count}\ntau {decimal(found.tau_unseen)} {bounds}"
 
 
-def _draw_tau_scatter(axes: Axes, part: pd.DataFrame) -> dict[str, Artist]:
-    handles: dict[str, Artist] = {}
+def _draw_tau_scatter(axes: Axes, part: pd.DataFrame) -> None:
     axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, linestyle="--", zorder=1)
-    for label, split, color, marker in _SPLITS:
-        rows = part[part["split"] == split]
-        if rows.empty:
-            continue
-        (handles[label],) = axes.plot(
-            rows["arena_rating"],
-            rows["surrogate_rating"],
-            marker,
-            color=color,
-            markersize=5,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            linestyle="none",
-        )
+    axes.plot(
+        part["arena_rating"],
+        part["surrogate_rating"],
+        "o",
+        color=SURROGATE,
+        markersize=5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linestyle="none",
+    )
     axes.grid()
     axes.margins(0.12)
     axes.locator_params(nbins=5)
-    return handles
 
 
 def _name(axes: Axes, part: pd.DataFrame) -> None:
