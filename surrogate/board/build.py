@@ -186,7 +186,10 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     intervals = language_intervals(fits)
     predicted = surrogate.predict(parts.X)
     rated = [
-        board_ratings(fit, predicted, parts.arena.info.systems, intervals[fit.language])
+        board_ratings(
+            *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
+            parts.record.ratings,
+        )
         for fit in fits
     ]
     ratings = pd.concat(rated, ignore_index=True)

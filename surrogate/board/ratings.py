@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,17 +48,21 @@ def board_ratings(
     predicted: pd.DataFrame,
     systems: Sequence[str],
     interval: RatingInterval = NO_RATINGS,
+    by: Literal["posterior", "surrogate"] = "posterior",
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language.
 
     A judged system's rating is the posterior of what the surrogate expects of its answers and of
-    its verdicts; an unjudged one's is what the surrogate expects.
+    its verdicts; an unjudged one's is what the surrogate expects. By the surrogate alone all are
+    rated by what it predicts once it is trained, on these systems too: the synthetic leaderboard
+    of MIRAGE-Bench (figure 4, right), with intervals as wide as for systems it has not seen.
 
     Args:
         fit: What was trained.
         predicted: What the surrogate predicts, of all languages.
         systems: Every system of the arena.
         interval: How wide the conformal interval is of what a surrogate expects.
+        by: Whether verdicts correct what the surrogate expects.
 
     Returns:
         ``BOARD_COLUMNS``, best first, unranked systems last. ``low, high`` is the 90% interval of
@@ -70,16 +75,19 @@ def board_ratings(
         ``holdout`` or ``unjudged``.
     """
     table = _expected(fit, predicted, systems, interval).join(_posterior(fit))
+    if by == "surrogate":
+        table = _predicted(fit, predicted, table, interval)
     unjudged = table["posterior"].isna()
-    table["rating"] = table["posterior"].where(~unjudged, table["surrogate_rating"])
-    width = NORMAL_90 * table["error"]
-    table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
-    table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
+    if by == "posterior":
+        table["rating"] = table["posterior"].where(~unjudged, table["surrogate_rating"])
+        width = NORMAL_90 * table["error"]
+        table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
+        table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
     table["verdict_share"] = table["verdict_share"].where(
         ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
     )
     table["rank"] = table["rating"].rank(ascending=False, method="min")
-    table = table.join(_ranks(fit, table))
+    table = table.join(_ranks(fit, table, by))
     arena = fit.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
     table = table.join(arena.add_prefix("arena_"))
     table["note"] = [_note(fit, row) for row in table.to_dict("index").values()]
@@ -89,6 +97,22 @@ def board_ratings(
         ["rank", "system"], kind="stable"
     )
     return ordered[BOARD_COLUMNS]
+
+
+def _predicted(
+    fit: LanguageFit, predicted: pd.DataFrame, table: pd.DataFrame, interval: RatingInterval
+) -> pd.DataFrame:
+    """Rate all systems by the trained surrogate; no rating rests on a system's own verdicts."""
+    own = predicted[predicted["language"] == fit.language].set_index("system")
+    rating = own["rating"].reindex(table.index)
+    errors = own.get("standard_error", pd.Series(np.nan, own.index)).reindex(table.index)
+    bounds = [interval.around(*pair) for pair in zip(rating, errors, strict=True)]
+    return table.assign(
+        posterior=np.nan,
+        rating=rating,
+        low=[low for low, _ in bounds],
+        high=np.where(table["is_beyond"], np.inf, [high for _, high in bounds]),
+    )
 
 
 def _expected(
@@ -135,13 +159,15 @@ def _posterior(fit: LanguageFit) -> pd.DataFrame:
     )
 
 
-def _ranks(fit: LanguageFit, table: pd.DataFrame) -> pd.DataFrame:
+def _ranks(fit: LanguageFit, table: pd.DataFrame, by: str) -> pd.DataFrame:
     """Bound the ranks of the rated systems and group them, by draws of all ratings together."""
     rated = table[table["rating"].notna()]
     known = fit.posterior
     random = generator(fit.data.tournaments.seed, "ranks", fit.language)
-    judged = random.multivariate_normal(known.ratings, known.covariance, DRAWS, method="eigh")
-    draws = pd.DataFrame(judged, columns=list(known.systems))
+    draws = pd.DataFrame(index=range(DRAWS))
+    if by == "posterior":
+        judged = random.multivariate_normal(known.ratings, known.covariance, DRAWS, method="eigh")
+        draws = pd.DataFrame(judged, columns=list(known.systems))
     spread = ((rated["rating"] - rated["low"]) / NORMAL_90).fillna(0.0)
     for name in rated.index.difference(draws.columns):
         draws[name] = rated.at[name, "rating"] + spread[name] * random.normal(size=DRAWS)

@@ -28,6 +28,14 @@ def print_json(content: object) -> None:
     print(shown)
 
 
+def bounded(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Leave out upper bounds that are infinite, which JSON has no number for."""
+    bounds = [name for name in ("high", "surrogate_high") if name in ratings]
+    return ratings.assign(
+        **{name: ratings[name].where(ratings[name] != float("inf")) for name in bounds}
+    )
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table; numbers to the right, missing values as a dash.
 

@@ -19,8 +19,6 @@ from surrogate.cli.options import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from surrogate.ranking.rank import RankedSystems
 
 SHOWN_ATTRIBUTIONS = 3
@@ -85,11 +83,11 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
 
     new = set(placed.new["system"])
     if as_json:
-        both = plain_records(_bounded(placed.new)), plain_records(placed.explanations)
+        both = plain_records(printing.bounded(placed.new)), plain_records(placed.explanations)
         printing.print_json(
             {
                 "new": [row | explanation for row, explanation in zip(*both, strict=True)],
-                "board": _bounded(placed.board),
+                "board": printing.bounded(placed.board),
                 "overall": placed.overall,
                 "notes": placed.notes,
             }
@@ -114,11 +112,6 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     _print_explanations(placed)
     for note in placed.notes:
         print(f"Note: {note}")
-
-
-def _bounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out upper bounds that are infinite, which JSON has no number for."""
-    return table.assign(high=table["high"].where(table["high"] != float("inf")))
 
 
 def _print_new(placed: RankedSystems) -> None:
