@@ -103,8 +103,11 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
         )
     )
     marked = whole.assign(new=["new" if system in new else "" for system in whole["system"]])
-    columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating", "coverage"]
-    printing.print_columns(f"Board with the new systems, {title}", marked, columns)
+    columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating"]
+    if languages == 1:
+        columns.append("verdict_share")
+    title = f"Board with the new systems, {title} (ratings by verdicts and surrogate)"
+    printing.print_columns(title, marked, [*columns, "coverage"])
     _print_new(placed)
     _print_explanations(placed)
     for note in placed.notes:
@@ -132,7 +135,8 @@ def _print_new(placed: RankedSystems) -> None:
     if (new["judgments"] > 0).any():
         columns += ["judgments", "verdict_share", "surrogate_rating"]
     columns.append("coverage")
-    title = f"New systems, language by language ({LEVEL:.0%} intervals)"
+    by = "verdicts and surrogate" if "judgments" in columns else "the surrogate"
+    title = f"New systems, language by language (ratings by {by}, {LEVEL:.0%} intervals)"
     printing.print_columns(title, rows, [*columns, "note"])
 
 
