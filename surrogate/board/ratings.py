@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,7 @@ NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
+UNJUDGED = "no verdict in this language: by what those in others tell of answers"
 
 
 def board_ratings(
@@ -47,17 +49,21 @@ def board_ratings(
     predicted: pd.DataFrame,
     systems: Sequence[str],
     interval: RatingInterval = NO_RATINGS,
+    by: Literal["posterior", "surrogate"] = "posterior",
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language.
 
     A judged system's rating is the posterior of what the surrogate expects of its answers and of
-    its verdicts; an unjudged one's is what the surrogate expects.
+    its verdicts; an unjudged one's is what the surrogate expects. By the surrogate alone all are
+    rated by what it predicts once it is trained, on these systems too: the synthetic leaderboard
+    of MIRAGE-Bench (figure 4, right), with intervals as wide as for systems it has not seen.
 
     Args:
         fit: What was trained.
         predicted: What the surrogate predicts, of all languages.
         systems: Every system of the arena.
         interval: How wide the conformal interval is of what a surrogate expects.
+        by: Whether verdicts correct what the surrogate expects.
 
     Returns:
         ``BOARD_COLUMNS``, best first, unranked systems last. ``low, high`` is the 90% interval of
@@ -70,16 +76,19 @@ def board_ratings(
         ``holdout`` or ``unjudged``.
     """
     table = _expected(fit, predicted, systems, interval).join(_posterior(fit))
+    if by == "surrogate":
+        table = _predicted(fit, predicted, table, interval)
     unjudged = table["posterior"].isna()
-    table["rating"] = table["posterior"].where(~unjudged, table["surrogate_rating"])
-    width = NORMAL_90 * table["error"]
-    table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
-    table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
+    if by == "posterior":
+        table["rating"] = table["posterior"].where(~unjudged, table["surrogate_rating"])
+        width = NORMAL_90 * table["error"]
+        table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
+        table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
     table["verdict_share"] = table["verdict_share"].where(
         ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
     )
     table["rank"] = table["rating"].rank(ascending=False, method="min")
-    table = table.join(_ranks(fit, table))
+    table = table.join(_ranks(fit, table, by))
     arena = fit.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
     table = table.join(arena.add_prefix("arena_"))
     table["note"] = [_note(fit, row) for row in table.to_dict("index").values()]
@@ -89,6 +98,22 @@ def board_ratings(
         ["rank", "system"], kind="stable"
     )
     return ordered[BOARD_COLUMNS]
+
+
+def _predicted(
+    fit: LanguageFit, predicted: pd.DataFrame, table: pd.DataFrame, interval: RatingInterval
+) -> pd.DataFrame:
+    """Rate all systems by the trained surrogate; no rating rests on a system's own verdicts."""
+    own = predicted[predicted["language"] == fit.language].set_index("system")
+    rating = own["rating"].reindex(table.index)
+    errors = own.get("standard_error", pd.Series(np.nan, own.index)).reindex(table.index)
+    bounds = [interval.around(*pair) for pair in zip(rating, errors, strict=True)]
+    return table.assign(
+        posterior=np.nan,
+        rating=rating,
+        low=[low for low, _ in bounds],
+        high=np.where(table["is_beyond"], np.inf, [high for _, high in bounds]),
+    )
 
 
 def _expected(
@@ -135,20 +160,72 @@ def _posterior(fit: LanguageFit) -> pd.DataFrame:
     )
 
 
-def _ranks(fit: LanguageFit, table: pd.DataFrame) -> pd.DataFrame:
+def _ranks(fit: LanguageFit, table: pd.DataFrame, by: str) -> pd.DataFrame:
     """Bound the ranks of the rated systems and group them, by draws of all ratings together."""
     rated = table[table["rating"].notna()]
     known = fit.posterior
     random = generator(fit.data.tournaments.seed, "ranks", fit.language)
-    judged = random.multivariate_normal(known.ratings, known.covariance, DRAWS, method="eigh")
-    draws = pd.DataFrame(judged, columns=list(known.systems))
+    draws = pd.DataFrame(index=range(DRAWS))
+    if by == "posterior":
+        judged = random.multivariate_normal(known.ratings, known.covariance, DRAWS, method="eigh")
+        draws = pd.DataFrame(judged, columns=list(known.systems))
     spread = ((rated["rating"] - rated["low"]) / NORMAL_90).fillna(0.0)
     for name in rated.index.difference(draws.columns):
         draws[name] = rated.at[name, "rating"] + spread[name] * random.normal(size=DRAWS)
+    return _bounded(rated["rating"], draws)
+
+
+def _bounded(rating: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
     found = ranks_and_tiers(
-        rated["rating"].to_numpy(np.float64), draws[list(rated.index)].to_numpy(np.float64)
+        rating.to_numpy(np.float64), draws[list(rating.index)].to_numpy(np.float64)
     )
-    return pd.DataFrame(found, index=rated.index)
+    return pd.DataFrame(found, index=rating.index)
+
+
+def unjudged_ratings(
+    language: str, predicted: pd.DataFrame, systems: Sequence[str], questions: int, seed: int
+) -> pd.DataFrame:
+    """Rate the systems in a language without a verdict, by what other languages tell of answers.
+
+    Args:
+        language: Language code.
+        predicted: What the surrogate predicts, of all languages, with standard errors.
+        systems: Every system of the arena.
+        questions: Number of questions in the language.
+        seed: The user's seed.
+
+    Returns:
+        ``BOARD_COLUMNS`` as ``board_ratings``, intervals by the surrogate's standard errors; no
+        row where the surrogate rates nobody in the language.
+    """
+    own = predicted[predicted["language"] == language].set_index("system").reindex(list(systems))
+    if "standard_error" not in own or own["rating"].notna().sum() == 0:
+        return pd.DataFrame(columns=BOARD_COLUMNS)
+    answers = own["answers"].fillna(0).astype(np.int64)
+    width = NORMAL_90 * own["standard_error"]
+    low, high = own["rating"] - width, own["rating"] + width
+    rated = own["rating"].dropna()
+    normal = generator(seed, "ranks", language).normal(size=(DRAWS, len(rated)))
+    errors = own.loc[rated.index, "standard_error"].to_numpy(np.float64)
+    draws = pd.DataFrame(rated.to_numpy() + errors * normal, columns=list(rated.index))
+    missing = dict.fromkeys(("arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan)
+    table = pd.DataFrame(
+        {
+            **{"language": language, "rank": rated.rank(ascending=False, method="min")},
+            **{"rating": own["rating"], "low": low, "high": high},
+            **{"surrogate_rating": own["rating"], "surrogate_low": low, "surrogate_high": high},
+            **{"answers": answers, "coverage": answers / questions, "split": "unjudged"},
+            "verdict_share": own["rating"].where(own["rating"].isna(), 0.0),
+            "note": [
+                absence(*pair) or UNJUDGED for pair in zip(own["rating"], answers, strict=True)
+            ],
+            **missing,
+        },
+        index=own.index,
+    ).join(_bounded(rated, draws))
+    whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
+    table = table.rename_axis("system").reset_index().astype(whole)
+    return table.sort_values(["rank", "system"], kind="stable")[BOARD_COLUMNS]
 
 
 def _note(fit: LanguageFit, row: dict[str, object]) -> str:

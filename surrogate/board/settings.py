@@ -80,6 +80,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
                 "questions": 100,
                 "ties": "drop",
                 "ridge": 0.0,
+                "ratings": "surrogate",
                 "arena_ratings": "tournaments",
                 "r2_tournaments": 200,
                 "r2_trees": 100,
@@ -132,6 +133,11 @@ class BoardSettings(BaseModel):
         default=0.1,
         description="Precision of the prior on coefficients of tournaments; 0 for none, but 2e-6 "
         "in a tournament that has no maximum likelihood, as choix falls back on.",
+    )
+    ratings: Literal["posterior", "surrogate"] = Field(
+        default="posterior",
+        description="The board's ratings: what the surrogate expects, corrected by the verdicts "
+        "(posterior), or what the trained surrogate predicts of all answers (surrogate).",
     )
     arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from arena.data.folder import Arena, fingerprint
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
+from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
@@ -23,10 +25,18 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
+from surrogate.learning.cross_fitting import resample_outcomes
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.training import finite_means
+
+Floats = npt.NDArray[np.float64]
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+BORROWED = (
+    "no judgments in this language: systems are rated by what the verdicts in other languages tell "
+    "of answers, and nothing here says how well; judge some questions"
+)
 SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
@@ -57,6 +67,7 @@ def summarize_board(
         settings: What reproduces the board.
     """
     agreements = {fit.language: arena_agreement(fit, predicted) for fit in fits}
+    resampled = resample_outcomes([fit.unseen for fit in fits], surrogate.seed)
     missing = missing_counts(table)
     languages = {}
     for fit in fits:
@@ -68,9 +79,9 @@ def summarize_board(
             tau_low=low,
             tau_high=high,
             tau_unseen=unseen_agreement(fit.unseen),
+            **_bounds("tau_unseen", resampled[code]),
             tau_unseen_of={name: unseen_agreement(item) for name, item in fit.compared.items()},
-            split_half=float(fit.halves["tau"].mean()),
-            split_half_verdicts=float(fit.halves["tau_verdicts"].mean()),
+            **_halves(fit.halves),
             holdout=fit.holdout,
             holdout_r2=holdout_r2(fit),
             interval=intervals[code],
@@ -91,14 +102,31 @@ def summarize_board(
             ),
         )
     for language in sorted(set(arena.queries["language"]) - set(languages)):
-        languages[language] = _unjudged_language(arena, language)
+        languages[language] = _unjudged_language(arena, language, predicted)
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
         settings=settings,
-        macro=_macro(list(agreements.values()), list(languages.values())),
+        macro=_macro(list(agreements.values()), list(languages.values()), resampled, fits),
         languages=dict(sorted(languages.items())),
     )
+
+
+def _bounds(name: str, replicates: Floats) -> dict[str, float]:
+    low, high = percentile_interval(replicates)
+    return {f"{name}_low": low, f"{name}_high": high}
+
+
+def _halves(halves: pd.DataFrame) -> dict[str, float]:
+    """Average over splits, and bound by how much ratings gain on those by verdicts alone."""
+    taus = halves[["tau", "tau_verdicts"]].astype(float).dropna()
+    gains = (taus["tau"] - taus["tau_verdicts"]).to_numpy()
+    return {
+        "split_half": float(taus["tau"].mean()),
+        "split_half_verdicts": float(taus["tau_verdicts"].mean()),
+        "gain": float(gains.mean()) if gains.size else float("nan"),
+        **(_bounds("gain", gains) if len(gains) > 1 else {}),
+    }
 
 
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
@@ -176,7 +204,8 @@ def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str
     yield from (item.sentence for item in findings if item.severity != "info")
 
 
-def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:
+def _unjudged_language(arena: Arena, language: str, predicted: pd.DataFrame) -> LanguageSummary:
+    is_rated = predicted.loc[predicted["language"] == language, "rating"].notna().any()
     questions = int((arena.queries["language"] == language).sum())
     answers = arena.answers[arena.answers["language"] == language]
     return LanguageSummary(
@@ -189,13 +218,20 @@ def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:
             questions_without_judgments=questions,
             missing_answers=len(arena.info.systems) * questions - len(answers),
         ),
-        notes=(NO_JUDGMENTS,),
+        notes=(BORROWED if is_rated else NO_JUDGMENTS,),
     )
 
 
-def _macro(agreements: Sequence[Agreement], languages: Sequence[LanguageSummary]) -> MacroSummary:
+def _macro(
+    agreements: Sequence[Agreement],
+    languages: Sequence[LanguageSummary],
+    resampled: Mapping[str, Floats],
+    fits: Sequence[LanguageFit],
+) -> MacroSummary:
     overall = macro_agreement(agreements)
     low, high = overall.interval
+    halves = pd.concat([fit.halves for fit in fits], ignore_index=True)
+    taus = halves[["repeat", "tau", "tau_verdicts"]].astype(float).dropna()
     return MacroSummary(
         languages=sum(np.isfinite(item.tau) for item in agreements),
         tau=overall.tau,
@@ -206,8 +242,8 @@ def _macro(agreements: Sequence[Agreement], languages: Sequence[LanguageSummary]
             name: _mean(item.tau_unseen_of.get(name) for item in languages)
             for name in sorted({name for item in languages for name in item.tau_unseen_of})
         },
-        split_half=_mean(item.split_half for item in languages),
-        split_half_verdicts=_mean(item.split_half_verdicts for item in languages),
+        **_bounds("tau_unseen", finite_means(np.array(list(resampled.values())))),
+        **_halves(taus.groupby("repeat").mean()),
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in languages),
         holdout_r2_median=_mean(item.holdout_r2.median for item in languages),
     )

@@ -102,11 +102,11 @@ class Skipped(BaseModel):
     """Counts of what did not enter a language's board, and why.
 
     Attributes:
-        questions_without_judgments: Questions that serve the synthetic ranking only.
+        questions_without_judgments: Questions whose answers only the surrogate looks at.
         missing_answers: Answers absent (systems x questions - answers).
         missing_feature_values: Feature to reason to number of answers.
         features_left_out: Feature to why the surrogate could not use it.
-        systems_unranked: System to why it has no synthetic rank.
+        systems_unranked: System to why it has no rank.
         systems_unrated: System to why it has no arena rating.
         dropped_ties: Ties left out by the tie rule.
     """
@@ -122,8 +122,66 @@ class Skipped(BaseModel):
     dropped_ties: int = 0
 
 
-class LanguageSummary(BaseModel):
-    """One language of a board.
+class Conclusion(BaseModel):
+    """What scores of a board mean, in plain words.
+
+    Attributes:
+        sentence: What they mean.
+        is_warning: Whether it limits what the board can be used for.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    sentence: str
+    is_warning: bool
+
+
+UNSEEN_RANKED = Conclusion(
+    sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
+)
+UNSEEN_BY_CHANCE = Conclusion(
+    sentence="The surrogate ranks unseen systems no better than chance here: rely on verdicts, "
+    "and have a new system judged before it is ranked.",
+    is_warning=True,
+)
+UNSEEN_UNSURE = Conclusion(
+    sentence="How well the surrogate ranks unseen systems has no interval here, so that it may be "
+    "chance: rely on verdicts.",
+    is_warning=True,
+)
+UNSEEN_UNKNOWN = Conclusion(
+    sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts.",
+    is_warning=True,
+)
+GAINED = Conclusion(
+    sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
+    "than ratings by verdicts alone.",
+    is_warning=False,
+)
+NOT_GAINED = Conclusion(
+    sentence="Ratings by verdicts and surrogate are not shown to agree better with the verdicts on "
+    "other questions than ratings by verdicts alone: for surer ratings, judge more questions.",
+    is_warning=True,
+)
+LOST = Conclusion(
+    sentence="Ratings by verdicts alone agree better with the verdicts on other questions than "
+    "those by verdicts and surrogate: rely on verdicts alone here.",
+    is_warning=True,
+)
+GAIN_UNSURE = Conclusion(
+    sentence="Questions were split in half once, so that what the surrogate adds to the verdicts "
+    "has no interval.",
+    is_warning=False,
+)
+NOT_SPLIT = Conclusion(
+    sentence="How ratings hold on other questions is not known: there are too few verdicts, or "
+    "none, to split their questions in half.",
+    is_warning=True,
+)
+
+
+class Agreements(BaseModel):
+    """How far ratings agree with verdicts they have not seen.
 
     Attributes:
         tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
@@ -132,11 +190,65 @@ class LanguageSummary(BaseModel):
         tau_high: Upper bound.
         tau_unseen: Kendall tau-b where every system is rated by a surrogate trained without it
             and its battles (five folds over systems; five times over where ratings are few).
+        tau_unseen_low: Lower bound of its 95% bootstrap interval (systems resampled).
+        tau_unseen_high: Upper bound.
         tau_unseen_of: The same, by another surrogate: the paper's own beside the default, the
             default beside any other.
         split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
             the questions with ratings by the verdicts on the other half; mean over splits.
         split_half_verdicts: The same of ratings by the verdicts alone.
+        gain: By how much the first of these is above the second.
+        gain_low: Lower bound of the range that holds 95% of the splits; none with one split.
+        gain_high: Upper bound.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    tau: Number = None
+    tau_low: Number = None
+    tau_high: Number = None
+    tau_unseen: Number = None
+    tau_unseen_low: Number = None
+    tau_unseen_high: Number = None
+    tau_unseen_of: dict[str, Number] = {}
+    split_half: Number = None
+    split_half_verdicts: Number = None
+    gain: Number = None
+    gain_low: Number = None
+    gain_high: Number = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """What these scores mean: of unseen systems first, then of ratings with verdicts."""
+        return self._of_unseen(), self._of_gain()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the conclusions that limit what the board can be used for."""
+        return tuple(item.sentence for item in self.conclusions if item.is_warning)
+
+    def _of_unseen(self) -> Conclusion:
+        if self.tau_unseen is None:
+            return UNSEEN_UNKNOWN
+        if self.tau_unseen_low is None:
+            return UNSEEN_UNSURE
+        return UNSEEN_RANKED if self.tau_unseen_low > 0 else UNSEEN_BY_CHANCE
+
+    def _of_gain(self) -> Conclusion:
+        if self.gain is None:
+            return NOT_SPLIT
+        if self.gain_low is None or self.gain_high is None:
+            return GAIN_UNSURE
+        if self.gain_low > 0:
+            return GAINED
+        return LOST if self.gain_high < 0 else NOT_GAINED
+
+
+class LanguageSummary(Agreements):
+    """One language of a board; see ``Agreements`` for how far its ratings agree with verdicts.
+
+    Attributes:
         holdout: Systems held out of training.
         holdout_r2: R² on them over tournaments.
         interval: Conformal interval of a rating.
@@ -147,18 +259,9 @@ class LanguageSummary(BaseModel):
         questions_per_tournament: Questions drawn for each tournament.
         judgments: Judgments that entered; none where ratings are published.
         skipped: What did not enter.
-        notes: Anything that limits how far the numbers can be trusted.
+        notes: Anything else that limits how far the numbers can be trusted.
     """
 
-    model_config = ConfigDict(frozen=True)
-
-    tau: Number = None
-    tau_low: Number = None
-    tau_high: Number = None
-    tau_unseen: Number = None
-    tau_unseen_of: dict[str, Number] = {}
-    split_half: Number = None
-    split_half_verdicts: Number = None
     holdout: tuple[str, ...] = ()
     holdout_r2: HoldoutR2 = HoldoutR2()
     interval: RatingInterval = NO_RATINGS
@@ -172,32 +275,16 @@ class LanguageSummary(BaseModel):
     notes: tuple[str, ...] = ()
 
 
-class MacroSummary(BaseModel):
+class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
     Attributes:
         languages: Languages with a defined tau.
-        tau: Mean tau.
-        tau_low: Lower bound of the 95% bootstrap interval.
-        tau_high: Upper bound.
-        tau_unseen: Mean tau on systems unseen in training.
-        tau_unseen_of: The same, by another surrogate.
-        split_half: Mean tau between halves of the questions of ratings made like this board's.
-        split_half_verdicts: The same of ratings by the verdicts alone.
         holdout_r2_mean: Mean of the languages' mean R².
         holdout_r2_median: Mean of the languages' median R².
     """
 
-    model_config = ConfigDict(frozen=True)
-
     languages: int
-    tau: Number
-    tau_low: Number
-    tau_high: Number
-    tau_unseen: Number
-    tau_unseen_of: dict[str, Number] = {}
-    split_half: Number = None
-    split_half_verdicts: Number = None
     holdout_r2_mean: Number
     holdout_r2_median: Number
 

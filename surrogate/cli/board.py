@@ -97,7 +97,7 @@ def publish(built: Board, out: Path, arena: Path, site: bool, as_json: bool = Fa
             {
                 "summary": built.summary.model_dump(mode="json"),
                 "overall": built.overall,
-                "board": built.ratings,
+                "board": printing.bounded(built.ratings),
             }
         )
         return

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,14 @@ def print_json(content: object) -> None:
     print(shown)
 
 
+def bounded(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Leave out upper bounds that are infinite, which JSON has no number for."""
+    bounds = [name for name in ("high", "surrogate_high") if name in ratings]
+    return ratings.assign(
+        **{name: ratings[name].where(ratings[name] != float("inf")) for name in bounds}
+    )
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table; numbers to the right, missing values as a dash.
 
@@ -44,12 +53,22 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
         console = Console(width=WIDTH_WHERE_PIPED)
     console.print(f"\n{escape(title)}", highlight=False)
     table = Table()
-    numeric = [all(not isinstance(row[index], str) for row in rows) for index in range(len(header))]
-    for name, is_numeric in zip(header, numeric, strict=True):
-        table.add_column(name, justify="right" if is_numeric else "left", overflow="fold")
+    numeric = [all(_is_numeric(row[index]) for row in rows) for index in range(len(header))]
+    for index, (name, is_numeric) in enumerate(zip(header, numeric, strict=True)):
+        whole = all(SPAN.fullmatch(str(row[index])) for row in rows)  # is not broken in two
+        justify: Literal["left", "right"] = "right" if is_numeric else "left"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*(escape(cell(value)) for value in row))
     console.print(table)
+
+
+NUMBER = re.compile(r"[-+]?[\d.,]+%?|–")
+SPAN = re.compile(r"-?[\d.]+ to (-?[\d.]+|inf)|–")
+
+
+def _is_numeric(value: object) -> bool:
+    return not isinstance(value, str) or NUMBER.fullmatch(value) is not None
 
 
 def is_missing(value: object) -> bool:
@@ -70,9 +89,23 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def shown_bounds(low: object, high: object, between: str) -> str:
+def shown_bounds(
+    low: object, high: object, between: str, shown: Callable[[Any], str] = cell
+) -> str:
     """Show two bounds; a dash where there are none."""
-    return cell(None) if is_missing(low) else f"{cell(low)}{between}{cell(high)}"
+    return cell(None) if is_missing(low) else f"{shown(low)}{between}{shown(high)}"
+
+
+def decimal(value: float | None) -> str:
+    """Show a rating with two decimals, a dash for a missing one."""
+    return cell(None) if is_missing(value) else f"{value:.2f}"
+
+
+def shown_share(value: float) -> str:
+    """Show a share in per cent, a dash for a missing one; what is not all is never 100%."""
+    if is_missing(value):
+        return cell(None)
+    return f"{round(100 * value) if value >= 1 else min(round(100 * value), 99)}%"
 
 
 def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
@@ -95,7 +128,7 @@ def print_board(board: Board) -> None:
 
 
 def _print_intervals(board: Board) -> None:
-    """Print which languages have no interval of ratings, or a rough one, and why."""
+    """Print where the surrogate's expectations have no interval, or a rough one, and why."""
     from surrogate.board.summary import POOLED
 
     said: dict[str, list[str]] = {}
@@ -103,37 +136,47 @@ def _print_intervals(board: Board) -> None:
     for language in rated:
         interval = board.summary.languages[language].interval
         if interval.reason:
-            said.setdefault(f"no interval of ratings: {interval.reason}", []).append(language)
+            said.setdefault(
+                f"no interval of what the surrogate expects: {interval.reason}", []
+            ).append(language)
         elif interval.pooled:
-            said.setdefault(f"intervals of ratings are rough: {POOLED}", []).append(language)
+            rough = f"intervals of what the surrogate expects are rough: {POOLED}"
+            said.setdefault(rough, []).append(language)
     for sentence, languages in said.items():
         print(f"Note ({', '.join(languages)}): {sentence}")
 
 
 def print_overall(overall: pd.DataFrame) -> None:
     """Print the board over all languages."""
-    columns = ["rank", "system", "mean_rank", "languages", "coverage", "arena_rank"]
-    print_columns("Leaderboard, mean rank over languages", overall, columns)
+    columns = ["rank", "system", "mean_rank", "languages", "coverage"]
+    shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
+    title = "Leaderboard, mean rank over languages (by verdicts and surrogate)"
+    print_columns(title, shown, [*columns, "rank_by_verdicts_alone"])
 
 
 def print_language(board: pd.DataFrame, language: str) -> None:
     """Print the board of one language."""
-    columns = ["rank", "ranks", "system", "rating", "interval", "verdict_share"]
-    columns += ["surrogate_rating", "arena_rating"]
+    columns = ["rank", "ranks", "tier", "system", "rating", "interval", "own"]
+    columns += ["surrogate", "verdicts"]
     rows = board[board["language"] == language]
     if (rows["coverage"] < 1).any():
         columns.append("coverage")
     bounds = zip(rows["low"], rows["high"], strict=True)
     ranks = zip(rows["rank_low"], rows["rank_high"], strict=True)
     rows = rows.assign(
-        interval=[shown_bounds(low, high, ", ") for low, high in bounds],
+        interval=[shown_bounds(low, high, " to ", decimal) for low, high in bounds],
         ranks=[shown_bounds(low, high, "–") for low, high in ranks],
+        own=[shown_share(share) for share in rows["verdict_share"]],
+        coverage=[shown_share(share) for share in rows["coverage"]],
+        rating=rows["rating"].map(decimal),
+        surrogate=rows["surrogate_rating"].map(decimal),
+        verdicts=rows["arena_rating"].map(decimal),
     )
-    print_columns(
-        f"Leaderboard, {language} (ratings by verdicts and surrogate, 90% intervals)",
-        rows,
-        [*columns, "note"],
-    )
+    if (rows["note"] != "").any():
+        columns.append("note")
+    title = f"Leaderboard, {language}: ratings by verdicts and surrogate with 90% intervals; the "
+    title += "share that is by a system's own verdicts; ratings by surrogate and by verdicts alone"
+    print_columns(title, rows, columns)
 
 
 def print_agreement(summary: BoardSummary) -> None:
@@ -152,15 +195,17 @@ def print_agreement(summary: BoardSummary) -> None:
     if len(rows) > 1:
         r2 = [macro.holdout_r2_mean, None, macro.holdout_r2_median] if held_out else []
         rows.append([*_agreement_row("macro", macro, others), *r2, None, None])
-    header = ["language", "split half", "verdicts alone", "unseen", *(f"by {o}" for o in others)]
-    header += ["trained on", *(["R² held out", "interval", "median"] if held_out else [])]
-    header += ["systems", "questions"]
+    header = ["language", "split half", "verdicts alone", "gain", "unseen", "95%"]
+    header += [*(f"by {other}" for other in others), "trained on"]
+    header += [*(["R² held out", "interval", "median"] if held_out else []), "systems", "questions"]
     print_table(
         f"Kendall tau with the verdicts of {summary.judge}: ratings from half of the questions "
-        "with the other half; the surrogate's of systems unseen, and of those it was trained on",
+        "with the other half (gain over verdicts alone: 95% of the splits); the surrogate's of "
+        "systems unseen, and of those it was trained on",
         header,
         rows,
     )
+    print("\n".join(item.sentence for item in macro.conclusions))
     _print_skipped(summary)
 
 
@@ -177,8 +222,10 @@ def _agreement_row(
     name: str, item: LanguageSummary | MacroSummary, others: Sequence[str]
 ) -> list[object]:
     compared = [item.tau_unseen_of.get(other) for other in others]
-    halves = [item.split_half, item.split_half_verdicts]
-    return [name, *halves, item.tau_unseen, *compared, item.tau]
+    gain = shown_bounds(item.gain_low, item.gain_high, " to ", decimal)
+    unseen = shown_bounds(item.tau_unseen_low, item.tau_unseen_high, " to ", decimal)
+    halves = [item.split_half, item.split_half_verdicts, gain]
+    return [name, *halves, item.tau_unseen, unseen, *compared, item.tau]
 
 
 def _print_skipped(summary: BoardSummary) -> None:
@@ -195,11 +242,14 @@ def _print_skipped(summary: BoardSummary) -> None:
         f"Skipped: {answers} absent answers, {values} feature values that could not be computed, "
         f"{questions} questions without judgments (reasons in summary.json)"
     )
-    notes = [
-        f"Note ({language}): {note}"
-        for language, item in summary.languages.items()
-        for note in item.notes
-    ]
+    said: dict[str, list[str]] = {}
+    for language, item in summary.languages.items():
+        own = (
+            item.warnings if len(summary.languages) > 1 and item.systems_judged else ()
+        )  # of one, said above
+        for note in (*own, *item.notes):
+            said.setdefault(note, []).append(language)
+    notes = [f"Note ({', '.join(languages)}): {note}" for note, languages in said.items()]
     print("\n".join(notes[:SHOWN_NOTES]))
     if len(notes) > SHOWN_NOTES:
         print(f"… and {len(notes) - SHOWN_NOTES} more notes in summary.json")

@@ -19,8 +19,6 @@ from surrogate.cli.options import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from surrogate.ranking.rank import RankedSystems
 
 SHOWN_ATTRIBUTIONS = 3
@@ -85,11 +83,11 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
 
     new = set(placed.new["system"])
     if as_json:
-        both = plain_records(_bounded(placed.new)), plain_records(placed.explanations)
+        both = plain_records(printing.bounded(placed.new)), plain_records(placed.explanations)
         printing.print_json(
             {
                 "new": [row | explanation for row, explanation in zip(*both, strict=True)],
-                "board": _bounded(placed.board),
+                "board": printing.bounded(placed.board),
                 "overall": placed.overall,
                 "notes": placed.notes,
             }
@@ -105,17 +103,15 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
         )
     )
     marked = whole.assign(new=["new" if system in new else "" for system in whole["system"]])
-    columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating", "coverage"]
-    printing.print_columns(f"Board with the new systems, {title}", marked, columns)
+    columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating"]
+    if languages == 1:
+        columns.append("verdict_share")
+    title = f"Board with the new systems, {title} (ratings by verdicts and surrogate)"
+    printing.print_columns(title, marked, [*columns, "coverage"])
     _print_new(placed)
     _print_explanations(placed)
     for note in placed.notes:
         print(f"Note: {note}")
-
-
-def _bounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out upper bounds that are infinite, which JSON has no number for."""
-    return table.assign(high=table["high"].where(table["high"] != float("inf")))
 
 
 def _print_new(placed: RankedSystems) -> None:
@@ -139,7 +135,8 @@ def _print_new(placed: RankedSystems) -> None:
     if (new["judgments"] > 0).any():
         columns += ["judgments", "verdict_share", "surrogate_rating"]
     columns.append("coverage")
-    title = f"New systems, language by language ({LEVEL:.0%} intervals)"
+    by = "verdicts and surrogate" if "judgments" in columns else "the surrogate"
+    title = f"New systems, language by language (ratings by {by}, {LEVEL:.0%} intervals)"
     printing.print_columns(title, rows, [*columns, "note"])
 
 

@@ -19,8 +19,11 @@ from threadpoolctl import threadpool_limits
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
 from arena.rating.bradley_terry import ConvergenceError
+from arena.statistics.bootstrap import bootstrap_weights
+from arena.statistics.rank_agreement import resampled_taus
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
@@ -35,6 +38,9 @@ FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 STAGE = "surrogates"
 HELD_OUT_COLUMNS = ["repeat", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
+RESAMPLES = 1000
+PAIRS_AT_ONCE = 4_000_000
+"""Pairs of systems of all resamples that are looked at together, which bounds memory."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,42 @@ class Outcome:
     standard_errors: Floats | None = None
     r2: float | None = None
     reasons: tuple[str, ...] = ()
+
+
+def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
+    """Say how far Kendall's tau-b hangs on the systems: its bootstrap over these.
+
+    Every resample holds the same systems in every language, so that means over languages, and
+    differences between outcomes on the same systems, are of the same resamples.
+
+    Args:
+        outcomes: What surrogates predicted, one a language.
+        seed: The user's seed.
+
+    Returns:
+        Language code to the mean tau over repeats of each resample, shape (B,); NaN where a
+        resample has none.
+    """
+    systems = sorted({system for item in outcomes for system in item.systems})
+    random = generator(seed, "validation resamples")
+    drawn = bootstrap_weights(len(systems), RESAMPLES, random)
+    times = dict(zip(systems, drawn.T.astype(np.float64), strict=True))
+    return {item.language: _mean_resampled_taus(item, times) for item in outcomes}
+
+
+def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Floats:
+    drawn = np.column_stack([times[system] for system in outcome.systems])
+    step = max(1, PAIRS_AT_ONCE // max(len(outcome.systems) ** 2 // 2, 1))
+    taus = [
+        np.concatenate(
+            [
+                resampled_taus(predicted, truth, drawn[start : start + step])
+                for start in range(0, len(drawn), step)
+            ]
+        )
+        for predicted, truth in zip(outcome.predicted, outcome.truth, strict=True)
+    ]
+    return finite_means(np.array(taus))
 
 
 class Training(Protocol):

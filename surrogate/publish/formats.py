@@ -135,8 +135,11 @@ class Span:
 
 
 def span(scale: LinearScale, point: Number, low: Number, high: Number) -> Span:
-    """Place a point and its interval; an interval that lacks an end is not drawn."""
-    left, right = scale.at(low), scale.at(high)
+    """Place a point and its interval; one without an upper bound runs to the right end.
+
+    An interval that lacks an end otherwise is not drawn.
+    """
+    left, right = scale.at(low), 100.0 if high == math.inf else scale.at(high)
     if left is None or right is None:
         left = right = None
     return Span(scale.at(point), left, right)

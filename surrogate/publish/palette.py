@@ -29,10 +29,12 @@ OKABE_ITO = (
 )
 """The eight colors, those that stand out on white first."""
 
-SYNTHETIC = BLUE
-"""Ratings by the surrogate."""
-ARENA = VERMILLION
-"""Ratings from the judgments."""
+BOTH = BLACK
+"""Ratings of the board: by verdicts and surrogate."""
+SURROGATE = BLUE
+"""Ratings by the surrogate alone."""
+VERDICTS = VERMILLION
+"""Ratings by the verdicts alone."""
 
 ON_DARK = MappingProxyType({BLUE: SKY_BLUE, VERMILLION: ORANGE, BLACK: "#FFFFFF"})
 """What to use on a dark ground instead of the colors that are too dark for it."""

@@ -9,6 +9,12 @@ import pandas as pd
 from surrogate.board.board import Board
 
 TIER_COLUMNS = ["tier", "rank_low", "rank_high"]
+RATINGS = {
+    "both": ("rating", "low", "high"),
+    "surrogate": ("surrogate_rating", "surrogate_low", "surrogate_high"),
+    "verdicts": ("arena_rating", "arena_low", "arena_high"),
+}
+"""What a rating is by, to its columns of a board: point, lower and upper bound."""
 
 
 @dataclass(frozen=True)

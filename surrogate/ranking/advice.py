@@ -18,6 +18,7 @@ from arena.data.seeds import generator
 from surrogate.board.board import Board
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import finite_means
+from surrogate.ranking.judged import judged_ratings
 
 LEVEL = 0.95
 POWER = 0.8
@@ -105,7 +106,7 @@ class Advice:
     Attributes:
         neighbors: Columns ``language, system, rank, neighbor, side, win_rate, judgments,
             reason``: the systems next ``above`` and ``below`` a new system on the board, the share
-            of points it is predicted to win against each, and how many judgments of that pair
+            of points it is expected to win against each, and how many judgments of that pair
             would tell them apart at the level; missing with the reason where none would. It
             rests on the surrogate's ratings being right.
         questions: Columns ``language, system, query_id, uncertainty, order, random_order``: how
@@ -138,7 +139,8 @@ def advise(
     Args:
         board: The board, with its feature table.
         table: Feature table of the new systems' answers, with the board's features.
-        judged: Judgments already at hand; a new system's judged questions are not named again.
+        judged: Judgments already at hand: they count in the ratings (``judged_ratings``), and a
+            new system's judged questions are not named again.
         questions: Questions to name in each language and for each system, by either order.
         level: Confidence with which neighbors are to be distinguishable.
         power: Probability of reaching it.
@@ -151,7 +153,7 @@ def advise(
     if questions < 1:
         raise UsageError("questions must be at least 1")
     judgments_to_separate(0.9, level, power)
-    rated = board.surrogate.predict(table)
+    rated = _rated(board, table, judged)
     places = [
         _Place(board, table, str(language), str(system), rating)
         for language, system, rating in rated[["language", "system", "rating"]].to_numpy()
@@ -168,6 +170,16 @@ def advise(
         level,
         power,
     )
+
+
+def _rated(board: Board, table: pd.DataFrame, judged: pd.DataFrame | None) -> pd.DataFrame:
+    """Rate the new systems by the surrogate, and by their verdicts where there are some."""
+    columns = ["language", "system", "rating"]
+    predicted = board.surrogate.predict(table)[columns]
+    if judged is None or board.summary.is_published:
+        return predicted
+    both = [judged_ratings(board, table, judged)[columns], predicted]
+    return pd.concat(both).drop_duplicates(["language", "system"], ignore_index=True)
 
 
 @dataclass(frozen=True)

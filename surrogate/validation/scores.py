@@ -11,15 +11,13 @@ import numpy.typing as npt
 from scipy.stats import spearmanr
 from sklearn.metrics import r2_score
 
-from arena.data.seeds import generator
-from arena.statistics.bootstrap import bootstrap_weights, percentile_interval
-from arena.statistics.rank_agreement import kendall_tau, resampled_taus
-from surrogate.learning.cross_fitting import Outcome
+from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import kendall_tau
+from surrogate.learning.cross_fitting import Outcome, resample_outcomes
 from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
 
-RESAMPLES = 1000
 NOT_RATED = "fewer than three systems have a predicted and an arena rating"
 NO_LANGUAGE = "no language has a defined score"
 FEWEST_RATED = 3
@@ -158,8 +156,7 @@ def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
     Returns:
         Language code, and ``macro``, to mean tau of each resample of the systems, shape (B,).
     """
-    times = _resamples(outcomes, seed)
-    taus = {item.language: _mean_resampled_taus(item, times) for item in outcomes}
+    taus = resample_outcomes(outcomes, seed)
     return {**taus, MACRO: finite_means(np.array(list(taus.values())))}
 
 
@@ -171,8 +168,7 @@ def score_outcomes(
     signature: str = "",
 ) -> Validation:
     """Score what a protocol predicted."""
-    times = _resamples(outcomes, seed)
-    taus = {item.language: _mean_resampled_taus(item, times) for item in outcomes}
+    taus = resample_outcomes(outcomes, seed)
     languages = {item.language: _language_scores(item, taus[item.language]) for item in outcomes}
     return Validation(
         protocol,
@@ -182,24 +178,6 @@ def score_outcomes(
         tuple(outcomes),
         signature,
     )
-
-
-def _resamples(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Draw how often each resample holds each system, the same in every language."""
-    systems = sorted({system for item in outcomes for system in item.systems})
-    random = generator(seed, "validation resamples")
-    drawn = bootstrap_weights(len(systems), RESAMPLES, random)
-    return dict(zip(systems, drawn.T.astype(np.float64), strict=True))
-
-
-def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Floats:
-    """Mean tau over repeats of each resample, shape (B,); NaN where a repeat has none."""
-    drawn = np.column_stack([times[system] for system in outcome.systems])
-    taus = [
-        resampled_taus(predicted, truth, drawn)
-        for predicted, truth in zip(outcome.predicted, outcome.truth, strict=True)
-    ]
-    return finite_means(np.array(taus))
 
 
 def _language_scores(outcome: Outcome, taus: Floats) -> ValidationScores:

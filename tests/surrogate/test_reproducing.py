@@ -40,8 +40,9 @@ def section(title):
 
 
 def table_of_tables(title):
-    """Item to its commands."""
-    rows = re.findall(r"^\| (?!item|---)(.+?) \| (.+) \|$", section(title), re.MULTILINE)
+    """Item to its commands, of the first table of a section: those below it ask LLMs."""
+    first = section(title).split("\n### ")[0]
+    rows = re.findall(r"^\| (?!item|---)(.+?) \| (.+) \|$", first, re.MULTILINE)
     return {item: re.findall(r"`(surrogate-arena [^`]+)`", commands) for item, commands in rows}
 
 
@@ -140,8 +141,9 @@ def test_table_1(answered):
 @pytest.mark.slow
 def test_tables_2_and_5(answered):
     printed = printed_for(answered, "table 2")
-    assert "Agreement with the arena" in printed
-    assert "R² held out" in printed
+    assert "Kendall tau with the verdicts" in printed
+    assert "trained" in printed
+    assert "R²" in printed
     assert "macro" in printed
 
 

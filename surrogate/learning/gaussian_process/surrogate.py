@@ -327,13 +327,25 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
     def _items_of(self, X: pd.DataFrame) -> _Items | None:
         """Return the systems of a table as kernels see them; None where nothing can be rated."""
         table = with_features(X, self)
-        rows = {str(language): own for language, own in table.groupby("language")}
-        profiles = {
-            language: self.profiles_[language].of(own)
-            for language, own in rows.items()
-            if language in self.profiles_
-        }
+        profiles = {}
+        for name, rows in table.groupby("language"):
+            language, systems = str(name), sorted(rows["system"].unique())
+            if language in self.profiles_:
+                profiles[language] = self.profiles_[language].of(rows)
+            elif language not in self.failures_ and len(systems) >= FEWEST_SYSTEMS:
+                profiles[language] = self._seen_beside_each_other(rows, language, systems)
         return _items(profiles) if profiles else None
+
+    def _seen_beside_each_other(
+        self, rows: pd.DataFrame, language: str, systems: list[str]
+    ) -> SystemProfiles:
+        """Profiles in a language where nobody is rated: other languages tell what features say."""
+        reads = any(profiles.texts is not None for profiles in self.profiles_.values())
+        if not reads:
+            rows = rows.drop(columns=ANSWER, errors="ignore")
+        elif ANSWER not in rows:
+            rows = rows.assign(**{ANSWER: ""})
+        return learn_profiles(rows, language, systems, self.features_).training
 
     def _kernels(self, one: _Items, other: _Items) -> Floats:
         """Kernels of the items of one with those of the other, shape (K, M, N)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,70 @@ from surrogate.learning.posterior.process import GaussianProcess
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class BattleCounts:
+    """Battles of the S systems of a language, and the design effect of their questions.
+
+    Attributes:
+        first: First system of each pair, shape (P,).
+        second: Second system of each pair, shape (P,).
+        points: Points of the first system of each pair, shape (Q, P).
+        counts: Number of battles, shape (Q, P).
+        size: Number of systems S.
+        effect: By what factor verdicts on a question, which hang together, make variances larger
+            than those of as many independent battles.
+    """
+
+    first: Integers
+    second: Integers
+    points: Floats
+    counts: Floats
+    size: int
+    effect: float = 1.0
+
+    def mode(self) -> Floats:
+        """Bradley-Terry coefficients with the usual weak prior, shape (S,)."""
+        points, counts = self.points.sum(axis=0), self.counts.sum(axis=0)
+        pairs = (self.first, self.second)
+        fit = fit_bradley_terry(points, counts, *pairs, self.size, DEFAULT_RIDGE)
+        return np.asarray(fit.coefficients[0])
+
+    def scores(self, ratings: Floats) -> Floats:
+        """Gradient of each question's log-likelihood, shape (Q, S)."""
+        return np.asarray((self.points - self.counts * self._expected(ratings)) @ self._incidence.T)
+
+    def information(self, ratings: Floats) -> Floats:
+        """Of the battles as if they were independent, shape (S, S)."""
+        expected = self._expected(ratings)
+        weights = self.counts.sum(axis=0) * expected * (1 - expected)
+        return np.asarray((self._incidence * weights) @ self._incidence.T)
+
+    def around(self, ratings: Floats) -> tuple[Floats, Floats]:
+        """Return the normal density that is like the likelihood and its prior around ratings.
+
+        Returns:
+            Mean, shape (S,), and covariance, shape (S, S), both centered: ratings are differences,
+            and their level is nobody's.
+        """
+        centered = np.eye(self.size) - 1 / self.size
+        at = centered @ ratings
+        prior = DEFAULT_RIDGE * np.eye(self.size)
+        inverse = np.linalg.inv(self.information(at) + prior)
+        mean = at + inverse @ (self.scores(at).sum(axis=0) - DEFAULT_RIDGE * at)
+        return centered @ mean, self.effect * centered @ inverse @ centered
+
+    def _expected(self, ratings: Floats) -> Floats:
+        return np.asarray(expit(ratings[self.first] - ratings[self.second]))
+
+    @cached_property
+    def _incidence(self) -> Floats:
+        pairs = np.arange(len(self.first))
+        incidence = np.zeros((self.size, len(pairs)))
+        incidence[self.first, pairs], incidence[self.second, pairs] = 1.0, -1.0
+        return incidence
 
 
 @dataclass(frozen=True)
@@ -26,20 +90,27 @@ class Observation:
         systems: Those that have battles, or a published rating.
         ratings: Logits, centered on 0, shape (S,).
         covariance: Their sampling covariance over questions, shape (S, S).
+        battles: What they rest on; None where they are published.
     """
 
     systems: tuple[str, ...]
     ratings: Floats
     covariance: Floats
+    battles: BattleCounts | None = None
+
+    def around(self, ratings: Floats) -> Observation:
+        """Approximate the likelihood of the battles around other ratings than its own mode."""
+        if self.battles is None:
+            return self
+        return Observation(self.systems, *self.battles.around(ratings), self.battles)
 
     def among(self, systems: Collection[str]) -> Observation:
         """Keep some systems, whatever else is known; the others' battles still count."""
         kept = [place for place, name in enumerate(self.systems) if name in systems]
-        return replace(
-            self,
-            systems=tuple(self.systems[place] for place in kept),
-            ratings=self.ratings[kept],
-            covariance=self.covariance[np.ix_(kept, kept)],
+        return Observation(
+            tuple(self.systems[place] for place in kept),
+            self.ratings[kept],
+            self.covariance[np.ix_(kept, kept)],
         )
 
     def alone(self) -> Posterior:
@@ -56,67 +127,47 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     the scores by question to that of independent battles. It is that of the sandwich estimator on
     average over systems and languages, for of few questions the sandwich itself is singular.
     """
-    fits = {language: _fit(rated) for language, rated in ratings.items()}
-    battled = [fit for fit in fits.values() if isinstance(fit, _Fit)]
-    independent = sum(float(np.trace(fit.information)) for fit in battled)
-    effect = sum(fit.variance_by_question for fit in battled) / independent if battled else 1.0
-    return {
-        language: fit.observation(effect) if isinstance(fit, _Fit) else fit
-        for language, fit in fits.items()
+    rated = {language: _known(item) for language, item in ratings.items()}
+    modes = {
+        language: battles.mode() for language, (_, battles) in rated.items() if battles is not None
     }
+    effect = _design_effect([(rated[language][1], mode) for language, mode in modes.items()])
+    found = {}
+    for language, (item, battles) in rated.items():
+        if battles is None:
+            variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
+            covariance = np.diag(np.nan_to_num(variance))
+            found[language] = Observation(item.systems, item.means, covariance)
+        else:
+            widened = replace(battles, effect=effect)
+            around = widened.around(modes[language])
+            found[language] = Observation(item.systems, *around, widened)
+    return found
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """A Bradley-Terry fit with the usual prior.
-
-    Attributes:
-        systems: The S systems.
-        coefficients: Shape (S,).
-        information: Of the battles alone, shape (S, S).
-        scores: Of each of Q questions, shape (Q, S).
-    """
-
-    systems: tuple[str, ...]
-    coefficients: Floats
-    information: Floats
-    scores: Floats
-
-    @property
-    def variance_by_question(self) -> float:
-        """Sum of the variances of the systems' scores, questions being drawn."""
-        questions = len(self.scores)
-        if questions < 2:
-            return float(np.trace(self.information))
-        return float(np.sum(self.scores**2) * questions / (questions - 1))
-
-    def observation(self, effect: float) -> Observation:
-        """Widen by a design effect."""
-        size = len(self.systems)
-        inverse = np.linalg.inv(self.information + DEFAULT_RIDGE * np.eye(size))
-        centered = np.eye(size) - 1 / size  # ratings are differences: their level is nobody's
-        covariance = effect * centered @ inverse @ centered
-        return Observation(self.systems, centered @ self.coefficients, covariance)
-
-
-def _fit(rated: TrainingRatings) -> _Fit | Observation:
+def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleCounts | None]:
+    """Keep the systems that have a rating, and their battles."""
     known = np.isfinite(rated.means)
-    systems = tuple(name for name, is_known in zip(rated.systems, known, strict=True) if is_known)
-    if len(systems) < len(rated.systems):
-        rated = rated.take(systems)
+    if not known.all():
+        names = zip(rated.systems, known, strict=True)
+        rated = rated.take([name for name, is_known in names if is_known])
     if not len(rated.first):
-        variance = rated.variance if rated.variance is not None else np.zeros(len(systems))
-        return Observation(systems, rated.means, np.diag(np.nan_to_num(variance)))
-    size, totals, pairs = len(systems), rated.counts.sum(axis=0), np.arange(len(rated.first))
-    coefficients = fit_bradley_terry(
-        rated.points.sum(axis=0), totals, rated.first, rated.second, size, DEFAULT_RIDGE
-    ).coefficients[0]
-    expected = expit(coefficients[rated.first] - coefficients[rated.second])
-    incidence = np.zeros((size, len(pairs)))
-    incidence[rated.first, pairs], incidence[rated.second, pairs] = 1.0, -1.0
-    information = (incidence * (totals * expected * (1 - expected))) @ incidence.T
-    scores = (rated.points - rated.counts * expected) @ incidence.T
-    return _Fit(systems, coefficients, information, scores)
+        return rated, None
+    parts = (rated.first, rated.second, rated.points, rated.counts)
+    return rated, BattleCounts(*parts, len(rated.systems))
+
+
+def _design_effect(fits: Sequence[tuple[BattleCounts | None, Floats]]) -> float:
+    by_question = independent = 0.0
+    for battles, mode in fits:
+        if battles is None:
+            continue
+        scores, information = battles.scores(mode), float(np.trace(battles.information(mode)))
+        questions = len(scores)
+        known = questions > 1
+        spread = float(np.sum(scores**2)) * questions / (questions - 1) if known else information
+        by_question, independent = by_question + spread, independent + information
+    return by_question / independent if independent else 1.0
 
 
 @dataclass(frozen=True)

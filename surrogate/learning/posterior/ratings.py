@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from surrogate.learning.cross_fitting import Outcome
@@ -18,6 +19,12 @@ from surrogate.learning.posterior.observations import Observation, Observations,
 from surrogate.learning.posterior.process import fit_process
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
+
+Floats = npt.NDArray[np.float64]
+
+MOST_STEPS = 20
+CONVERGED = 1e-4
+"""Largest step, in logits."""
 
 
 def posterior_ratings(
@@ -30,7 +37,9 @@ def posterior_ratings(
 
     A surrogate that is a Gaussian process gives its own posterior, in which the verdicts on
     similar systems count too. Beside any other, and where systems were held out of its training,
-    verdicts correct the ratings by surrogates that had not seen the system.
+    verdicts correct the ratings by surrogates that had not seen the system. The likelihood of the
+    battles is approximated around the ratings themselves (Newton's steps to the posterior's
+    mode): where a system has won all, around its own fit it would say next to nothing.
 
     Args:
         surrogate: A fitted surrogate.
@@ -44,11 +53,30 @@ def posterior_ratings(
         of answers or of a surrogate, have what their verdicts say.
     """
     observed = observe(ratings)
-    found = _both(surrogate, observed, expected, X)
+    found = _completed(_both(surrogate, observed, expected, X), observed)
+    for _ in range(MOST_STEPS):
+        before = {name: _in_order(found[name], item) for name, item in observed.items()}
+        around = {name: item.around(before[name]) for name, item in observed.items()}
+        found = _completed(_both(surrogate, around, expected, X), observed)
+        steps = [_in_order(found[name], item) - before[name] for name, item in observed.items()]
+        if all(np.abs(step).max(initial=0.0) < CONVERGED for step in steps):
+            break
+    return found
+
+
+def _completed(
+    found: Mapping[str, Posterior], observed: Mapping[str, Observation]
+) -> dict[str, Posterior]:
     return {
         language: found[language].completed(item) if language in found else item.alone()
         for language, item in observed.items()
     }
+
+
+def _in_order(found: Posterior, observed: Observation) -> Floats:
+    """Ratings in the order of the observation."""
+    place = {name: index for index, name in enumerate(found.systems)}
+    return found.ratings[[place[name] for name in observed.systems]]
 
 
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:

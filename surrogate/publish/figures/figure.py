@@ -402,20 +402,23 @@ def judged_languages(table: pd.DataFrame) -> list[str]:
     return sorted(str(language) for language in table["language"].unique())
 
 
-def order_of(board: Board, language: str | None, systems: Iterable[str]) -> Sequence[str]:
-    """Order systems by arena rank, those without one by name behind them.
+def order_of(
+    board: Board, language: str | None, systems: Iterable[str], column: str = "arena_rank"
+) -> Sequence[str]:
+    """Order systems by rank, those without one by name behind them.
 
     Args:
         board: A board.
         language: Language whose ranks count; None for those over all languages.
         systems: Systems to order; repetitions do not count.
+        column: ``arena_rank`` for ranks by verdicts alone, ``rank`` for those of the board.
     """
     ranked = board.overall
     if language is not None:
         ranked = board.ratings[board.ratings["language"] == language]
     ranks = {
         str(system): float(rank)
-        for system, rank in zip(ranked["system"], ranked["arena_rank"], strict=True)
+        for system, rank in zip(ranked["system"], ranked[column], strict=True)
         if pd.notna(rank)
     }
     names = {str(system) for system in systems}

@@ -166,7 +166,7 @@ def draw_win_matrix(board: Board, language: str | None = None) -> Figure:
         f"Share of points of the row's system against the column's, in %; a tie is half a point; "
         f"{MISSING} never met. n = {count_of(len(names), 'judged system')}, "
         f"{whole(battles.to_numpy().sum() / 2)} battles, "
-        f"{count_of(len(languages), 'language')}; best arena rank first. "
+        f"{count_of(len(languages), 'language')}; best rank by them first. "
         f"Judge: {board.summary.judge}.",
         board.summary.signature,
     )
@@ -213,14 +213,17 @@ _MEAN = "mean"
 
 
 def rank_heat_map(board: Board) -> Figure:
-    """Draw the ranks of a board: by the arena, where it ranks any, and by the surrogate."""
-    panels_of = {"Arena": rank_matrix(board, "arena_rank"), "Surrogate": rank_matrix(board)}
+    """Draw the ranks of a board, by verdicts and surrogate, and by verdicts alone."""
+    panels_of = {
+        "Verdicts and surrogate": rank_matrix(board),
+        "Verdicts alone": rank_matrix(board, "arena_rank"),
+    }
     shown = {title: matrix for title, matrix in panels_of.items() if not matrix.is_empty}
     caption = Caption(
         f"Ranks by language: {board.summary.arena}",
         f"n = {count_of(len(board.systems), 'system')}, "
         f"{count_of(len(board.languages), 'language')}. Rank 1 is best; systems by the board's "
-        f"mean rank; {MISSING} is unranked. Arena judged by {board.summary.judge}.",
+        f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
         board.summary.signature,
     )
     return draw_ranks(shown, caption)

@@ -1,4 +1,4 @@
-"""Ratings with intervals, arena beside surrogate, and the tiers of systems that are tied."""
+"""The three ratings of every system with their intervals, and the tiers of the board."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
 from surrogate.publish.figures.figure import (
     MUTED,
-    ROW_INCHES,
     Caption,
     drawable,
     judged_languages,
@@ -29,8 +28,8 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.formats import count_of, decimal, interval, percent, rank_range
-from surrogate.publish.palette import ARENA, BLUE, SYNTHETIC, VERMILLION
-from surrogate.publish.view import TIER_COLUMNS
+from surrogate.publish.palette import BOTH, SURROGATE, VERDICTS
+from surrogate.publish.view import RATINGS, TIER_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -38,7 +37,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _AXES_INCHES = 5.2
-_OFFSET = 0.16
+_ROW_INCHES = 0.32
+_LOOKS = {
+    "both": ("verdicts and surrogate", BOTH, "D", -0.25),
+    "surrogate": ("surrogate alone", SURROGATE, "o", 0.03),
+    "verdicts": ("verdicts alone", VERDICTS, "s", 0.28),
+}
+"""What a rating is by, to its label, color, marker and place in the row of its system."""
 _BAND = "#EFEFEF"
 _TIER_AT, _RANKS_AT = 1.05, 1.15
 _RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
@@ -46,10 +51,11 @@ _RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 
 
 def draw_ratings(board: Board, language: str) -> Figure:
-    """Draw the ratings of one language with their intervals, best arena rank at the top.
+    """Draw the ratings of one language with their intervals, best rank of the board at the top.
 
-    Bands hold systems of one tier, which the arena's judgments cannot distinguish; on the right
-    is the interval that holds all ranks at once.
+    Each system has three: the board's, by verdicts and surrogate, and those by either alone. Bands
+    hold systems of one tier, which the board's ratings cannot distinguish; on the right is the
+    interval that holds all ranks at once.
 
     Args:
         board: A board.
@@ -59,21 +65,21 @@ def draw_ratings(board: Board, language: str) -> Figure:
         UsageError: If the board has no such language, or no rating in it.
     """
     rows = language_rows(board.ratings, language).set_index("system")
-    rows = rows.reindex(order_of(board, language, rows.index))
-    rows = rows[rows[["rating", "arena_rating"]].notna().any(axis=1)]
+    rows = rows.reindex(order_of(board, language, rows.index, "rank"))
+    rows = rows[rows["rating"].notna()]
     if rows.empty:
         raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
     names = shown_names(map(str, rows.index))
     width = label_inches(longest_width(names.values())) + _AXES_INCHES + 0.9
     with style():
-        sheet = new_sheet(width, len(rows) * ROW_INCHES + 1.1, _caption(board, rows, language))
+        sheet = new_sheet(width, len(rows) * _ROW_INCHES + 1.1, _caption(board, rows, language))
         (axes,) = panels(sheet, 1, 1)
         handles = _draw(axes, rows)
         axes.set_yticks(range(len(rows)), list(names.values()))
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("Bradley-Terry rating (logits, 0 is the language's mean)")
         _draw_tiers(axes, rows[TIER_COLUMNS].astype(float))
-        legend(sheet, handles, 2)
+        legend(sheet, handles, 3)
     return sheet.figure
 
 
@@ -89,16 +95,17 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
             else f": ratings by {board.summary.judge}"
         )
     is_published = board.summary.is_published
-    note += f". Arena: 95% {'as published' if is_published else 'over resampled questions'}. "
-    if rows["low"].notna().any():
+    note += ". Intervals: 90% of ratings by verdicts and surrogate; 95% of those by verdicts "
+    note += f"{'as published' if is_published else 'over resampled questions'}; "
+    if rows["surrogate_low"].notna().any():
         level = percent(summary.interval.level) if summary is not None else "90%"
-        note += f"Surrogate: {level}, from ratings by surrogates that did not see the system. "
+        note += f"{level} of those by surrogates that had not seen the system. "
     else:
-        note += "The surrogate's ratings have no intervals here. "
+        note += "none of those by surrogates that had not seen the system. "
     if rows[TIER_COLUMNS].astype(float).notna().any(axis=None):
         note += "Bands: tiers of systems that are not distinguishable; right: 95% for all ranks."
     else:
-        note += "No tiers in this language (arena.csv says why)."
+        note += "No tiers in this language."
     return Caption(
         f"Ratings with intervals: {board.summary.arena}, {language}",
         note,
@@ -109,16 +116,14 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
 def _draw(axes: Axes, table: pd.DataFrame) -> dict[str, Artist]:
     rows = np.arange(len(table))
     handles: dict[str, Artist] = {}
-    for name, color, marker, shift, columns in (
-        ("arena", ARENA, "s", -_OFFSET, ("arena_rating", "arena_low", "arena_high")),
-        ("surrogate", SYNTHETIC, "o", _OFFSET, ("rating", "low", "high")),
-    ):
-        rating, low, high = (table[column].to_numpy(float) for column in columns)
+    for by, (name, color, marker, shift) in _LOOKS.items():
+        rating, low, high = (table[column].to_numpy(float) for column in RATINGS[by])
         if np.isnan(rating).all():
             continue
-        axes.hlines(rows + shift, low, high, color=color, linewidth=1.6, zorder=2)
+        right = np.where(np.isinf(high), rating, high)
+        axes.hlines(rows + shift, low, right, color=color, linewidth=1.4, zorder=2)
         (handles[name],) = axes.plot(
-            rating, rows + shift, marker, color=color, markersize=4.5, linestyle="none"
+            rating, rows + shift, marker, color=color, markersize=4, linestyle="none"
         )
     axes.grid(axis="x")
     axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
@@ -154,14 +159,10 @@ _AXES_POINTS = 270.0
 """Height of the points' range where there is one panel."""
 _LABEL_POINTS = 9.5
 _LEADER_POINTS = 12.0
-_SPLITS = (
-    ("trained on", "train", BLUE, "o"),
-    ("held out", "holdout", VERMILLION, "D"),
-)
 
 
 def tau_scatter(board: Board, language: str | None = None) -> Figure:
-    """Draw each judged system's rating by the surrogate against that by the arena.
+    """Draw each judged system's rating by surrogates that had not seen it against its verdicts'.
 
     Args:
         board: A board.
@@ -171,9 +172,11 @@ def tau_scatter(board: Board, language: str | None = None) -> Figure:
         UsageError: If no system has both ratings, or the board has no such language.
     """
     ratings = language_rows(board.ratings, language)
-    both = ratings[ratings[["rating", "arena_rating"]].notna().all(axis=1)]
+    both = ratings[ratings[["surrogate_rating", "arena_rating"]].notna().all(axis=1)]
     if both.empty:
-        raise UsageError("no system has a rating by both arena and surrogate, so nothing compares")
+        raise UsageError(
+            "no system has a rating by verdicts and one by surrogate, so nothing compares"
+        )
     languages = judged_languages(both)
     columns = min(_MOST_COLUMNS, len(languages))
     side = _SINGLE_INCHES if len(languages) == 1 else _PANEL_INCHES
@@ -181,16 +184,16 @@ def tau_scatter(board: Board, language: str | None = None) -> Figure:
     with style():
         caption = _caption_tau_scatter(board.summary, both, len(ratings) - len(both), language)
         sheet = new_sheet(max(columns * side, 5.6), rows * (side + 0.1) + 0.5, caption)
-        handles: dict[str, Artist] = {}
         for axes, name in zip(panels(sheet, len(languages), columns), languages, strict=True):
             part = both[both["language"] == name]
-            handles |= _draw_tau_scatter(axes, part)
+            _draw_tau_scatter(axes, part)
             axes.set_title(_title(board.summary, name, len(part)), loc="left", fontsize=8)
             if len(languages) == 1 and len(part) <= _MOST_NAMED:
                 _name(axes, part)
-        sheet.body.supxlabel("Arena rating (logits)", fontsize=9)
-        sheet.body.supylabel("Surrogate rating (logits)", fontsize=9)
-        legend(sheet, handles, 4)
+        sheet.body.supxlabel("Rating by verdicts alone (logits)", fontsize=9)
+        sheet.body.supylabel(
+            "Rating by surrogates that had not seen the system (logits)", fontsize=9
+        )
     return sheet.figure
 
 
@@ -204,14 +207,17 @@ def _caption_tau_scatter(
     )
     if language is None:
         note += (
-            f"Kendall tau, mean over languages: {decimal(macro.tau, 3)} "
-            f"{interval(macro.tau_low, macro.tau_high, 3)}, unseen {decimal(macro.tau_unseen, 3)}. "
+            f"Kendall tau, mean over languages: {decimal(macro.tau_unseen, 3)} "
+            f"{interval(macro.tau_unseen_low, macro.tau_unseen_high, 3)}. "
         )
-    note += "Most systems were trained on: unseen tau is the figure for new ones."
+    note += (
+        "Each system is rated by surrogates trained without it and its verdicts; tau with 95% "
+        "intervals over systems."
+    )
     if without:
         note += f" Not drawn: {count_of(without, 'row')} of the board without both ratings."
     return Caption(
-        f"Arena against surrogate: {summary.arena}, {language or 'all languages'}",
+        f"Surrogate against verdicts: {summary.arena}, {language or 'all languages'}",
         note,
         summary.signature,
     )
@@ -222,48 +228,42 @@ def _title(summary: BoardSummary, language: str, systems: int) -> str:
     count = f"{drawable(language)}, n = {systems}"
     if found is None:
         return count
-    bounds = interval(found.tau_low, found.tau_high)
-    return f"{count}: tau {decimal(found.tau)} {bounds}\nunseen tau {decimal(found.tau_unseen)}"
+    bounds = interval(found.tau_unseen_low, found.tau_unseen_high)
+    return f"{count}\ntau {decimal(found.tau_unseen)} {bounds}"
 
 
-def _draw_tau_scatter(axes: Axes, part: pd.DataFrame) -> dict[str, Artist]:
-    handles: dict[str, Artist] = {}
+def _draw_tau_scatter(axes: Axes, part: pd.DataFrame) -> None:
     axes.axline((0, 0), slope=1, color=MUTED, linewidth=0.8, linestyle="--", zorder=1)
-    for label, split, color, marker in _SPLITS:
-        rows = part[part["split"] == split]
-        if rows.empty:
-            continue
-        (handles[label],) = axes.plot(
-            rows["arena_rating"],
-            rows["rating"],
-            marker,
-            color=color,
-            markersize=5,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            linestyle="none",
-        )
+    axes.plot(
+        part["arena_rating"],
+        part["surrogate_rating"],
+        "o",
+        color=SURROGATE,
+        markersize=5,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linestyle="none",
+    )
     axes.grid()
     axes.margins(0.12)
     axes.locator_params(nbins=5)
-    return handles
 
 
 def _name(axes: Axes, part: pd.DataFrame) -> None:
     """Name the points: those in the better half on their left, the others on their right."""
     names = shown_names(part["system"], longest=28)
     better = part["arena_rating"] > part["arena_rating"].median()
-    spread = max(float(part["rating"].max() - part["rating"].min()), 1e-9)
+    spread = max(float(part["surrogate_rating"].max() - part["surrogate_rating"].min()), 1e-9)
     points_per_unit = _AXES_POINTS / spread
     for on_left in (True, False):
-        rows = part[better == on_left].sort_values("rating")
+        rows = part[better == on_left].sort_values("surrogate_rating")
         lowest = -math.inf
         for row in rows.itertuples():
-            height = row.rating * points_per_unit
+            height = row.surrogate_rating * points_per_unit
             lowest = max(height, lowest + _LABEL_POINTS)
             axes.annotate(
                 names[row.system],
-                (row.arena_rating, row.rating),
+                (row.arena_rating, row.surrogate_rating),
                 xytext=(-_LEADER_POINTS if on_left else _LEADER_POINTS, lowest - height),
                 textcoords="offset points",
                 ha="right" if on_left else "left",

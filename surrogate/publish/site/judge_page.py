@@ -9,7 +9,7 @@ from typing import Any
 
 from surrogate.board.board import Board
 from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
-from surrogate.board.summary import LanguageSummary, MacroSummary
+from surrogate.board.summary import Conclusion, LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
     LinearScale,
     count_of,
@@ -48,14 +48,15 @@ class JudgePage:
         judge: Name of the judge.
         report: What is known of it.
         facts: What is known, in words.
-        tau: How well the surrogate ranks, a row a language by name: ``name``, ``tau`` with its
-            interval (``low``, ``high``) and ``unseen`` tau, the two on a line from -1 to 1
-            (``span``, ``unseen_span``), the mean ``r2`` on held-out systems, judged
-            ``systems``, ``questions`` and ``judgments``, and the ``reason`` where something is
-            undefined; ``compared``: unseen tau of another surrogate.
+        tau: How far ratings agree with verdicts they have not seen, a row a language by name:
+            ``name``, the agreements ``found``, three of them on a line from -1 to 1
+            (``half_span``, ``unseen_span``, ``verdicts_span``), the mean ``r2`` on held-out
+            systems, judged ``systems``, ``questions`` and ``judgments``, and the ``reason`` where
+            something is undefined; ``compared``: unseen tau of another surrogate.
         compared: Name of that surrogate.
         holds_out: Whether systems were held out of training, for R².
         mean: The mean over languages; None where there is one language only.
+        conclusions: What the agreements mean, over all languages.
     """
 
     judge: str
@@ -65,6 +66,7 @@ class JudgePage:
     mean: dict[str, Any] | None
     compared: str
     holds_out: bool
+    conclusions: tuple[Conclusion, ...]
 
 
 def judge_page(board: Board) -> JudgePage:
@@ -79,6 +81,7 @@ def judge_page(board: Board) -> JudgePage:
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
         compared=", ".join(summary.macro.tau_unseen_of),
         holds_out=any(item.holdout for item in summary.languages.values()),
+        conclusions=summary.macro.conclusions,
     )
 
 
@@ -100,21 +103,18 @@ def _mean_row(macro: MacroSummary) -> dict[str, Any]:
 
 def _taus(item: LanguageSummary | MacroSummary) -> dict[str, Any]:
     return {
-        "tau": item.tau,
-        "low": item.tau_low,
-        "high": item.tau_high,
-        "span": span(_TAU, item.tau, item.tau_low, item.tau_high),
-        "unseen": item.tau_unseen,
-        "unseen_span": span(_TAU, item.tau_unseen, None, None),
+        "found": item,
+        "half_span": span(_TAU, item.split_half, None, None),
+        "unseen_span": span(_TAU, item.tau_unseen, item.tau_unseen_low, item.tau_unseen_high),
+        "verdicts_span": span(_TAU, item.split_half_verdicts, None, None),
         "compared": next(iter(item.tau_unseen_of.values()), None),
     }
 
 
 def _undefined(item: LanguageSummary) -> str:
     reasons: list[str] = []
-    if item.tau is None or item.tau_unseen is None:
-        undefined = "tau" if item.tau is None else "tau unseen"
-        reasons.append(f"{undefined} is undefined: {_why(item.notes)}")
+    if item.tau_unseen is None:
+        reasons.append(f"tau of unseen systems is undefined: {_why(item.notes)}")
     if item.holdout and item.holdout_r2.mean is None:
         reasons.append(f"R² is undefined: {item.holdout_r2.reason or 'no reason is given'}")
     return "; ".join(reasons)

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from surrogate.board.board import Board
-from surrogate.board.summary import LanguageSummary, RatingInterval, Reproduction, Skipped
+from surrogate.board.summary import (
+    Agreements,
+    LanguageSummary,
+    RatingInterval,
+    Reproduction,
+    Skipped,
+)
 from surrogate.publish.formats import count_of, language_name
+from surrogate.publish.site.judge_page import MACRO
 
 
 @dataclass(frozen=True)
@@ -21,6 +28,7 @@ class MethodPage:
         skipped: What did not enter, a row a language: its ``name``, the counts ``questions``,
             ``answers``, ``ties`` and ``values``, and the ``reasons`` as sentences.
         values: (feature, reason) to values that could not be computed, over all languages.
+        trained: Language name to its agreements, for tau on systems trained on; the mean last.
         notes: Language name to what limits its board.
         level: Level of the intervals of ratings; None where there are none.
     """
@@ -29,6 +37,7 @@ class MethodPage:
     reproduction: Reproduction
     skipped: list[dict[str, Any]]
     values: Mapping[tuple[str, str], int]
+    trained: Mapping[str, Agreements]
     notes: Mapping[str, tuple[str, ...]]
     level: float | None
 
@@ -45,20 +54,22 @@ def method_page(board: Board) -> MethodPage:
         reproduction=summary.reproduction(),
         skipped=[_skipped_row(name, item.skipped) for name, item in named],
         values=_missing_values([item.skipped for _, item in named]),
-        notes={name: notes for name, item in named if (notes := _notes(item))},
+        trained=dict(named) | ({MACRO: summary.macro} if len(named) > 1 else {}),
+        notes={name: notes for name, item in named if (notes := _notes(item, len(named) > 1))},
         level=_level([item.interval for _, item in named]),
     )
 
 
-def _notes(item: LanguageSummary) -> tuple[str, ...]:
+def _notes(item: LanguageSummary, is_one_of_many: bool) -> tuple[str, ...]:
+    """Say what limits a language; of a single one, the warnings stand at the top of the board."""
+    warned = item.warnings if is_one_of_many and item.systems_judged else ()
     if item.interval.reason:
-        return (*item.notes, f"ratings have no interval: {item.interval.reason}")
+        missing = f"what the surrogate expects has no interval: {item.interval.reason}"
+        return (*warned, *item.notes, missing)
     if item.interval.pooled:
-        return (
-            *item.notes,
-            "the interval of ratings rests on all languages, for want of systems in this one",
-        )
-    return item.notes
+        pooled = "the interval of what the surrogate expects rests on all languages, for want of "
+        return (*warned, *item.notes, pooled + "systems in this one")
+    return (*warned, *item.notes)
 
 
 def _level(intervals: list[RatingInterval]) -> float | None:
@@ -74,7 +85,7 @@ def _skipped_row(name: str, skipped: Skipped) -> dict[str, Any]:
         "values": sum(_reason_counts([skipped]).values()),
         "reasons": [
             *_sentences("unranked", skipped.systems_unranked),
-            *_sentences("without an arena rating", skipped.systems_unrated),
+            *_sentences("without a rating by verdicts", skipped.systems_unrated),
             *_sentences("not used", skipped.features_left_out),
         ],
     }

@@ -105,10 +105,9 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     """Return every language's board as compact JSON for the page's filter.
 
     Returns:
-        ``systems``: name and slug; ``splits``: kinds of systems; ``languages``: code to name,
-        notes, and rows of index in ``systems``, rank, tier, rating, low, high, rank_low,
-        rank_high, coverage, arena rank, arena rating, arena_low, arena_high, index in ``splits``,
-        note. Missing numbers are null.
+        ``systems``: name and slug; ``splits``: kinds of systems; ``columns``: what stands in a row
+        (``ROW_COLUMNS``; ``index`` is a place in ``systems``, ``kind`` one in ``splits``);
+        ``languages``: code to name and rows. Missing numbers, and infinite ones, are null.
     """
     order = {system: index for index, system in enumerate(board.systems)}
     ratings = board.ratings
@@ -119,6 +118,7 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     return {
         "systems": [[system, slugs[system]] for system in order],
         "splits": SPLITS,
+        "columns": ROW_COLUMNS,
         "languages": {
             str(language): {
                 "name": language_name(str(language)),
@@ -129,14 +129,16 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-_COMPACT = (
-    *("index", "rank", "tier", "rating", "low", "high", "rank_low", "rank_high", "coverage"),
-    *("arena_rank", "arena_rating", "arena_low", "arena_high", "kind"),
+_NUMBERS = (
+    *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high"),
+    *("arena_rating", "arena_low", "arena_high", "coverage", "kind"),
 )
+ROW_COLUMNS = (*_NUMBERS, "note")
 
 
 def _compact_rows(rows: pd.DataFrame) -> list[list[Any]]:
-    numbers = rows[list(_COMPACT)].astype(float).round(STORED_DECIMALS).to_numpy().tolist()
+    numbers = rows[list(_NUMBERS)].astype(float).round(STORED_DECIMALS).to_numpy().tolist()
     return [
         [*map(_compact, values), note] for values, note in zip(numbers, rows["note"], strict=True)
     ]
@@ -156,7 +158,7 @@ class Heatmap:
     Attributes:
         languages: Code to name.
         levels: Steps of the color scale.
-        tables: Heat maps: of the surrogate, and of the arena where it rates anything. Each has a
+        tables: Heat maps: of the board, and by verdicts alone where they rate anything. Each has a
             ``name``, a ``title``, its ``source`` as a sentence, and a row a system in order of
             the board: ``system``, its ``mean_rank`` (None where a language does not rank it), and
             in ``cells`` its rank in each language with the step of the color scale, 0 for the
@@ -171,14 +173,14 @@ class Heatmap:
 def heatmap(board: Board) -> Heatmap:
     """Prepare the heat maps."""
     tables = {
-        "synthetic": (
-            "Ranks by the surrogate",
-            "Every question of the language; the surrogate judges by features alone.",
+        "board": (
+            "Ranks of the board",
+            "By verdicts and surrogate together.",
             rank_matrix(board),
         ),
-        "arena": (
-            "Ranks by the arena",
-            f"The questions judged by {board.summary.judge}; judged systems only.",
+        "verdicts": (
+            "Ranks by verdicts alone",
+            f"Judged systems only, by {board.summary.judge}.",
             rank_matrix(board, "arena_rank"),
         ),
     }
@@ -188,7 +190,7 @@ def heatmap(board: Board) -> Heatmap:
         tables=[
             {"name": name, "title": title, "source": source, "rows": _rows(matrix)}
             for name, (title, source, matrix) in tables.items()
-            if name == "synthetic" or not matrix.is_empty
+            if name == "board" or not matrix.is_empty
         ],
     )
 

@@ -21,7 +21,7 @@ from surrogate.publish.formats import (
     scale_over,
     span,
 )
-from surrogate.publish.view import mean_importances, unranked_reason
+from surrogate.publish.view import RATINGS, mean_importances, unranked_reason
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,9 @@ class SystemPage:
         overall: Its row of the board over all languages; None where it has none.
         ranked: Systems ranked over all languages.
         languages: Its rows of ``Board.ratings``, by the language's English ``name``, with the
-            number of systems ``ranked`` there, and its ratings by the surrogate and by the arena
-            on one line for all languages (``synthetic_span``, ``arena_span``).
+            number of systems ``ranked`` there, and its ratings by both, by the surrogate and by
+            verdicts on one scale for all languages (``both_span``, ``surrogate_span``,
+            ``verdicts_span``).
         features: Its features against the field.
         opponents: Its record over all languages, best first: ``opponent, wins, losses, ties`` and
             the ``share`` won, in which ties count half.
@@ -238,18 +239,17 @@ class SystemPages:
         language, note = row["language"], row["note"]
         if row["rank"] is None and not note:
             note = unranked_reason(self._tables, row["system"], language)
-        arena = (row["arena_rating"], row["arena_low"], row["arena_high"])
+        of = {name: [row[column] for column in columns] for name, columns in RATINGS.items()}
         return row | {
             "name": language_name(language),
             "ranked": int(self._ranked[language]),
-            "synthetic_span": span(self._scale, row["rating"], row["low"], row["high"]),
-            "arena_span": span(self._scale, *arena),
+            **{f"{name}_span": span(self._scale, *values) for name, values in of.items()},
             "note": note,
         }
 
 
 def _rating_scale(board: pd.DataFrame) -> LinearScale:
-    columns = ["rating", "low", "high", "arena_rating", "arena_low", "arena_high"]
+    columns = [column for columns in RATINGS.values() for column in columns]
     return scale_over(board[columns].to_numpy(float).ravel())
 
 

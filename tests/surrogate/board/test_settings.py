@@ -43,7 +43,7 @@ def test_a_signature_reads_as_one_would_write_it():
     record = BoardRecord(judge="gpt-4o", features=("bleu", "nli(a,b)"), version="1", examples=3)
     assert str(record) == (
         "judge:gpt-4o|features:bleu,nli(a,b)|surrogate:gaussian-process|rows:system|missing:nan|"
-        "tournaments:200|questions:100|ties:half|ridge:0.1|arena_ratings:judgments|holdout:none|"
+        "tournaments:200|questions:100|ties:half|ridge:0.1|ratings:posterior|arena_ratings:judgments|holdout:none|"
         "r2_tournaments:50|r2_trees:25|seed:0|examples:3|version:1"
     )
 

@@ -175,6 +175,20 @@ def test_systems_that_were_not_seen_are_ranked_by_their_answers():
         assert list(best_last) == ["system-1", "system-6", "system-11"]
 
 
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_language_without_ratings_is_ranked_by_what_others_tell(reads):
+    X, ratings = arena(systems=12, questions=12, languages=("en", "fi", "sw"))
+    columns = X.columns if reads else X.columns.drop("answer")
+    known = ratings[ratings["language"] != "sw"]
+    surrogate = GaussianProcessSurrogate().fit(X[columns], known)
+    for shown in (X, X.drop(columns="answer")):
+        rated = surrogate.predict(shown[shown["language"] == "sw"])
+        strengths = rated["system"].str.removeprefix("system-").astype(int)
+        assert np.corrcoef(rated["rating"], strengths)[0, 1] > 0.9
+    alone = X[(X["language"] == "sw") & (X["system"] == "system-3")]
+    assert surrogate.predict(alone)["rating"].isna().all()  # beside nobody
+
+
 def test_saved_and_loaded_it_rates_the_same(tmp_path):
     X, ratings = arena()
     surrogate = GaussianProcessSurrogate().fit(X, ratings)

@@ -79,14 +79,16 @@ def test_no_text_is_read_as_mathematics(drawn_hostile, kind):
     assert not any(text.get_parse_math() for text in ours)
 
 
-def test_the_heat_map_holds_the_ranks_of_arena_and_surrogate(board):
+def test_the_heat_map_holds_the_ranks_of_the_board_and_by_verdicts_alone(board):
     figure = rank_heat_map(board)
-    arena, surrogate = figure.findobj(lambda part: hasattr(part, "get_xticks"))
-    assert [arena.get_xlabel(), surrogate.get_xlabel()] == ["Arena", "Surrogate"]
-    assert y_labels(arena) == list(board.systems)
-    assert x_labels(arena) == ["en", "sw", "mean"]
+    both, verdicts = figure.findobj(lambda part: hasattr(part, "get_xticks"))
+    assert [both.get_xlabel(), verdicts.get_xlabel()] == [
+        *("Verdicts and surrogate", "Verdicts alone")
+    ]
+    assert y_labels(both) == list(board.systems)
+    assert x_labels(both) == ["en", "sw", "mean"]
     rows = board.ratings.set_index(["system", "language"])
-    for axes, column in ((arena, "arena_rank"), (surrogate, "rank")):
+    for axes, column in ((verdicts, "arena_rank"), (both, "rank")):
         ranks = [[float(cell) for cell in row] for row in cells(axes, 3)]
         for system, (en, sw, mean) in zip(board.systems, ranks, strict=True):
             assert [en, sw] == [rows.loc[(system, name), column] for name in ("en", "sw")]
@@ -189,36 +191,56 @@ def test_boards_that_hold_nothing_out_show_the_final_shares(board):
     assert "surrogate of the board (all tournaments)" in texts
 
 
-def test_ratings_come_best_first_with_tiers_and_ranks(board):
+def test_ratings_come_best_first_each_with_what_it_is_by(board):
     figure = draw_ratings(board, "en")
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     rows = board.ratings[board.ratings["language"] == "en"].set_index("system")
-    order = list(rows["arena_rank"].sort_values(kind="stable").index)
+    order = list(rows["rank"].sort_values(kind="stable").index)
     assert y_labels(axes) == order
-    arena, surrogate = (line for line in axes.get_lines() if len(line.get_xdata()) == len(order))
-    assert list(arena.get_xdata()) == list(rows.loc[order, "arena_rating"])
-    assert list(surrogate.get_xdata()) == list(rows.loc[order, "rating"])
-    assert "logits" in axes.get_xlabel()
+    drawn = [line for line in axes.get_lines() if len(line.get_xdata()) == len(order)]
+    for line, column in zip(drawn, ("rating", "surrogate_rating", "arena_rating"), strict=True):
+        assert list(line.get_xdata()) == list(rows.loc[order, column])
+    bars = [bar.get_segments() for bar in axes.collections[:3]]
+    for segments, (low, high) in zip(
+        bars,
+        (("low", "high"), ("surrogate_low", "surrogate_high"), ("arena_low", "arena_high")),
+        strict=True,
+    ):
+        assert segments[0][:, 0].tolist() == rows.loc[order[0], [low, high]].tolist()
+    text = whole_text(figure)
+    for name in ("verdicts and surrogate", "surrogate alone", "verdicts alone", "logits"):
+        assert name in text
     best = rows.loc[order[0]]
     assert f"{int(best['rank_low'])}–{int(best['rank_high'])}" in written(figure)
-    assert "tiers of systems that are not distinguishable" in whole_text(figure)
+    assert "tiers of systems that are not distinguishable" in text
 
 
 def test_ratings_without_intervals_say_so(board):
-    bare = board.ratings.assign(low=np.nan, high=np.nan)
+    bare = board.ratings.assign(surrogate_low=np.nan, surrogate_high=np.nan)
     text = whole_text(draw_ratings(replace(board, ratings=bare), "en"))
-    assert "The surrogate's ratings have no intervals here" in text
+    assert "none of those by surrogates that had not seen the system" in text
 
 
-def test_the_scatter_shows_each_split_and_tau(board):
+def test_a_rating_without_an_upper_bound_is_drawn(board):
+    endless = board.ratings.assign(surrogate_high=np.inf, high=np.inf)
+    figure = draw_ratings(replace(board, ratings=endless), "en")
+    figure.draw_without_rendering()
+    (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
+    assert np.isfinite(axes.get_xlim()).all()
+
+
+def test_the_scatter_shows_unseen_systems_and_their_tau(board):
     figure = tau_scatter(board, "en")
     (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
     rows = board.ratings[board.ratings["language"] == "en"]
     found = board.summary.languages["en"]
-    assert f"n = {len(rows)}: tau {found.tau:.2f}" in axes.get_title(loc="left")
+    title = axes.get_title(loc="left")
+    assert f"n = {len(rows)}\ntau {found.tau_unseen:.2f} [" in title
+    assert f"{found.tau_unseen_high:.2f}]" in title
     assert set(rows["system"]) <= set(written(figure))
     points = {tuple(xy) for line in axes.get_lines() for xy in line.get_xydata()}
-    assert set(zip(rows["arena_rating"], rows["rating"], strict=True)) <= points
+    assert set(zip(rows["arena_rating"], rows["surrogate_rating"], strict=True)) <= points
+    assert "trained without it and its verdicts" in whole_text(figure)
 
 
 def test_systems_without_both_ratings_are_counted(board):
@@ -241,8 +263,11 @@ def field_of(board, systems, languages):
     common = common.assign(arena_rank=common["rank"])
     bounds = {"low": rating - 1, "high": rating + 1}
     ratings = common.assign(rating=rating, **bounds, split="train")
+    wide = {f"{by}_{name}": side for by in ("surrogate", "arena") for name, side in bounds.items()}
+    ratings = ratings.assign(surrogate_rating=rating, arena_rating=rating, **wide)
     ratings = ratings.assign(
-        arena_rating=rating, arena_low=rating - 1, arena_high=rating + 1, coverage=1, answers=1
+        **dict.fromkeys(("rank_low", "rank_high", "tier"), ratings["rank"]),
+        **dict.fromkeys(("verdict_share", "coverage", "answers"), 1),
     )
     return replace(
         board,

@@ -171,7 +171,7 @@ def test_a_feature_without_values_has_no_share(simulated, common, table):
 
 
 @needs_shap
-@pytest.mark.parametrize("model", ["svr", "relative-ridge"])
+@pytest.mark.parametrize("model", ["svr", "mlp"])
 def test_models_whose_values_are_not_to_be_had_are_refused(model, simulated, common):
     with pytest.raises(UsageError, match=f"which {model} is not; use one of random-forest"):
         importances(simulated.arena, model, kinds=["shap"], **common)

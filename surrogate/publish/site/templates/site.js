@@ -95,8 +95,10 @@
     const text = Math.abs(value).toFixed(digits);
     return value < 0 && Number(text) !== 0 ? "−" + text : text;
   };
-  const interval = (low, high) =>
-    low === null || high === null ? MISSING : `[${fixed(low, 2)}, ${fixed(high, 2)}]`;
+  const interval = (low, high) => {
+    if (low === null) return MISSING;
+    return high === null ? `[${fixed(low, 2)}, ∞)` : `[${fixed(low, 2)}, ${fixed(high, 2)}]`;
+  };
   const range = (low, high) => {
     if (low === null || high === null) return MISSING;
     return low === high ? String(low) : `${low}–${high}`;
@@ -121,14 +123,21 @@
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
   }
-  function marks(svg, className, y, at, point, low, high) {
-    if (low !== null && high !== null) {
-      svg.append(shape("line", className, { x1: at(low), x2: at(high), y1: y, y2: y }));
+  /* A rating without an upper bound has a line to the right end */
+  function marks(svg, className, y, r, at, [point, low, high]) {
+    if (low !== null) {
+      const x2 = high === null ? "100%" : at(high);
+      svg.append(shape("line", className, { x1: at(low), x2, y1: y, y2: y }));
     }
-    if (point !== null) svg.append(shape("circle", className, { cx: at(point), cy: y, r: 4 }));
+    if (point !== null) svg.append(shape("circle", className, { cx: at(point), cy: y, r }));
   }
+  const ratingsOf = (row) => ({
+    both: [row.rating, row.low, row.high],
+    surrogate: [row.surrogate_rating, row.surrogate_low, row.surrogate_high],
+    verdicts: [row.arena_rating, row.arena_low, row.arena_high],
+  });
   function scaleOver(rows) {
-    const values = rows.flatMap((row) => [3, 4, 5, 10, 11, 12].map((place) => row[place]));
+    const values = rows.flatMap((row) => Object.values(ratingsOf(row)).flat());
     const known = values.filter((value) => value !== null);
     const low = Math.min(...known);
     const span = Math.max(...known) - low;
@@ -146,54 +155,68 @@
     return header;
   }
   function languageRow(row, at, tied) {
-    const [place, rank, tier, rating, low, high, rankLow, rankHigh, coverage] = row;
-    const [arenaRank, arenaRating, arenaLow, arenaHigh, split, note] = row.slice(9);
     const made = element("tr");
-    const svg = shape("svg", "interval two", { "aria-hidden": "true", focusable: "false" });
-    svg.append(shape("line", "zero", { x1: at(0), x2: at(0), y1: 0, y2: 28 }));
-    marks(svg, "synthetic", 8, at, rating, low, high);
-    marks(svg, "arena", 20, at, arenaRating, arenaLow, arenaHigh);
+    const svg = shape("svg", "interval three", { "aria-hidden": "true", focusable: "false" });
+    svg.append(shape("line", "zero", { x1: at(0), x2: at(0), y1: 0, y2: 36 }));
+    const { both, surrogate, verdicts } = ratingsOf(row);
+    marks(svg, "both", 7, 4.5, at, both);
+    marks(svg, "surrogate", 18, 3.5, at, surrogate);
+    marks(svg, "verdicts", 29, 3.5, at, verdicts);
     const drawn = element("td", undefined, { className: "wide" });
     drawn.append(svg);
-    const ranked = numberCell(rank, rank === null ? MISSING : String(rank), "num rank");
-    if (tied.has(rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
-    const kind = split === null ? "" : data.splits[split];
+    const whole = (value) => (value === null ? MISSING : String(value));
+    const ranked = numberCell(row.rank, whole(row.rank), "num rank");
+    if (tied.has(row.rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
+    const kind = row.kind === null ? "" : data.splits[row.kind];
     made.append(
       ranked,
-      systemHeader(place),
-      numberCell(rating, fixed(rating, 2)),
+      systemHeader(row.index),
+      numberCell(row.rank_low, range(row.rank_low, row.rank_high)),
+      numberCell(row.tier, whole(row.tier)),
+      numberCell(row.rating, fixed(row.rating, 2)),
       drawn,
-      numberCell(low, interval(low, high)),
-      numberCell(tier, tier === null ? MISSING : String(tier)),
-      numberCell(rankLow, range(rankLow, rankHigh)),
-      numberCell(coverage, percent(coverage)),
-      numberCell(arenaRank, arenaRank === null ? MISSING : String(arenaRank)),
-      numberCell(arenaRating, fixed(arenaRating, 2)),
+      numberCell(row.low, interval(row.low, row.high)),
+      numberCell(row.verdict_share, percent(row.verdict_share)),
+      numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2)),
+      numberCell(row.arena_rating, fixed(row.arena_rating, 2)),
+      numberCell(row.coverage, percent(row.coverage)),
       element("td", SPLITS[kind] ?? kind, { className: "set" }),
-      element("td", note, { className: "quiet" }),
+      element("td", row.note, { className: "quiet" }),
     );
     return made;
   }
-  /* Columns that may be absent from a board: place in the table, place in a row of the data */
-  const OPTIONAL = [[4, 4], [5, 2], [6, 6], [8, 9], [9, 10], [11, 14]];
+  /* Columns that say nothing on some boards: place in the table, and whether a row fills it */
+  const OPTIONAL = [
+    [2, (row) => row.rank_low !== null],
+    [3, (row) => row.tier !== null],
+    [6, (row) => row.low !== null],
+    [8, (row) => row.surrogate_rating !== null],
+    [9, (row) => row.arena_rating !== null],
+    [10, (row) => row.coverage !== 1],
+    [11, (row) => row.kind !== 0],
+    [12, (row) => row.note !== ""],
+  ];
   function hideAbsentColumns(rows) {
-    for (const [column, place] of OPTIONAL) {
-      const absent = rows.every((row) => row[place] === null || row[place] === "");
+    for (const [column, fills] of OPTIONAL) {
+      const absent = !rows.some(fills);
       for (const row of table.rows) row.cells[column].classList.toggle("absent-column", absent);
     }
   }
   function showLanguage(code) {
-    const { name, rows } = data.languages[code];
+    const { name, rows: stored } = data.languages[code];
+    const rows = stored.map((values) =>
+      Object.fromEntries(data.columns.map((column, place) => [column, values[place]])),
+    );
     const at = scaleOver(rows);
     const seen = new Set();
     const tied = new Set();
-    for (const [, rank] of rows) (seen.has(rank) && rank !== null ? tied : seen).add(rank);
+    for (const { rank } of rows) (seen.has(rank) && rank !== null ? tied : seen).add(rank);
     const made = rows.map((row) => languageRow(row, at, tied));
     table.tBodies[0].replaceChildren(...made);
     hideAbsentColumns(rows);
     const rank = table.tHead.rows[0].cells[0];
     sortBy(table, rank, "ascending");
-    const ranked = rows.filter((row) => row[1] !== null).length;
+    const ranked = rows.filter((row) => row.rank !== null).length;
     find("language-caption").textContent =
       `${name}: ${ranked} of ${rows.length} systems ranked; ratings in logits`;
   }

@@ -1,0 +1,124 @@
+"""What a board says in plain words of its own scores, and the intervals that decide it."""
+
+import numpy as np
+import pytest
+
+from surrogate.board.summary import (
+    GAIN_UNSURE,
+    GAINED,
+    LOST,
+    NOT_GAINED,
+    NOT_SPLIT,
+    UNSEEN_BY_CHANCE,
+    UNSEEN_RANKED,
+    UNSEEN_UNKNOWN,
+    UNSEEN_UNSURE,
+    Agreements,
+    BoardSummary,
+)
+from surrogate.cli.printing import print_agreement
+from surrogate.learning.cross_fitting import RESAMPLES, Outcome, resample_outcomes
+from surrogate.learning.languages import TournamentSettings
+from surrogate.validation import validate
+
+
+@pytest.mark.parametrize(
+    ("unseen", "low", "high", "conclusion"),
+    [
+        (0.6, 0.1, 0.9, UNSEEN_RANKED),
+        (0.6, -0.1, 0.9, UNSEEN_BY_CHANCE),  # however high, if it may be chance
+        (0.05, 0.01, 0.2, UNSEEN_RANKED),
+        (-0.5, -0.9, -0.1, UNSEEN_BY_CHANCE),
+        (0.9, None, None, UNSEEN_UNSURE),
+        (None, None, None, UNSEEN_UNKNOWN),
+    ],
+)
+def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, conclusion):
+    found = Agreements(tau_unseen=unseen, tau_unseen_low=low, tau_unseen_high=high)
+    assert found.conclusions[0] == conclusion
+    assert (conclusion.sentence in found.warnings) == conclusion.is_warning
+    assert conclusion.is_warning == (conclusion is not UNSEEN_RANKED)
+
+
+@pytest.mark.parametrize(
+    ("gain", "low", "high", "conclusion"),
+    [
+        (0.02, 0.01, 0.03, GAINED),
+        (0.2, -0.01, 0.4, NOT_GAINED),
+        (0.0, 0.0, 0.0, NOT_GAINED),
+        (-0.1, -0.2, -0.05, LOST),
+        (0.1, None, None, GAIN_UNSURE),
+        (float("nan"), None, None, NOT_SPLIT),
+    ],
+)
+def test_splits_decide_what_is_said_of_the_gain(gain, low, high, conclusion):
+    found = Agreements(gain=gain, gain_low=low, gain_high=high)
+    assert found.conclusions[1] == conclusion
+
+
+def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):
+    found = validate(
+        *(small_arena, "leave-systems-out", "gaussian-process"),
+        feature_table=small_board.features,
+        tournaments=TournamentSettings(tournaments=10, seed=3),
+        repeats=5,
+    )
+    for language, item in small_board.summary.languages.items():
+        scores = found.per_language[language]
+        assert item.tau_unseen == pytest.approx(scores.tau)
+        assert item.tau_unseen_low == pytest.approx(scores.tau_low)
+        assert item.tau_unseen_high == pytest.approx(scores.tau_high)
+    macro = small_board.summary.macro
+    assert macro.tau_unseen_low == pytest.approx(found.scores.tau_low)
+    assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
+
+
+def test_the_gain_is_between_the_halves_and_its_bounds(small_board):
+    summary = small_board.summary
+    for item in (*summary.languages.values(), summary.macro):
+        assert item.gain == pytest.approx(item.split_half - item.split_half_verdicts)
+        assert item.gain_low <= item.gain <= item.gain_high
+
+
+def test_one_split_gives_no_interval(forest_board):
+    macro = forest_board.summary.macro
+    assert macro.split_half is not None
+    assert (macro.gain_low, macro.gain_high) == (None, None)
+    assert macro.conclusions[1] == GAIN_UNSURE
+
+
+def test_resamples_are_of_systems_whole_languages_at_once():
+    truth = np.arange(8.0)[None]
+    systems = tuple("abcdefgh")
+    same = [Outcome(name, systems, truth, truth) for name in ("en", "sw")]
+    taus = resample_outcomes(same, 0)
+    assert taus["en"].shape == (RESAMPLES,)
+    np.testing.assert_array_equal(taus["en"], taus["sw"])
+    assert (taus["en"] == 1).all()
+    noise = np.random.default_rng(0).normal(size=(1, 8))
+    low, high = np.percentile(
+        resample_outcomes([Outcome("en", systems, noise, truth)], 0)["en"], [2.5, 97.5]
+    )
+    assert low < 0 < high
+
+
+def test_conclusions_are_kept_with_the_summary_and_printed(small_board, capsys):
+    summary = small_board.summary
+    told = summary.model_dump(mode="json")["macro"]["conclusions"]
+    assert [entry["sentence"] for entry in told] == [
+        item.sentence for item in summary.macro.conclusions
+    ]
+    assert BoardSummary.model_validate_json(summary.model_dump_json()) == summary
+    bad = {"tau_unseen": 0.1, "tau_unseen_low": -0.3, "tau_unseen_high": 0.4}
+    english = summary.languages["en"].model_copy(update=bad)
+    by_chance = summary.model_copy(
+        update={
+            "macro": summary.macro.model_copy(update=bad),
+            "languages": {**summary.languages, "en": english},
+        }
+    )
+    print_agreement(by_chance)
+    printed = capsys.readouterr().out
+    assert f"\n{UNSEEN_BY_CHANCE.sentence}" in printed
+    assert f"Note (en): {UNSEEN_BY_CHANCE.sentence}" in printed
+    assert "-0.30 to 0.40" in printed

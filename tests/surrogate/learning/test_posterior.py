@@ -1,0 +1,246 @@
+"""One rating from verdicts and surrogate: against brute force, at its limits, under renaming."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.rating.intervals import RatingModel, sandwich_covariance
+from arena.rating.tournaments import bootstrap_tournaments
+from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
+from surrogate.learning.posterior.observations import Observation, Observations, observe
+from surrogate.learning.posterior.process import condition, fit_process
+from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.training import training_ratings
+
+STRENGTHS = {"a": 1.2, "b": 0.6, "c": 0.1, "d": -0.4, "e": -1.5}
+
+
+def judged(seed=0, questions=30, strengths=STRENGTHS, language="en", by_question=0.7):
+    """Judgments in which a question favors systems, so that its verdicts hang together."""
+    random = np.random.default_rng(seed)
+    names, rows = list(strengths), []
+    for question in range(questions):
+        own = {name: value + by_question * random.normal() for name, value in strengths.items()}
+        for place, one in enumerate(names):
+            for other in names[place + 1 :]:
+                wins = random.random() < 1 / (1 + np.exp(own[other] - own[one]))
+                rows.append((f"{language}{question:03}", one, other, "a" if wins else "b"))
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    return table.assign(language=language)
+
+
+def known(*judgments):
+    return training_ratings(
+        {rows["language"].iloc[0]: bootstrap_tournaments(rows, 2) for rows in judgments}
+    )
+
+
+def answers(languages=("en",), systems=STRENGTHS, seed=0):
+    """A feature that follows the strengths, with noise."""
+    random = np.random.default_rng(seed)
+    return pd.DataFrame(
+        [
+            (language, system, f"{language}{question:03}", strength + random.normal(0, 0.3))
+            for language in languages
+            for system, strength in systems.items()
+            for question in range(20)
+        ],
+        columns=["language", "system", "query_id", "feature"],
+    )
+
+
+def expected_of(values, language="en"):
+    return pd.DataFrame(
+        {"language": language, "system": list(values), "rating": list(values.values())}
+    )
+
+
+class Silent:
+    """A surrogate that knows no posterior."""
+
+    def posterior(self, observed, X=None):
+        return None
+
+
+def test_the_closed_form_is_the_conditional_of_a_normal_distribution():
+    random = np.random.default_rng(0)
+    size, groups = 7, np.repeat(np.eye(2), [4, 3], axis=0)
+    factor, noise_factor = random.normal(size=(2, size, size))
+    kernel, noise = factor @ factor.T / size, noise_factor @ noise_factor.T / size
+    ratings, weight, residual, level = random.normal(size=size), 0.7, 0.2, 1e6
+    process = condition(np.array([weight]), residual, kernel[None], ratings, noise, groups)
+    prior = weight * kernel + residual * np.eye(size) + level * groups @ groups.T
+    gain = prior @ np.linalg.inv(prior + noise)
+    means, covariance, shares = process.posterior()
+    np.testing.assert_allclose(means, gain @ ratings, atol=1e-4)
+    np.testing.assert_allclose(covariance, prior - gain @ prior, atol=1e-3)
+    np.testing.assert_allclose(shares, np.diag(gain), atol=1e-4)
+
+
+def test_the_covariance_is_that_of_the_sandwich_estimator_on_average():
+    rows = judged(questions=400)
+    tournaments = bootstrap_tournaments(rows, 2)
+    seen = observe(training_ratings({"en": tournaments}))["en"]
+    model = RatingModel(tournaments.battles.count(), ridge=0.1)
+    sandwich = sandwich_covariance(model, model.fit().parameters[0])
+    centered = np.eye(5) - 0.2
+    expected = np.diag(centered @ sandwich @ centered)
+    np.testing.assert_allclose(np.diag(seen.covariance).mean(), expected.mean(), rtol=0.05)
+    np.testing.assert_allclose(np.diag(seen.covariance), expected, rtol=0.25)
+    np.testing.assert_allclose(
+        seen.ratings,
+        tournaments.rate().table.set_index("system")["rating"].loc[list(seen.systems)],
+        atol=0.01,
+    )
+
+
+def test_verdicts_that_stand_three_times_say_no_more_than_once():
+    rows = judged()
+    once, thrice = (observe(known(part))["en"] for part in (rows, pd.concat([rows] * 3)))
+    np.testing.assert_allclose(np.diag(thrice.covariance), np.diag(once.covariance), rtol=0.02)
+
+
+@given(st.permutations(sorted(STRENGTHS)), st.integers(0, 5))
+def test_order_and_names_change_nothing(names, seed):
+    rows = judged(seed, questions=8)
+    plain = observe(known(rows))["en"]
+    mapping = dict(zip(sorted(STRENGTHS), names, strict=True))
+    turned = rows.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    turned = turned.assign(winner=rows["winner"].map({"a": "b", "b": "a", "tie": "tie"}))
+    turned["system_a"], turned["system_b"] = (
+        turned[side].map(mapping) for side in ("system_a", "system_b")
+    )
+    other = observe(known(turned.sample(frac=1, random_state=seed)))["en"]
+    place = [other.systems.index(mapping[name]) for name in plain.systems]
+    np.testing.assert_allclose(other.ratings[place], plain.ratings, atol=1e-6)
+    np.testing.assert_allclose(other.covariance[np.ix_(place, place)], plain.covariance, atol=1e-6)
+
+
+def test_without_noise_the_rating_is_that_of_the_verdicts():
+    surrogate = GaussianProcessSurrogate().fit(answers(), known(judged()))
+    one = observe(known(judged(seed=5)))["en"]
+    exact = {"en": replace(one, covariance=1e-9 * np.eye(5))}
+    found = surrogate.posterior(exact)["en"]
+    np.testing.assert_allclose(found.ratings, one.ratings, atol=1e-4)
+    np.testing.assert_allclose(found.shares, 1.0, atol=1e-4)
+    np.testing.assert_allclose(found.standard_errors, 0.0, atol=1e-3)
+
+
+def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
+    random = np.random.default_rng(6)
+    features = random.normal(size=(8, 2))
+    kernel, ratings = features @ features.T, random.normal(size=8)
+    known_weights, groups, noise = np.array([0.8]), np.ones((8, 1)), 0.1 * np.eye(8)
+    noise[0, 0] = 1e9
+    everybody = condition(known_weights, 0.3, kernel[None], ratings, noise, groups)
+    others = condition(
+        known_weights, 0.3, kernel[None, 1:, 1:], ratings[1:], noise[1:, 1:], groups[1:]
+    )
+    mean, error = others.predict(kernel[None, :1, 1:], kernel[None, 0, :1], groups[:1])
+    means, covariance, shares = everybody.posterior()
+    assert means[0] == pytest.approx(mean[0], abs=1e-4)
+    assert np.sqrt(covariance[0, 0]) == pytest.approx(error[0], abs=1e-3)
+    assert shares[0] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e6])
+def test_any_surrogate_is_corrected_by_verdicts_as_far_as_these_are_sure(scale):
+    ratings = known(judged())
+    expectation = dict(zip(STRENGTHS, (0.9, 0.8, 0.0, -0.1, -1.6), strict=True))
+    [rated] = ratings.values()
+    table = pd.DataFrame(
+        {
+            "language": "en",
+            "system": rated.systems,
+            "rating": observe(ratings)["en"].ratings,
+            "variance": scale,
+        }
+    )
+    found = posterior_ratings(Silent(), training_ratings(table), expected_of(expectation))["en"]
+    if scale < 1:
+        np.testing.assert_allclose(found.ratings, table["rating"], atol=1e-4)
+    else:
+        values = np.array([expectation[name] for name in found.systems])
+        np.testing.assert_allclose(np.diff(found.ratings), np.diff(values), atol=0.01)
+
+
+def test_one_language_is_rated_as_if_there_were_no_other():
+    rows, expectation = judged(), dict(STRENGTHS)
+    alone = posterior_ratings(Silent(), known(rows), expected_of(expectation))["en"]
+    twin = pd.concat([expected_of(expectation), expected_of({}, "fi")])
+    again = posterior_ratings(Silent(), known(rows), twin)["en"]
+    np.testing.assert_allclose(alone.ratings, again.ratings)
+
+
+def test_a_language_with_few_verdicts_borrows_from_the_others():
+    rich, poor = judged(questions=60), judged(questions=2, language="fi", seed=3)
+    both = pd.concat([expected_of(dict.fromkeys(STRENGTHS, 0.0), name) for name in ("en", "fi")])
+    ratings = known(rich, poor)
+    alone = posterior_ratings(Silent(), {"fi": ratings["fi"]}, both)["fi"]
+    together = posterior_ratings(Silent(), ratings, both)["fi"]
+    truth = np.array([STRENGTHS[name] for name in together.systems])
+    assert np.abs(together.ratings - truth).mean() < np.abs(alone.ratings - truth).mean()
+    assert (together.standard_errors < alone.standard_errors).all()
+
+
+def test_systems_that_nothing_is_expected_of_have_their_verdicts_alone():
+    ratings = known(judged())
+    some = {name: value for name, value in STRENGTHS.items() if name != "c"}
+    found = posterior_ratings(Silent(), ratings, expected_of(some))["en"]
+    seen = observe(ratings)["en"]
+    place = found.systems.index("c")
+    assert found.shares[place] == 1.0
+    assert found.ratings[place] == pytest.approx(seen.ratings[seen.systems.index("c")])
+    nothing = posterior_ratings(Silent(), ratings, expected_of({}))["en"]
+    np.testing.assert_allclose(nothing.ratings, seen.ratings)
+
+
+def test_a_system_held_out_of_training_is_rated_by_its_verdicts_too():
+    X, ratings = answers(), known(judged())
+    surrogate = GaussianProcessSurrogate().fit(X[X["system"] != "c"], ratings)
+    found = posterior_ratings(surrogate, ratings, expected_of(STRENGTHS))["en"]
+    assert set(found.systems) == set(STRENGTHS)
+    assert 0 < found.shares[found.systems.index("c")] < 1
+
+
+def test_verdicts_on_a_new_system_move_it_from_what_is_expected():
+    X, rows = answers(), judged()
+    is_new = (rows["system_a"] == "b") | (rows["system_b"] == "b")
+    old = known(rows[~is_new])
+    surrogate = GaussianProcessSurrogate().fit(X[X["system"] != "b"], old)
+    new = X[X["system"] == "b"]
+    predicted = surrogate.predict(new).iloc[0]
+    widths = [predicted["standard_error"]]
+    for judged_questions in (3, 30):
+        few = rows[rows["query_id"] < f"en{judged_questions:03}"]
+        seen = observe(known(pd.concat([rows[~is_new], few[is_new.loc[few.index]]])))
+        found = surrogate.posterior(seen, new)["en"]
+        widths.append(found.standard_errors[found.systems.index("b")])
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_languages_do_not_share_questions_and_so_no_errors():
+    parts = {
+        name: Observation(("a", "b"), np.array([0.5, -0.5]), np.full((2, 2), 0.1))
+        for name in ("en", "fi")
+    }
+    both = Observations(parts)
+    assert both.keys == [("en", "a"), ("en", "b"), ("fi", "a"), ("fi", "b")]
+    assert not both.noise[:2, 2:].any()
+    np.testing.assert_array_equal(both.groups.sum(axis=0), [2, 2])
+
+
+def test_weights_of_kernels_are_found_where_noise_is_correlated():
+    random = np.random.default_rng(4)
+    features = random.normal(size=(60, 1))
+    signal = features[:, 0] * 2
+    noise = 0.02 * np.eye(60) + 0.01
+    ratings = signal + random.multivariate_normal(np.zeros(60), noise)
+    process = fit_process((features @ features.T)[None], ratings, noise, np.ones((60, 1)))
+    assert process.weights[0] == pytest.approx(4.0, rel=0.9)
+    means, _, _ = process.posterior()
+    assert np.corrcoef(means, signal)[0, 1] > 0.99

@@ -1,0 +1,119 @@
+"""New systems rated by their answers and some verdicts: the posterior that boards have."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.data.errors import UsageError
+from arena.simulation import simulate
+from surrogate import build_board
+from surrogate.learning.languages import with_answers
+from surrogate.ranking.advice import advise
+from surrogate.ranking.judged import NOBODY, judged_ratings
+from surrogate.ranking.rank import place_systems
+
+FEATURES = "answer_length,content_coverage,citation_recall@10"
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return simulate(languages=["en"], questions=16, seed=4).arena
+
+
+@pytest.fixture(scope="module")
+def new(whole):
+    return next(name for name in whole.info.systems if name != whole.info.reference_system)
+
+
+@pytest.fixture(scope="module", params=["gaussian-process", "ridge"])
+def board(request, whole, new):
+    rows = whole.judgments
+    old = rows[(rows["system_a"] != new) & (rows["system_b"] != new)]
+    answers = whole.answers[whole.answers["system"] != new]
+    known = tuple(name for name in whole.info.systems if name != new)
+    arena = replace(
+        whole,
+        info=whole.info.model_copy(update={"systems": known}),
+        answers=answers.reset_index(drop=True),
+        judgments=old.reset_index(drop=True),
+    )
+    return build_board(
+        arena, features=FEATURES, surrogate=request.param, tournaments=4, seed=1, holdout=[]
+    )
+
+
+@pytest.fixture(scope="module")
+def table(whole, new):
+    from features import extract
+
+    own = whole.answers[whole.answers["system"] == new]
+    return with_answers(extract(whole, FEATURES, answers=own), own)
+
+
+@pytest.fixture(scope="module")
+def verdicts(whole, new):
+    rows = whole.judgments
+    return rows[(rows["system_a"] == new) | (rows["system_b"] == new)].reset_index(drop=True)
+
+
+def test_verdicts_take_the_rating_from_the_surrogates_to_the_arenas(board, whole, table, verdicts):
+    [plain] = place_systems(board, table, whole.queries).new.to_dict("records")
+    questions = sorted(verdicts["query_id"].unique())
+    shares, widths = [0.0], []
+    for count in (2, 6, 16):
+        some = verdicts[verdicts["query_id"].isin(questions[:count])]
+        [row] = place_systems(board, table, whole.queries, judgments=some).new.to_dict("records")
+        assert row["surrogate_rating"] == plain["rating"]
+        assert row["judgments"] == len(some)
+        shares.append(row["verdict_share"])
+        widths.append(row["high"] - row["low"])
+        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+    assert shares == sorted(shares)
+    assert widths == sorted(widths, reverse=True)
+    full = build_board(whole, features=FEATURES, surrogate="ridge", tournaments=4, seed=1)
+    arena = full.ratings.set_index("system")["arena_rating"]
+    old = board.ratings.set_index("system")["rating"]
+    on_the_boards_scale = arena[row["system"]] - arena[old.index].mean() + old.mean()
+    assert row["rating"] == pytest.approx(on_the_boards_scale, abs=0.35)
+
+
+def test_sides_and_order_change_nothing_and_others_are_left_aside(board, table, verdicts, whole):
+    first = judged_ratings(board, table, verdicts)
+    turned = verdicts.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
+        winner=verdicts["winner"].replace({"a": "b", "b": "a"})
+    )
+    others = whole.judgments[~whole.judgments.index.isin(verdicts.index)].head(7)
+    among = others[~others[["system_a", "system_b"]].isin(set(table["system"])).any(axis=1)]
+    mixed = pd.concat([turned, among]).sample(frac=1, random_state=0)
+    second = judged_ratings(board, table, mixed)
+    assert second["left_aside"].tolist() == [len(among)]
+    pd.testing.assert_frame_equal(
+        first.drop(columns="left_aside"), second.drop(columns="left_aside"), atol=1e-6
+    )
+
+
+def test_a_system_that_wins_all_is_rated_but_not_infinite(board, table, verdicts):
+    system = table["system"].iloc[0]
+    wins = verdicts.assign(winner=np.where(verdicts["system_a"] == system, "a", "b"))
+    [row] = judged_ratings(board, table, wins).to_dict("records")
+    assert np.isfinite(row["rating"])
+    assert row["rating"] > board.ratings["rating"].max() - 0.2
+
+
+def test_advice_counts_the_verdicts_at_hand(board, table, verdicts):
+    system = table["system"].iloc[0]
+    losses = verdicts.assign(winner=np.where(verdicts["system_a"] == system, "b", "a"))
+    before = advise(board, table).neighbors["rank"].iloc[0]
+    after = advise(board, table, judged=losses, questions=1).neighbors["rank"].iloc[0]
+    assert after > before or after == len(board.ratings) + 1
+
+
+def test_judgments_that_say_nothing_of_a_new_system_are_refused(board, table, verdicts):
+    for part in (
+        verdicts.assign(language="fi"),
+        verdicts.assign(system_a="x", system_b="y"),
+    ):
+        with pytest.raises(UsageError, match=NOBODY):
+            judged_ratings(board, table, part)
