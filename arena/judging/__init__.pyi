@@ -1,10 +1,10 @@
 from .adaptive import AdaptiveJudging as AdaptiveJudging
 from .adaptive import AdaptivePlan as AdaptivePlan
 from .adaptive import judge_adaptively as judge_adaptively
-from .aggregation import Panel as Panel
-from .aggregation import aggregate_votes as aggregate_votes
-from .aggregation import merged_orders as merged_orders
-from .agreement import agreement_with_others as agreement_with_others
+from .panel.aggregation import Panel as Panel
+from .panel.aggregation import aggregate_votes as aggregate_votes
+from .panel.aggregation import merged_orders as merged_orders
+from .panel.agreement import agreement_with_others as agreement_with_others
 from .folder import FolderJudging as FolderJudging
 from .folder import judge_folder as judge_folder
 from .graded import GRADED_PROMPTS as GRADED_PROMPTS

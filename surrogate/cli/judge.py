@@ -81,7 +81,7 @@ def judge(
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
     from arena.judging import judge_adaptively, judge_folder
-    from arena.judging.aggregation import AGGREGATES
+    from arena.judging.panel.aggregation import AGGREGATES
     from arena.llm import open_store, read_prices
 
     rule = checked_option("--aggregate", aggregate, AGGREGATES)
@@ -240,7 +240,7 @@ def print_judging_json(
                 "too_few": panel.too_few,
                 "judges": panel.judges,
             },
-            "agreement": judging.agreement,
+            "agreement": judging.panel.agreement,
             "file": str(judging.file),
             "added": judging.added,
             "failures_file": None if judging.failures_file is None else str(judging.failures_file),
@@ -257,9 +257,9 @@ def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
         _print_summary(summary)
     if judging.panel is not None:
         _print_panel(judging.panel)
-    if len(judging.agreement):
+    if len(judging.panel.agreement):
         title = "Agreement on the same pairs: of verdicts (kappa), of the systems' order (tau)"
-        printing.print_columns(title, judging.agreement, list(judging.agreement.columns))
+        printing.print_columns(title, judging.panel.agreement, list(judging.panel.agreement.columns))
     for warning in judging.warnings:
         print(f"Warning: {warning}")
     print(f"{judging.added} verdicts added to {judging.file}")
