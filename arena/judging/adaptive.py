@@ -14,7 +14,6 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
-from arena.judging.panel.agreement import agreement_with_others
 from arena.judging.folder import FAILURES_FILE, FolderJudging, list_judging_failures
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, judge_arena
@@ -26,6 +25,7 @@ from arena.judging.pairs import (
     asked_pairs,
     draw_questions,
 )
+from arena.judging.panel.agreement import agreement_with_others
 from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS, Judged, summarize_judging
 from arena.llm.ask import Progress
 from arena.llm.replies import OVER_BUDGET, PASSING

@@ -259,7 +259,9 @@ def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
         _print_panel(judging.panel)
     if len(judging.panel.agreement):
         title = "Agreement on the same pairs: of verdicts (kappa), of the systems' order (tau)"
-        printing.print_columns(title, judging.panel.agreement, list(judging.panel.agreement.columns))
+        printing.print_columns(
+            title, judging.panel.agreement, list(judging.panel.agreement.columns)
+        )
     for warning in judging.warnings:
         print(f"Warning: {warning}")
     print(f"{judging.added} verdicts added to {judging.file}")
