@@ -240,7 +240,7 @@ def print_judging_json(
                 "too_few": panel.too_few,
                 "judges": panel.judges,
             },
-            "agreement": judging.panel.agreement,
+            "agreement": judging.agreement,
             "file": str(judging.file),
             "added": judging.added,
             "failures_file": None if judging.failures_file is None else str(judging.failures_file),
@@ -257,10 +257,10 @@ def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
         _print_summary(summary)
     if judging.panel is not None:
         _print_panel(judging.panel)
-    if len(judging.panel.agreement):
+    if len(judging.agreement):
         title = "Agreement on the same pairs: of verdicts (kappa), of the systems' order (tau)"
         printing.print_columns(
-            title, judging.panel.agreement, list(judging.panel.agreement.columns)
+            title, judging.agreement, list(judging.agreement.columns)
         )
     for warning in judging.warnings:
         print(f"Warning: {warning}")
