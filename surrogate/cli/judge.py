@@ -259,9 +259,7 @@ def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
         _print_panel(judging.panel)
     if len(judging.agreement):
         title = "Agreement on the same pairs: of verdicts (kappa), of the systems' order (tau)"
-        printing.print_columns(
-            title, judging.agreement, list(judging.agreement.columns)
-        )
+        printing.print_columns(title, judging.agreement, list(judging.agreement.columns))
     for warning in judging.warnings:
         print(f"Warning: {warning}")
     print(f"{judging.added} verdicts added to {judging.file}")
