@@ -25,7 +25,7 @@ from surrogate.board.language import (
     importances_table,
     language_neighbors,
 )
-from surrogate.board.ratings import board_ratings
+from surrogate.board.ratings import board_ratings, unjudged_ratings
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
 from surrogate.learning.cross_fitting import Progress
@@ -192,7 +192,15 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         )
         for fit in fits
     ]
-    ratings = pd.concat(rated, ignore_index=True)
+    systems, seed = parts.arena.info.systems, parts.record.seed
+    questions = parts.arena.queries["language"].value_counts().sort_index()
+    unjudged = [
+        unjudged_ratings(str(language), predicted, systems, int(count), seed)
+        for language, count in questions.items()
+        if language not in intervals
+    ]
+    ratings = _stacked([*rated, *(table for table in unjudged if not table.empty)])
+    ratings = ratings.sort_values("language", kind="stable", ignore_index=True)
     diagnoses = language_diagnoses(parts.judged)
     return Board(
         features=parts.table,

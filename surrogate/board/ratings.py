@@ -41,6 +41,7 @@ NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
+UNJUDGED = "no verdict in this language: by what those in others tell of answers"
 
 
 def board_ratings(
@@ -171,10 +172,60 @@ def _ranks(fit: LanguageFit, table: pd.DataFrame, by: str) -> pd.DataFrame:
     spread = ((rated["rating"] - rated["low"]) / NORMAL_90).fillna(0.0)
     for name in rated.index.difference(draws.columns):
         draws[name] = rated.at[name, "rating"] + spread[name] * random.normal(size=DRAWS)
+    return _bounded(rated["rating"], draws)
+
+
+def _bounded(rating: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
     found = ranks_and_tiers(
-        rated["rating"].to_numpy(np.float64), draws[list(rated.index)].to_numpy(np.float64)
+        rating.to_numpy(np.float64), draws[list(rating.index)].to_numpy(np.float64)
     )
-    return pd.DataFrame(found, index=rated.index)
+    return pd.DataFrame(found, index=rating.index)
+
+
+def unjudged_ratings(
+    language: str, predicted: pd.DataFrame, systems: Sequence[str], questions: int, seed: int
+) -> pd.DataFrame:
+    """Rate the systems in a language without a verdict, by what other languages tell of answers.
+
+    Args:
+        language: Language code.
+        predicted: What the surrogate predicts, of all languages, with standard errors.
+        systems: Every system of the arena.
+        questions: Number of questions in the language.
+        seed: The user's seed.
+
+    Returns:
+        ``BOARD_COLUMNS`` as ``board_ratings``, intervals by the surrogate's standard errors; no
+        row where the surrogate rates nobody in the language.
+    """
+    own = predicted[predicted["language"] == language].set_index("system").reindex(list(systems))
+    if "standard_error" not in own or own["rating"].notna().sum() == 0:
+        return pd.DataFrame(columns=BOARD_COLUMNS)
+    answers = own["answers"].fillna(0).astype(np.int64)
+    width = NORMAL_90 * own["standard_error"]
+    low, high = own["rating"] - width, own["rating"] + width
+    rated = own["rating"].dropna()
+    normal = generator(seed, "ranks", language).normal(size=(DRAWS, len(rated)))
+    errors = own.loc[rated.index, "standard_error"].to_numpy(np.float64)
+    draws = pd.DataFrame(rated.to_numpy() + errors * normal, columns=list(rated.index))
+    missing = dict.fromkeys(("arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan)
+    table = pd.DataFrame(
+        {
+            **{"language": language, "rank": rated.rank(ascending=False, method="min")},
+            **{"rating": own["rating"], "low": low, "high": high},
+            **{"surrogate_rating": own["rating"], "surrogate_low": low, "surrogate_high": high},
+            **{"answers": answers, "coverage": answers / questions, "split": "unjudged"},
+            "verdict_share": own["rating"].where(own["rating"].isna(), 0.0),
+            "note": [
+                absence(*pair) or UNJUDGED for pair in zip(own["rating"], answers, strict=True)
+            ],
+            **missing,
+        },
+        index=own.index,
+    ).join(_bounded(rated, draws))
+    whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
+    table = table.rename_axis("system").reset_index().astype(whole)
+    return table.sort_values(["rank", "system"], kind="stable")[BOARD_COLUMNS]
 
 
 def _note(fit: LanguageFit, row: dict[str, object]) -> str:

@@ -33,6 +33,10 @@ from surrogate.learning.training import finite_means
 Floats = npt.NDArray[np.float64]
 
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
+BORROWED = (
+    "no judgments in this language: systems are rated by what the verdicts in other languages tell "
+    "of answers, and nothing here says how well; judge some questions"
+)
 SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
@@ -98,7 +102,7 @@ def summarize_board(
             ),
         )
     for language in sorted(set(arena.queries["language"]) - set(languages)):
-        languages[language] = _unjudged_language(arena, language)
+        languages[language] = _unjudged_language(arena, language, predicted)
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
@@ -200,7 +204,8 @@ def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str
     yield from (item.sentence for item in findings if item.severity != "info")
 
 
-def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:
+def _unjudged_language(arena: Arena, language: str, predicted: pd.DataFrame) -> LanguageSummary:
+    is_rated = predicted.loc[predicted["language"] == language, "rating"].notna().any()
     questions = int((arena.queries["language"] == language).sum())
     answers = arena.answers[arena.answers["language"] == language]
     return LanguageSummary(
@@ -213,7 +218,7 @@ def _unjudged_language(arena: Arena, language: str) -> LanguageSummary:
             questions_without_judgments=questions,
             missing_answers=len(arena.info.systems) * questions - len(answers),
         ),
-        notes=(NO_JUDGMENTS,),
+        notes=(BORROWED if is_rated else NO_JUDGMENTS,),
     )
 
 

@@ -8,12 +8,14 @@ import pytest
 from scipy.stats import kendalltau
 
 from arena.data.errors import UsageError
+from arena.statistics.rank_agreement import kendall_tau
 from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.details import compare_with_truth
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.metaevaluations import MetaEvaluation
-from surrogate.board.ratings import NO_ANSWER, VERDICTS_ONLY
+from surrogate.board.ratings import NO_ANSWER, UNJUDGED, VERDICTS_ONLY
+from surrogate.board.summarize import BORROWED
 from surrogate.board.tables import read_feature_table
 
 
@@ -332,3 +334,22 @@ def test_unknown_judges_and_empty_arenas_are_refused(small_arena):
     empty = replace(small_arena, judgments=small_arena.judgments.iloc[:0])
     with pytest.raises(UsageError, match="has no judgments to learn from"):
         build_board(empty)
+
+
+def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_arena, small_board):
+    english = small_arena.judgments[small_arena.judgments["language"] == "en"]
+    board = build_board(
+        replace(small_arena, judgments=english.reset_index(drop=True)),
+        feature_table=small_board.features,
+        tournaments=2,
+    )
+    rows = board.ratings[board.ratings["language"] == "sw"].set_index("system")
+    assert (rows["note"] == UNJUDGED).all()
+    assert (rows["verdict_share"] == 0).all()
+    assert rows["arena_rating"].isna().all()
+    assert (rows["rank_low"] <= rows["rank"]).all()
+    assert (rows["low"] < rows["rating"]).all()
+    truth = small_board.arena[small_board.arena["language"] == "sw"].set_index("system")["rating"]
+    assert kendall_tau(rows["rating"].to_numpy(), truth.reindex(rows.index).to_numpy()) > 0.4
+    assert board.summary.languages["sw"].notes == (BORROWED,)
+    assert board.overall["rank"].notna().all()
