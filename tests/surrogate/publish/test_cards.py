@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -12,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from arena import UsageError
 from surrogate import Board
+from surrogate.board.summary import UNSEEN_BY_CHANCE
 from surrogate.board.tables import BOARD_FILES
 from surrogate.publish.exports.cards import (
     code,
@@ -78,13 +80,23 @@ def test_the_dataset_card_says_counts_agreement_and_signature(board_folder, boar
     macro = board.summary.macro
     for tau in (macro.split_half, macro.split_half_verdicts, macro.tau_unseen, macro.tau):
         assert f"| {tau:.3f} |" in text
-    assert macro.warnings
-    for sentence in macro.warnings:
-        assert f"- {sentence}" in text
     assert "`simulated-teacher`" in text
     assert board.summary.fingerprint in text
     for name in BOARD_FILES:
         assert (f"`{name}`" in text) == (board_folder / name).is_file()
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_cards_warn_where_the_surrogate_ranks_by_chance(board, card):
+    bad = {"tau_unseen_low": -0.2}
+    macro = board.summary.macro.model_copy(update=bad)
+    english = board.summary.languages["en"].model_copy(update=bad)
+    languages = {**board.summary.languages, "en": english}
+    summary = board.summary.model_copy(update={"macro": macro, "languages": languages})
+    text = card(replace(board, summary=summary), "mit")
+    assert f"- {UNSEEN_BY_CHANCE.sentence}" in text
+    assert f"- en: {UNSEEN_BY_CHANCE.sentence}" in text
+    assert f"- sw: {UNSEEN_BY_CHANCE.sentence}" not in text
 
 
 def test_the_model_card_says_what_the_judge_is_for(board_folder, board):

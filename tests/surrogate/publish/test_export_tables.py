@@ -51,7 +51,7 @@ def test_printed_tables_say_what_each_rating_is_by(board):
         *("Own verdicts", "Surrogate alone", "Verdicts alone", "Coverage"),
     ]
     first = board.ratings[board.ratings["language"] == "en"].iloc[0]
-    cells = [cell.strip() for cell in table[4].strip("|").split("|")]
+    cells = rendered_cells(markdown_table(exported_board(board, "en")))[: len(header)]
     assert cells[8] == f"{100 * first['verdict_share']:.0f}%"
     assert float(cells[9].replace("−", "-")) == pytest.approx(first["surrogate_rating"], abs=0.005)
     assert float(cells[10].replace("−", "-")) == pytest.approx(first["arena_rating"], abs=0.005)
