@@ -134,7 +134,7 @@ def _print_new(placed: RankedSystems) -> None:
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval"]
     if (new["judgments"] > 0).any():
         columns += ["judgments", "verdict_share", "surrogate_rating"]
-    columns.append("coverage")
+    columns += ["worth", "coverage"]
     by = "verdicts and surrogate" if "judgments" in columns else "the surrogate"
     title = f"New systems, language by language (ratings by {by}, {LEVEL:.0%} intervals)"
     printing.print_columns(title, rows, [*columns, "note"])
