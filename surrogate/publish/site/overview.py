@@ -107,7 +107,9 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     Returns:
         ``systems``: name and slug; ``splits``: kinds of systems; ``columns``: what stands in a row
         (``ROW_COLUMNS``; ``index`` is a place in ``systems``, ``kind`` one in ``splits``);
-        ``languages``: code to name and rows. Missing numbers, and infinite ones, are null.
+        ``languages``: code to name, rows, and what the language's scores mean (``told``: sentences
+        and whether they warn, warnings first; none where it is the only one). Missing numbers,
+        and infinite ones, are null.
     """
     order = {system: index for index, system in enumerate(board.systems)}
     ratings = board.ratings
@@ -122,11 +124,21 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
         "languages": {
             str(language): {
                 "name": language_name(str(language)),
+                "told": _told(board, str(language)),
                 "rows": _compact_rows(rows),
             }
             for language, rows in ratings.groupby("language")
         },
     }
+
+
+def _told(board: Board, language: str) -> list[tuple[str, bool]]:
+    if len(board.summary.languages) == 1:
+        return []
+    found = board.summary.languages[language].conclusions
+    return sorted(
+        ((item.sentence, item.is_warning) for item in found), key=lambda item: not item[1]
+    )
 
 
 _NUMBERS = (

@@ -202,9 +202,23 @@
       for (const row of table.rows) row.cells[column].classList.toggle("absent-column", absent);
     }
   }
+  /* What the language's scores mean, as the macro "told" has it for all languages */
+  function showTold(sentences) {
+    const list = find("language-told");
+    const items = sentences.map(([sentence, warns]) => {
+      const item = element("li", undefined, { className: warns ? "warning" : "" });
+      if (warns) item.append(element("strong", "Caution."), " ");
+      item.append(sentence);
+      return item;
+    });
+    list.replaceChildren(...items);
+    list.classList.toggle("warning", sentences.some(([, warns]) => warns));
+    list.hidden = sentences.length === 0;
+  }
   function showLanguage(code) {
-    const { name, rows: stored } = data.languages[code];
-    const rows = stored.map((values) =>
+    const { name, told, rows: kept } = data.languages[code];
+    showTold(told.map(([sentence, warns]) => [`${name}: ${sentence}`, warns]));
+    const rows = kept.map((values) =>
       Object.fromEntries(data.columns.map((column, place) => [column, values[place]])),
     );
     const at = scaleOver(rows);
