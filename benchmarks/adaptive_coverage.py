@@ -153,7 +153,8 @@ def of_likelihood(judgments: pd.DataFrame, truth: Truth) -> dict[str, float]:
     known = np.array(truth.systems)[rated]
     numbers = table.loc[known, ["rating", "low", "high"]].to_numpy(np.float64).T
     true = truth.ratings[rated]
-    return measures(*(numbers - numbers[0].mean()), true - true.mean())
+    rating, low, high = numbers - numbers[0].mean()
+    return measures(rating, low, high, true - true.mean())
 
 
 def coverage(systems: int, arenas: int, design: str) -> pd.DataFrame:

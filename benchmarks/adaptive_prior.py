@@ -68,12 +68,11 @@ def prior_of(data: LanguageData, everything: Sequence[LanguageData]) -> pd.DataF
 def taus(battles: Battles, parts: Parts) -> Floats:
     """Hold rankings by parts of an arena against that by the whole, shape (parts,)."""
     size = len(battles.systems)
+    first, second = battles.first, battles.second
+    whole = battles.points.sum(axis=0, keepdims=True), battles.counts.sum(axis=0, keepdims=True)
     both = [
-        fit_bradley_terry(*counts, battles.first, battles.second, size, DEFAULT_RIDGE).coefficients
-        for counts in (
-            (battles.points.sum(axis=0, keepdims=True), battles.counts.sum(axis=0, keepdims=True)),
-            (parts.points, parts.counts),
-        )
+        fit_bradley_terry(points, counts, first, second, size, DEFAULT_RIDGE).coefficients
+        for points, counts in (whole, (parts.points, parts.counts))
     ]
     return np.nan_to_num(kendall_taus(both[1], both[0], SAME_RATING_DECIMALS)[:, 0])
 
