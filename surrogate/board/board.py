@@ -1,4 +1,4 @@
-"""A board: a synthetic leaderboard with everything it rests on, and the folder it is kept in."""
+"""A board: one rating of every system with all that it rests on, and the folder it is kept in."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A synthetic leaderboard with everything it rests on.
+    """One rating of every system in each language, with everything it rests on.
 
     A board that is loaded equals the one that was saved: numbers have six decimals, ranks and
     counts are ``Int64``, texts are never missing.
@@ -221,10 +221,13 @@ class Board:
     def _repr_html_(self) -> str:
         """Show the ranks and how far they can be trusted in a notebook."""
         macro, summary = self.summary.macro, self.summary
-        taus = {"tau with the arena": macro.tau, "tau of unseen systems": macro.tau_unseen}
+        taus = {
+            "tau with the verdicts on other questions": macro.split_half,
+            "tau of unseen systems": macro.tau_unseen,
+        }
         said = "; ".join(f"{name} {tau:.2f}" for name, tau in taus.items() if tau is not None)
         shown = self.overall if len(self.languages) > 1 else self.ratings
-        caption = f"Synthetic leaderboard of {summary.arena}, judged by {summary.judge}"
+        caption = f"Leaderboard of {summary.arena}, judged by {summary.judge}"
         return (
             f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>"
             f"{shown.to_html(index=False, na_rep='–', float_format='{:.2f}'.format)}"

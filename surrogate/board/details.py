@@ -141,28 +141,38 @@ def _of_language(battles: Battles, language: str) -> pd.DataFrame:
     return both.astype({"system": "str", "opponent": "str"}).assign(language=language)
 
 
+COMPARED = {
+    "rating": "rating",
+    "verdicts_alone": "arena_rating",
+    "surrogate_alone": "surrogate_rating",
+}
+
+
 def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """Compare the arena's and the synthetic ranking with the true quality.
+    """Compare the ratings of a board with the true quality.
 
     Args:
-        board: Rows with ``language, system, rating, arena_rating``.
+        board: Rows with ``language, system, rating, surrogate_rating, arena_rating``.
         truth: Columns ``language, system, quality``.
 
     Returns:
-        Columns ``language, arena, synthetic``: Kendall tau-b of each rating with the truth,
-        and a last row ``macro`` with the means.
+        Columns ``language, rating, verdicts_alone, surrogate_alone``: Kendall tau-b with the truth
+        of the board's rating, of that by verdicts alone and of what surrogates expect that have
+        not seen the system; and a last row ``macro`` with the means.
     """
     merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
     rows = [
         {
             "language": language,
-            "arena": kendall_tau(_floats(part["arena_rating"]), _floats(part["quality"])),
-            "synthetic": kendall_tau(_floats(part["rating"]), _floats(part["quality"])),
+            **{
+                name: kendall_tau(_floats(part[column]), _floats(part["quality"]))
+                for name, column in COMPARED.items()
+            },
         }
         for language, part in merged.groupby("language")
     ]
     compared = pd.DataFrame(rows)
-    macro = {"language": "macro", **compared[["arena", "synthetic"]].mean().to_dict()}
+    macro = {"language": "macro", **compared[list(COMPARED)].mean().to_dict()}
     return pd.concat([compared, pd.DataFrame([macro])], ignore_index=True)
 
 

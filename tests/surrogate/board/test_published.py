@@ -176,6 +176,11 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(published, 
     assert board.arena["tier"].isna().all()
     assert set(board.arena["note"]) == {NO_ERRORS}
     assert NO_ERRORS in board.summary.languages["en"].notes
+    judged = board.ratings[board.ratings["split"] != "unjudged"]
+    np.testing.assert_array_equal(judged["rating"], judged["arena_rating"])
+    bounds = ["low", "high", "rank_low", "rank_high", "tier"]
+    assert judged[bounds].isna().all(axis=None)
+    assert judged["rank"].notna().all()
 
 
 def test_what_has_no_answer_or_no_rating_is_counted(published, build_quickly):
