@@ -64,6 +64,7 @@ def synthetic_board(systems: int, languages: int) -> Board:
         **{f"surrogate_{name}": board[name] for name in ("rating", "low", "high")},
         **bounds,
         verdict_share=0.9,
+        worth=20.0,
     )
     keys = ["language", "system"]
     pairs = _cells(codes, names).merge(_cells(codes, names, "opponent"), on="language")

@@ -12,7 +12,7 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
-from arena.data.schema import JUDGMENTS, check_table, self_judgments
+from arena.data.schema import CHOSEN, JUDGMENTS, check_table, self_judgments
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""
@@ -31,7 +31,8 @@ def read_judgments(path: Path | str) -> pd.DataFrame:
             is ``judge``.
 
     Returns:
-        Columns ``query_id, language, system_a, system_b, winner, judge``, one row a judgment.
+        Columns ``query_id, language, system_a, system_b, winner, judge``, and ``chosen`` where it
+        is there, one row a judgment.
 
     Raises:
         UsageError: If the file is absent, of unknown format, or holds no judgments.
@@ -42,7 +43,7 @@ def read_judgments(path: Path | str) -> pd.DataFrame:
         arena = read_arena(path)
         if arena.judgments.empty and len(arena.published_ratings):
             raise UsageError(f"{path}: there is no judgment in it, only published ratings")
-        return _some(arena.judgments[_COLUMNS], str(path))
+        return _some(_known(arena.judgments), str(path))
     rows = read_rows(path)
     if _is_battle_table(rows):
         return _some(_judgments_of_battles(path), rows.source)
@@ -71,7 +72,11 @@ def _checked(rows: Rows) -> pd.DataFrame:
     problems = problems or self_judgments(completed)
     if problems:
         raise DataError(problems)
-    return completed.table[_COLUMNS].astype("str")
+    return _known(completed.table).astype("str")
+
+
+def _known(table: pd.DataFrame) -> pd.DataFrame:
+    return table[[*_COLUMNS, *([CHOSEN] if CHOSEN in table else [])]]
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:

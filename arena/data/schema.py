@@ -196,6 +196,11 @@ ANSWERS = pa.DataFrameSchema(
     },
     name="answers",
 )
+CHOSEN = "chosen"
+"""Column of judgments, if it is there: how a pair came to be judged."""
+ADAPTIVE = "adaptive"
+"""Chosen by the verdicts on others; what rates such judgments must not take them for a sample."""
+
 JUDGMENTS = pa.DataFrameSchema(
     {
         "query_id": _key_column(),

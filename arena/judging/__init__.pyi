@@ -1,7 +1,6 @@
-from .aggregation import Panel as Panel
-from .aggregation import aggregate_votes as aggregate_votes
-from .aggregation import merged_orders as merged_orders
-from .agreement import agreement_with_others as agreement_with_others
+from .adaptive import AdaptiveJudging as AdaptiveJudging
+from .adaptive import AdaptivePlan as AdaptivePlan
+from .adaptive import judge_adaptively as judge_adaptively
 from .folder import FolderJudging as FolderJudging
 from .folder import judge_folder as judge_folder
 from .graded import GRADED_PROMPTS as GRADED_PROMPTS
@@ -13,6 +12,10 @@ from .pairs import ChosenPairs as ChosenPairs
 from .pairs import choose_pairs as choose_pairs
 from .pairs import pairs_judged_in as pairs_judged_in
 from .pairs import shown_order as shown_order
+from .panel.aggregation import Panel as Panel
+from .panel.aggregation import aggregate_votes as aggregate_votes
+from .panel.aggregation import merged_orders as merged_orders
+from .panel.agreement import agreement_with_others as agreement_with_others
 from .prompt import PAIRWISE_PROMPTS as PAIRWISE_PROMPTS
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt

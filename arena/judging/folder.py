@@ -13,10 +13,10 @@ from arena.data.append import append_rows, list_failures
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.schema import JUDGMENTS
-from arena.judging.aggregation import Aggregate, Panel, aggregate_votes
-from arena.judging.agreement import agreement_with_others
 from arena.judging.judge import LlmJudge, judge_arena
 from arena.judging.pairs import PAIR_COLUMNS, ChosenPairs
+from arena.judging.panel.aggregation import Aggregate, Panel, aggregate_votes
+from arena.judging.panel.agreement import agreement_with_others
 from arena.judging.summary import Judged, JudgingSummary
 from arena.llm.ask import Progress
 from arena.llm.usage import Budget, Price

@@ -310,9 +310,37 @@ def choose_pairs(
             nothing to judge.
     """
     checked_choice(show, SHOWS, "show")
-    if (questions is not None and questions < 1) or (pairs != "all" and pairs < 1):
+    if pairs != "all" and pairs < 1:
         raise UsageError("questions and pairs must be at least 1")
     texts = ArenaTexts(arena)
+    drawn, without_pair = draw_questions(arena, texts, questions, languages, seed)
+    of_question = _all_pairs if pairs == "all" else _some_pairs(pairs, seed)
+    keys = [
+        (*question, *names)
+        for question in drawn
+        for names in of_question(question, texts.systems(question))
+    ]
+    absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
+    return asked_pairs(texts, keys, both_orders, seed, without_pair, absent, show)
+
+
+def draw_questions(
+    arena: Arena,
+    texts: ArenaTexts,
+    questions: int | None,
+    languages: Sequence[str] | None,
+    seed: int,
+) -> tuple[list[QuestionKey], int]:
+    """Draw the questions to judge, as ``choose_pairs`` says.
+
+    Returns:
+        The questions, language by language, and how many have fewer than two answers.
+
+    Raises:
+        UsageError: For a number below 1, an unknown language, or no question.
+    """
+    if questions is not None and questions < 1:
+        raise UsageError("questions and pairs must be at least 1")
     drawn: list[QuestionKey] = []
     without_pair = 0
     for language in _chosen_languages(arena, languages):
@@ -323,14 +351,7 @@ def choose_pairs(
         ]
     if not drawn:
         raise UsageError("no question has answers of two systems: there is nothing to judge")
-    of_question = _all_pairs if pairs == "all" else _some_pairs(pairs, seed)
-    keys = [
-        (*question, *names)
-        for question in drawn
-        for names in of_question(question, texts.systems(question))
-    ]
-    absent = sum(len(arena.info.systems) - len(texts.systems(question)) for question in drawn)
-    return _asked(texts, keys, both_orders, seed, without_pair, absent, show)
+    return drawn, without_pair
 
 
 def pairs_judged_in(
@@ -354,7 +375,7 @@ def pairs_judged_in(
     """
     checked_choice(show, SHOWS, "show")
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
-    return _asked(ArenaTexts(arena), keys, both_orders, seed, 0, 0, show)
+    return asked_pairs(ArenaTexts(arena), keys, both_orders, seed, 0, 0, show)
 
 
 def _chosen_languages(arena: Arena, languages: Sequence[str] | None) -> list[str]:
@@ -395,7 +416,7 @@ def _some_pairs(pairs: int, seed: int) -> PairsOfQuestion:
     return of_question
 
 
-def _asked(
+def asked_pairs(
     texts: ArenaTexts,
     keys: Sequence[PairKey],
     both_orders: bool,
@@ -404,6 +425,7 @@ def _asked(
     absent: int,
     show: Show,
 ) -> ChosenPairs:
+    """Draw the sides of pairs whose systems stand in any order; see ``ChosenPairs``."""
     asked: list[PairKey] = []
     identical: list[PairKey] = []
     questions: dict[str, dict[str, None]] = {}

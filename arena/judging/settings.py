@@ -13,7 +13,10 @@ from arena.data.errors import UsageError
 from arena.llm.settings import MOST_CONNECTIONS, OPENAI_URL, Endpoint, ModelSettings
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena.data.folder import Arena
+    from arena.judging.adaptive import AdaptivePlan
     from arena.judging.graded import GradedPrompt
     from arena.judging.judge import LlmJudge
     from arena.judging.pairs import ChosenPairs
@@ -48,11 +51,11 @@ def _without_password(value: str) -> str:
 
 
 def _number_of_pairs(value: object) -> object:
-    if value == "all" or (isinstance(value, int) and value > 0):
+    if value in ("all", "adaptive") or (isinstance(value, int) and value > 0):
         return value
     if isinstance(value, str) and value.isdecimal() and int(value) > 0:
         return int(value)
-    raise PydanticCustomError("pairs", "give all, or a number of pairs a question")
+    raise PydanticCustomError("pairs", "give all, adaptive, or a number of pairs a question")
 
 
 def _names(value: object) -> object:
@@ -79,8 +82,21 @@ class JudgingSettings(BaseModel):
         default="OPENAI_API_KEY", description="Environment variable that holds the key."
     )
     questions: int = Field(default=100, ge=1, description="Questions drawn of each language.")
-    pairs: Annotated[int | Literal["all"], BeforeValidator(_number_of_pairs)] = Field(
-        default="all", description="Pairs of systems on each question: all, or a number."
+    pairs: Annotated[int | Literal["all", "adaptive"], BeforeValidator(_number_of_pairs)] = Field(
+        default="all",
+        description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
+        "come, those that tell most about the ranking.",
+    )
+    budget: int | None = Field(
+        default=None,
+        ge=1,
+        description="With --pairs adaptive: pairs judged in all, those of earlier runs included.",
+    )
+    until: str | None = Field(
+        default=None,
+        description="With --pairs adaptive: stop when every language's ranking is known so well: "
+        "first=0.95 (probability that the leader is best), pairs=0.2 (all neighbors decided, or "
+        "tied within so many logits), width=0.5 (of the widest 90% interval, in logits).",
     )
     both_orders: bool = Field(
         default=False, description="Ask every pair in both orders; twice the calls."
@@ -173,10 +189,39 @@ class JudgingSettings(BaseModel):
         template = asked.packaged() if self.template is None else asked.read(self.template)
         return GradedPrompt(self.form, template, *cuts, self.show, self.seed)
 
+    def adaptive_plan(self, prior: pd.DataFrame | None = None) -> AdaptivePlan:
+        """Return what may be asked as verdicts come.
+
+        Args:
+            prior: Columns ``language, system, rating, standard_error``; see ``AdaptivePlan``.
+
+        Raises:
+            UsageError: If nothing says when to stop, or pairs are to be asked in both orders.
+        """
+        from arena.judging.adaptive import AdaptivePlan
+        from arena.planning.stopping import Precision
+
+        if self.both_orders:
+            raise UsageError("adaptive pairs are asked in one order; leave both_orders out")
+        until = None if self.until is None else Precision.parse(self.until)
+        limits = (self.budget, until, prior, self.questions)
+        return AdaptivePlan(*limits, self.languages, self.seed, self.max_calls)
+
     def choose_pairs(self, arena: Arena) -> ChosenPairs:
-        """Choose what to judge; see ``arena.judging.choose_pairs``."""
+        """Choose what to judge, before any verdict; see ``arena.judging.choose_pairs``.
+
+        Raises:
+            UsageError: If pairs are to be chosen as verdicts come, or a limit is for these alone.
+        """
         from arena.judging.pairs import choose_pairs
 
+        if self.pairs == "adaptive":
+            raise UsageError(
+                "adaptive pairs are chosen as verdicts come: by surrogate-arena judge, one judge "
+                "at a time"
+            )
+        if self.budget is not None or self.until is not None:
+            raise UsageError("budget and until are for adaptive pairs (--pairs adaptive)")
         return choose_pairs(
             arena,
             self.questions,

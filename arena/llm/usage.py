@@ -83,6 +83,18 @@ class Usage:
     tokens_out: int = 0
     without_tokens: int = 0
 
+    @classmethod
+    def total(cls, model: str, usages: Iterable[Usage]) -> Usage:
+        """Add up what one model was asked in several steps."""
+        whole = cls(model)
+        for usage in usages:
+            for name, count in asdict(usage).items():
+                if isinstance(count, int):
+                    setattr(whole, name, getattr(whole, name) + count)
+            for reason, rows in usage.failures.items():
+                whole.count_failure(reason, rows)
+        return whole
+
     @property
     def sent(self) -> int:
         """Prompts sent, each counted once."""

@@ -14,10 +14,19 @@ from arena.data.seeds import generator
 from arena.planning.planner import ABSENT, FAILED, JUDGED, OPEN, PLANNED, Planner
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.pairs import Pairs
+from arena.rating.posterior import RatingPrior
 
 Item = tuple[str, str, str]
 
+STEP_GROWTH = 0.05
+"""An adaptive run looks at its outcomes whenever this share more of them is there."""
+
 _POINTS_A = dict(zip(WINNERS, (1.0, 0.0, 0.5), strict=True))
+
+
+def batch_size(systems: int, judged: int) -> int:
+    """Return how many items to ask for before the next look at outcomes."""
+    return max(1, systems // 2, int(STEP_GROWTH * judged))
 
 
 class AdaptivePairing:
@@ -28,8 +37,7 @@ class AdaptivePairing:
     for before they are all back. To resume a run, record the judgments there are. What is asked
     for depends on the seed, on what was recorded and on what is out, and on nothing else.
 
-    Small batches choose better than large ones: ask at first for half as many items as there are
-    systems, later for a twentieth of what is judged.
+    Small batches choose better than large ones: see ``batch_size``.
     """
 
     def __init__(
@@ -39,6 +47,7 @@ class AdaptivePairing:
         answers: pd.DataFrame | None = None,
         seed: int = 0,
         ridge: float = DEFAULT_RIDGE,
+        prior: pd.DataFrame | None = None,
     ) -> None:
         """Start with nothing judged.
 
@@ -49,10 +58,13 @@ class AdaptivePairing:
                 default every system has answered every question.
             seed: Seed of ties and of which answer is shown first.
             ridge: Precision of the prior on Bradley-Terry coefficients, above 0.
+            prior: Columns ``system, rating, standard_error``: what is expected of systems before
+                they are judged, in logits, as by a surrogate; other systems are not known. Where
+                judgments show it to be further off than it states, it is trusted less.
 
         Raises:
-            UsageError: For names given twice, fewer than two systems, no question, or a ridge or
-                seed out of range.
+            UsageError: For names given twice, fewer than two systems, no question, a ridge or
+                seed out of range, or a standard error that is not above 0.
         """
         self.systems = _distinct(systems, "system", 2)
         self.questions = _distinct(questions, "question", 1)
@@ -71,7 +83,8 @@ class AdaptivePairing:
         answered = self._answered(answers)
         random = generator(seed, "adaptive pairing")
         available = answered[:, first] & answered[:, second]
-        self._planner = Planner(pairs, available.astype(np.float64), random, ridge)
+        known = RatingPrior.of_table(prior, self.systems, ridge)
+        self._planner = Planner(pairs, available.astype(np.float64), random, ridge, known)
 
     @property
     def judged(self) -> int:

@@ -10,13 +10,16 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from arena.planning.answer_strengths import (
+    LOGISTIC_NORMAL,
     AnswerPosterior,
     AnswerStrengths,
     estimate_answers,
     posterior_of,
+    refitted,
 )
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.pairs import Pairs
+from arena.rating.posterior import TRUST, RatingPrior
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -36,7 +39,12 @@ class Planner:
     """
 
     def __init__(
-        self, pairs: Pairs, items: Floats, random: np.random.Generator, ridge: float
+        self,
+        pairs: Pairs,
+        items: Floats,
+        random: np.random.Generator,
+        ridge: float,
+        prior: RatingPrior | None = None,
     ) -> None:
         """Plan from nothing.
 
@@ -45,7 +53,8 @@ class Planner:
             items: Battles that judging each item brings, 0 for one that cannot be judged, shape
                 (Q, P).
             random: Breaks ties.
-            ridge: Precision of the prior on strengths, above 0.
+            ridge: Precision of the prior on coefficients, above 0.
+            prior: What is known of the systems; by default a strength of that precision about 0.
         """
         self.pairs = pairs
         self.items = items
@@ -53,6 +62,7 @@ class Planner:
         self.points = np.zeros(items.shape)
         self.battles = np.zeros(items.shape)
         self.ridge = ridge
+        self.prior = RatingPrior.flat(pairs.n_systems, ridge) if prior is None else prior
         self._order = 1.0 + TIE_BREAK * random.random(items.shape)
 
     def record(self, question: Integers, pair: Integers, points: Floats, battles: Floats) -> None:
@@ -116,7 +126,12 @@ class Planner:
 
     def _learn(self) -> tuple[AnswerStrengths, PredictedBattles]:
         """Return what the outcomes so far say about answers and battles ahead."""
-        strengths = estimate_answers(self.pairs, self.points, self.battles, self.ridge)
+        strengths = estimate_answers(self.pairs, self.points, self.battles, self.prior)
+        for factor in TRUST[1:] if self.prior.informed.any() else ():
+            prior = self.prior.trusted(factor)
+            other = refitted(self.pairs, self.points, self.battles, prior, strengths)
+            if other.log_evidence > strengths.log_evidence:
+                strengths = other
         return strengths, predict_battles(self.pairs, strengths)
 
     def _predict_whole(self) -> tuple[AnswerStrengths, PredictedBattles, WholeRatings]:
@@ -135,7 +150,8 @@ class Planner:
     ) -> AnswerPosterior:
         """Return what is unsure about the answers once all that is planned is judged."""
         met = self._held(JUDGED, PLANNED) * predicted.information / strengths.dispersion[:, None]
-        return posterior_of(self.pairs, met, strengths.posterior.variance, self.ridge)
+        own = strengths.posterior
+        return posterior_of(self.pairs, met, own.variance, own.precisions)
 
     def _target(
         self, strengths: AnswerStrengths, predicted: PredictedBattles, ratings: WholeRatings
@@ -215,9 +231,6 @@ def usefulness(
     shrink = dispersion[:, None] + information * unsure
     trusted = information / (information + LOPSIDED)
     return np.asarray(trusted * np.maximum(gain, 0.0) / shrink)
-
-
-LOGISTIC_NORMAL = np.pi / 8.0
 
 
 @dataclass(frozen=True)

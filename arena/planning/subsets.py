@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from arena.planning.adaptive import batch_size
 from arena.planning.planner import Planner
 from arena.rating.battles import Battles
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
-
-STEP_GROWTH = 0.05
-"""An adaptive run looks at its outcomes whenever this share more of them is there."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def adaptive_items(
     reached: dict[int, Parts] = {}
     for budget in sorted({part(share, total) for share in shares}):
         while done < budget:
-            step = max(1, len(battles.systems) // 2, int(STEP_GROWTH * done))
+            step = batch_size(len(battles.systems), done)
             items = planner.plan(min(step, budget - done))
             _answer(planner, battles, *items)
             done += len(items[0])

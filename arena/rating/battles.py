@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
-from arena.data.schema import WINNERS
+from arena.data.schema import ADAPTIVE, CHOSEN, WINNERS
 from arena.rating.likelihoods import Counts
 from arena.rating.pairs import Pairs, connected_groups, is_strongly_connected
 from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
@@ -43,6 +43,7 @@ class Battles:
         n_questions: Number of questions Q.
         questions: Their query ids, sorted; empty where they were not read.
         covariates: Of each battle's logit, side A minus side B, shape (N, C); None without.
+        adaptive: Whether battles were chosen by the outcomes of others.
     """
 
     systems: tuple[str, ...]
@@ -53,6 +54,7 @@ class Battles:
     n_questions: int
     questions: tuple[str, ...] = ()
     covariates: Floats | None = None
+    adaptive: bool = False
 
     @classmethod
     def from_judgments(
@@ -62,8 +64,9 @@ class Battles:
 
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
-                it every judgment is a question of its own) and ``language`` (questions of two
-                languages are two, whatever their ids).
+                it every judgment is a question of its own), ``language`` (questions of two
+                languages are two, whatever their ids) and ``chosen`` (``adaptive`` where a
+                judgment was asked for because of others).
             covariates: Of each judgment's logit, shape (N, C).
 
         Raises:
@@ -88,7 +91,8 @@ class Battles:
         if same.size:
             name = battles.systems[battles.side_a[same[0]]]
             raise UsageError(f"{name} is judged against itself")
-        return replace(battles, covariates=covariates)
+        adaptive = CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any())
+        return replace(battles, covariates=covariates, adaptive=adaptive)
 
     @classmethod
     def none(cls, systems: Sequence[str], questions: Sequence[str]) -> Battles:

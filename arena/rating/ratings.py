@@ -14,7 +14,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.data.version import __version__
 from arena.rating.battle_files import selected_judgments
-from arena.rating.battles import Battles
+from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
     TIE_MODELS,
@@ -31,11 +31,12 @@ from arena.rating.intervals import (
     sandwich,
     tiers,
 )
+from arena.rating.posterior import battle_posterior
 from arena.statistics.significance import NORMAL_QUANTILE
 
 Floats = npt.NDArray[np.float64]
 
-INTERVALS = ("bootstrap", "bca", "sandwich", "none")
+INTERVALS = ("bootstrap", "bca", "sandwich", "posterior", "none")
 SCALES = ("logit", "elo")
 ELO_UNIT = 400 / np.log(10)
 ELO_CENTER = 1000.0
@@ -54,6 +55,13 @@ ALL_LOST = "loses every battle; its rating is bounded by the prior only"
 PRIOR_NEEDED = (
     "the likelihood has no maximum (some systems win or lose all, say): "
     f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps ratings finite"
+)
+CHOSEN_BY_OUTCOMES = (
+    "pairs were chosen by the verdicts on others: ratings and intervals are the posterior of these"
+)
+STRETCHED = (
+    "pairs were chosen by the verdicts on others: ratings are stretched, and intervals too narrow, "
+    "unless they are the posterior's"
 )
 SAMPLES_REGULARIZED = (
     "in {} of {} bootstrap samples the likelihood has no maximum: these have a Gaussian prior of "
@@ -92,7 +100,7 @@ def rate(
     position: bool = False,
     controls: Sequence[str] = (),
     answers: pd.DataFrame | None = None,
-    interval: str = "bootstrap",
+    interval: str | None = None,
     rounds: int = DEFAULT_ROUNDS,
     scale: str = "logit",
     ridge: float | None = None,
@@ -102,8 +110,8 @@ def rate(
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
-    The ratings do not depend on how their intervals are made: they are of maximum likelihood
-    where that exists.
+    The ratings do not depend on how their intervals are made, but for ``posterior``: they are of
+    maximum likelihood where that exists.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
@@ -114,7 +122,10 @@ def rate(
             of which an answer is absent are left out.
         answers: Columns ``query_id, language, system, answer``, for ``controls``.
         interval: ``bootstrap`` over questions (percentile), ``bca`` (bias-corrected and
-            accelerated), ``sandwich`` (clustered by question), or ``none``.
+            accelerated), ``sandwich`` (clustered by question), ``posterior`` (ratings and
+            intervals by ``arena.rating.posterior``, right where the outcomes of battles chose
+            others) or ``none``; by default ``posterior`` where judgments were chosen so, else
+            ``bootstrap``.
         rounds: Bootstrap replicates.
         scale: ``logit`` (centered on 0) or ``elo`` (400 points a factor of ten in odds,
             centered on 1000).
@@ -130,7 +141,7 @@ def rate(
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
     checked_choice(ties, TIE_MODELS, "tie rule")
-    checked_choice(interval, INTERVALS, "interval")
+    checked_choice(interval or INTERVALS[0], INTERVALS, "interval")
     checked_choice(scale, SCALES, "scale")
     if rounds < 2:
         raise UsageError("rounds must be at least 2")
@@ -141,11 +152,25 @@ def rate(
         chosen = selected_judgments(judgments, language, judge)
         everything = _battles(chosen, controls, answers, notes)
     connected = (everything.decided() if ties == "drop" else everything).largest_group()
+    plain = not position and not controls and ties in TIE_RULES and ridge is None
+    if interval is None:
+        interval = "posterior" if connected.adaptive and plain else "bootstrap"
+    if interval == "posterior" and not plain:
+        raise UsageError("a posterior has no position, controls, ridge or model of ties; drop them")
     model = RatingModel(connected.count(by_side=position), ties, position)
     with threadpool_limits(1):  # small matrices: threads cost more than they bring
         model, fit = _fit(model, ridge)
         random = generator(seed, "ratings", interval)
-        spread = _uncertainty(model, fit.parameters[0], interval, rounds, random)
+        if interval == "posterior":
+            known = battle_posterior(connected)
+            fit = replace(fit, coefficients=known.ratings[None], ridge=0.0)
+            model = replace(model, ridge=0.0)
+            unknown = np.full(0, np.nan)
+            spread = Uncertainty(known.draws(random, rounds), *known.bounds, unknown)
+        else:
+            spread = _uncertainty(model, fit.parameters[0], interval, rounds, random)
+    if connected.adaptive:
+        notes.append(CHOSEN_BY_OUTCOMES if interval == "posterior" else STRETCHED)
     outside = len(everything.systems) - len(connected.systems)
     if outside:
         notes.append(f"{outside:,} of {len(everything.systems):,} systems are unrated")

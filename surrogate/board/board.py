@@ -1,4 +1,4 @@
-"""A board: one rating of every system with all that it rests on, and the folder it is kept in."""
+"""A board: a leaderboard with everything it rests on, and the folder it is kept in."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """One rating of every system in each language, with everything it rests on.
+    """A leaderboard by verdicts and surrogate, with everything it rests on.
 
     A board that is loaded equals the one that was saved: numbers have six decimals, ranks and
     counts are ``Int64``, texts are never missing.
@@ -222,10 +222,12 @@ class Board:
         """Show the ranks and how far they can be trusted in a notebook."""
         macro, summary = self.summary.macro, self.summary
         taus = {
-            "tau with the verdicts on other questions": macro.split_half,
+            "tau between halves of the questions": macro.split_half,
+            "by verdicts alone": macro.split_half_verdicts,
             "tau of unseen systems": macro.tau_unseen,
         }
-        said = "; ".join(f"{name} {tau:.2f}" for name, tau in taus.items() if tau is not None)
+        numbers = "; ".join(f"{name} {tau:.2f}" for name, tau in taus.items() if tau is not None)
+        said = " ".join([f"{numbers}.", *(item.sentence for item in macro.conclusions)])
         shown = self.overall if len(self.languages) > 1 else self.ratings
         caption = f"Leaderboard of {summary.arena}, judged by {summary.judge}"
         return (

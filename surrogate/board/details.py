@@ -85,6 +85,12 @@ ARENA_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "tier"),
     *("rating", "low", "high", "note"),
 ]
+COMPARED = {
+    "rating": "rating",
+    "verdicts_alone": "arena_rating",
+    "surrogate_alone": "surrogate_rating",
+}
+"""What is compared with the truth, to its column of a board."""
 WIN_COLUMNS = ["language", "system", "opponent", "wins", "losses", "ties"]
 
 
@@ -141,37 +147,28 @@ def _of_language(battles: Battles, language: str) -> pd.DataFrame:
     return both.astype({"system": "str", "opponent": "str"}).assign(language=language)
 
 
-COMPARED = {
-    "rating": "rating",
-    "verdicts_alone": "arena_rating",
-    "surrogate_alone": "surrogate_rating",
-}
-
-
 def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """Compare the ratings of a board with the true quality.
+    """Compare the board's ratings, and those by verdicts and by surrogate alone, with the truth.
 
     Args:
-        board: Rows with ``language, system, rating, surrogate_rating, arena_rating``.
+        board: Rows with ``language, system, rating, arena_rating, surrogate_rating``.
         truth: Columns ``language, system, quality``.
 
     Returns:
-        Columns ``language, rating, verdicts_alone, surrogate_alone``: Kendall tau-b with the truth
-        of the board's rating, of that by verdicts alone and of what surrogates expect that have
-        not seen the system; and a last row ``macro`` with the means.
+        Columns ``language, rating, verdicts_alone, surrogate_alone``: Kendall tau-b of each with
+        the truth, and a last row ``macro`` with the means.
     """
     merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
-    rows = [
-        {
-            "language": language,
-            **{
+    compared = pd.DataFrame(
+        [
+            {"language": language}
+            | {
                 name: kendall_tau(_floats(part[column]), _floats(part["quality"]))
                 for name, column in COMPARED.items()
-            },
-        }
-        for language, part in merged.groupby("language")
-    ]
-    compared = pd.DataFrame(rows)
+            }
+            for language, part in merged.groupby("language")
+        ]
+    )
     macro = {"language": "macro", **compared[list(COMPARED)].mean().to_dict()}
     return pd.concat([compared, pd.DataFrame([macro])], ignore_index=True)
 

@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 BOARD_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "tier"),
     *("rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "surrogate_low", "surrogate_high"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
     *("arena_rank", "arena_rating", "arena_low", "arena_high"),
     *("coverage", "answers", "split", "note"),
 ]
@@ -71,9 +71,10 @@ def board_ratings(
         (infinity). ``rank_low, rank_high`` holds all ranks at once at 95%, and systems of a
         ``tier`` are not distinguishable from its best one. ``verdict_share`` says how much of a
         rating rests on the system's own verdicts. ``surrogate_rating`` is by a surrogate that has
-        not seen the system or its verdicts, with its conformal interval; ``arena_*`` is by
-        verdicts alone. ``coverage`` is the share of questions answered; ``split`` is ``train``,
-        ``holdout`` or ``unjudged``.
+        not seen the system or its verdicts, with its conformal interval, and ``worth`` is how
+        many verdicts on the system would rate it as well; ``arena_*`` is by verdicts alone.
+        ``coverage`` is the share of questions answered; ``split`` is ``train``, ``holdout`` or
+        ``unjudged``.
     """
     table = _expected(fit, predicted, systems, interval).join(_posterior(fit))
     if by == "surrogate":
@@ -136,6 +137,9 @@ def _expected(
             "surrogate_rating": rating,
             "surrogate_low": [low for low, _ in bounds],
             "surrogate_high": np.where(beyond, np.inf, [high for _, high in bounds]),
+            "worth": np.where(
+                np.isfinite(rating), [interval.worth(error) for error in errors], np.nan
+            ),
             "is_beyond": beyond,
             "answers": answers,
             "coverage": answers / len(fit.data.questions),
@@ -213,7 +217,9 @@ def unjudged_ratings(
     normal = generator(seed, "ranks", language).normal(size=(DRAWS, len(rated)))
     errors = own.loc[rated.index, "standard_error"].to_numpy(np.float64)
     draws = pd.DataFrame(rated.to_numpy() + errors * normal, columns=list(rated.index))
-    missing = dict.fromkeys(("arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan)
+    missing = dict.fromkeys(
+        ("worth", "arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan
+    )
     table = pd.DataFrame(
         {
             **{"language": language, "rank": rated.rank(ascending=False, method="min")},

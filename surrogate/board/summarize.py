@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +27,10 @@ from surrogate.board.summary import (
     Skipped,
 )
 from surrogate.learning.cross_fitting import resample_outcomes
+from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import finite_means
+from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
@@ -131,7 +133,12 @@ def _halves(halves: pd.DataFrame) -> dict[str, float]:
 
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
     """Find how wide the interval of a rating is in every judged language."""
-    return conformal_intervals(unseen_ratings([fit.unseen for fit in fits]))
+    unseen = [fit.unseen for fit in fits]
+    intervals = conformal_intervals(unseen_ratings(unseen))
+    worth = worth_of(unseen, training_ratings({fit.language: fit.data.tournaments for fit in fits}))
+    if worth is None:
+        return intervals
+    return {name: item.model_copy(update=asdict(worth)) for name, item in intervals.items()}
 
 
 def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:

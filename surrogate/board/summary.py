@@ -60,6 +60,8 @@ class RatingInterval(BaseModel):
         best: Rating of the best judged system (logits).
         frontier: How far below it (negative) or above it a predicted rating lies, in the same
             units as the half-width, from where the system may be better than every judged one.
+        verdict_variance: Variance of a rating by one verdict; see ``posterior.worth.Worth``.
+        error_variance: Of ratings by surrogates that had not seen the system; see the same.
         residuals: Ratings of unseen systems it rests on.
         pooled: Whether they are those of all languages, for want of systems in this one.
         reason: Why there is none, where there is none.
@@ -72,6 +74,8 @@ class RatingInterval(BaseModel):
     in_standard_errors: bool = False
     best: Number = None
     frontier: Number = None
+    verdict_variance: Number = None
+    error_variance: Number = None
     residuals: int = 0
     pooled: bool = False
     reason: str | None = None
@@ -81,6 +85,15 @@ class RatingInterval(BaseModel):
         width = math.nan if self.half_width is None else self.half_width
         width *= self._unit(standard_error)
         return rating - width, rating + width
+
+    def worth(self, standard_error: float = math.nan) -> float:
+        """Return how many verdicts on a system would rate it as well as the surrogate does.
+
+        NaN where that is not known.
+        """
+        if self.verdict_variance is None or self.error_variance is None:
+            return math.nan
+        return self.verdict_variance / (self.error_variance * self._unit(standard_error) ** 2)
 
     def reaches_beyond(self, rating: float, standard_error: float = math.nan) -> bool:
         """Whether a new system may be better than every judged one.
@@ -289,6 +302,10 @@ class MacroSummary(Agreements):
     holdout_r2_median: Number
 
 
+RATED_BY = {"posterior": "verdicts and surrogate", "surrogate": "the trained surrogate"}
+"""What a board's ratings are by, as its settings have it, to words."""
+
+
 class BoardSummary(BaseModel):
     """``summary.json`` of a board.
 
@@ -322,6 +339,11 @@ class BoardSummary(BaseModel):
     def judge(self) -> str:
         """Judge whose judgments it learns from."""
         return self.settings.judge
+
+    @property
+    def rated_by(self) -> str:
+        """What the board's ratings are by, in words."""
+        return RATED_BY[self.settings.ratings]
 
     @property
     def is_published(self) -> bool:

@@ -103,7 +103,7 @@ RATINGS = BoardTable(
         **dict.fromkeys(("language", "system"), "text"),
         **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
         **dict.fromkeys(("rating", "low", "high", "verdict_share"), "number"),
-        **dict.fromkeys(("surrogate_rating", "surrogate_low", "surrogate_high"), "number"),
+        **dict.fromkeys(("surrogate_rating", "surrogate_low", "surrogate_high", "worth"), "number"),
         **{"arena_rank": "count"},
         **dict.fromkeys(("arena_rating", "arena_low", "arena_high"), "number"),
         **{"coverage": "number", "answers": "count", "split": "text", "note": "text"},

@@ -27,8 +27,13 @@ def fit(
         bool, typer.Option("--position", help="Estimate the advantage of side A.")
     ] = False,
     interval: Annotated[
-        str, typer.Option("--interval", help="bootstrap, bca, sandwich or none.")
-    ] = "bootstrap",
+        str | None,
+        typer.Option(
+            "--interval",
+            help="bootstrap, bca, sandwich, posterior or none; by default posterior where verdicts "
+            "chose what was judged next (judge --pairs adaptive), else bootstrap.",
+        ),
+    ] = None,
     rounds: Annotated[int, typer.Option("--rounds", min=2, help="Bootstrap rounds.")] = 1000,
     scale: Annotated[str, typer.Option("--scale", help="logit or elo.")] = "logit",
     ridge: Annotated[

@@ -14,18 +14,29 @@ from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
     BodyOption,
+    FeatureTableOption,
     JsonOption,
     checked_option,
+    given_features,
     request_fields,
     split_names,
     with_settings,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    import pandas as pd
 
     from arena.data.folder import Arena
-    from arena.judging import ChosenPairs, FolderJudging, JudgingSummary, LlmJudge, Panel
+    from arena.judging import (
+        AdaptiveJudging,
+        ChosenPairs,
+        FolderJudging,
+        JudgingSummary,
+        LlmJudge,
+        Panel,
+    )
     from arena.llm import Price
 
 STORE_FILE = "judging.sqlite"
@@ -55,12 +66,22 @@ def judge(
             '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
         ),
     ] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            "--prior",
+            help="With --pairs adaptive: board folder whose surrogate says what to expect of the "
+            "systems.",
+        ),
+    ] = None,
+    feature_table: FeatureTableOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge answers by one LLM or a panel, and add verdicts on pairs to the arena folder."""
+    from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from arena.judging import judge_folder
-    from arena.judging.aggregation import AGGREGATES
+    from arena.judging import judge_adaptively, judge_folder
+    from arena.judging.panel.aggregation import AGGREGATES
     from arena.llm import open_store, read_prices
 
     rule = checked_option("--aggregate", aggregate, AGGREGATES)
@@ -69,6 +90,22 @@ def judge(
     judges = [each.llm_judge() for each in (settings, *others)]
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
+    if settings.pairs == "adaptive":
+        if len(judges) > 1 or dry_run:
+            raise UsageError(
+                "adaptive pairs follow from one judge's verdicts; leave --panel and --dry-run out"
+            )
+        expected = None if prior is None else _expected(prior, read, feature_table)
+        plan = settings.adaptive_plan(expected)
+        where = str(arena / STORE_FILE) if settings.store is None else settings.store
+        with open_store(where) as store, printing.progress_bar() as progress:
+            adaptive = judge_adaptively(
+                arena, read, judges[0], plan, store, prices=known_prices, progress=progress
+            )
+        _print_adaptive(adaptive, expected, as_json)
+        return
+    if prior is not None:
+        raise UsageError("--prior is for adaptive pairs (--pairs adaptive)")
     chosen = settings.choose_pairs(read)
     where = str(arena / STORE_FILE) if settings.store is None else settings.store
     if dry_run:
@@ -90,6 +127,43 @@ def judge(
         print_judging_json(judging, chosen)
     else:
         print_judging(judging, chosen)
+
+
+def _expected(board: Path, arena: Arena, feature_table: Path | None) -> pd.DataFrame:
+    """Return what a board's surrogate expects of the arena's systems."""
+    from surrogate.board.board import Board
+    from surrogate.ranking.prior import expected_systems
+
+    return expected_systems(Board.load(board), arena, given_features(feature_table))
+
+
+def _print_adaptive(
+    adaptive: AdaptiveJudging, expected: pd.DataFrame | None, as_json: bool
+) -> None:
+    """Print what was asked, why no more, and what is known of the systems."""
+    if as_json:
+        print_judging_json(
+            adaptive.judging,
+            adaptive.chosen,
+            {
+                "batches": adaptive.batches,
+                "stopped": adaptive.reason,
+                "languages": adaptive.languages,
+                "ratings": adaptive.ratings,
+                "prior": [] if expected is None else expected,
+            },
+        )
+        return
+    print_judging(adaptive.judging, adaptive.chosen)
+    columns = list(adaptive.languages.columns)
+    printing.print_columns("Pairs of the questions drawn", adaptive.languages, columns)
+    title = "Ratings by these verdicts" + ("" if expected is None else " and the prior")
+    printing.print_columns(
+        f"{title} (90% intervals)", adaptive.ratings, list(adaptive.ratings.columns)
+    )
+    if expected is not None:
+        print(f"Prior: {expected['rating'].notna().sum()} of {len(expected)} systems expected")
+    print(f"Stopped after {adaptive.batches} batches: {adaptive.reason}")
 
 
 def _print_dry_runs(
@@ -149,7 +223,9 @@ def print_pairs(chosen: ChosenPairs) -> None:
         )
 
 
-def print_judging_json(judging: FolderJudging, chosen: ChosenPairs) -> None:
+def print_judging_json(
+    judging: FolderJudging, chosen: ChosenPairs, more: Mapping[str, Any] | None = None
+) -> None:
     """Print everything that was counted as JSON."""
     panel = judging.panel
     printing.print_json(
@@ -169,6 +245,7 @@ def print_judging_json(judging: FolderJudging, chosen: ChosenPairs) -> None:
             "added": judging.added,
             "failures_file": None if judging.failures_file is None else str(judging.failures_file),
             "warnings": list(judging.warnings),
+            **(more or {}),
         }
     )
 

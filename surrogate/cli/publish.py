@@ -49,6 +49,14 @@ def plot(
             help="Also draw what  validate --protocol importances --json  printed into a file.",
         ),
     ] = None,
+    replication: Annotated[
+        Path | None,
+        typer.Option(
+            "--replication",
+            help="Also draw what  validate --protocol replication --json  printed into a file: "
+            "the quality of ratings against judged questions.",
+        ),
+    ] = None,
     memerag: Annotated[
         Path | None,
         typer.Option("--memerag", help="Also draw the file of  metaeval memerag --out."),
@@ -79,7 +87,7 @@ def plot(
     drawings = [
         *(() if read is None else board_drawings(read, kinds, language)),
         *_others(sampling, memerag, grouse, arena),
-        *_importances(importances, arena, language),
+        *_studies(importances, replication, "" if read is None else arena, language),
     ]
     if not drawings:
         raise UsageError(
@@ -142,14 +150,25 @@ def _others(
         yield from grouse_drawings(grouse)
 
 
-def _importances(path: Path | None, arena: str, language: str | None) -> Iterator[Drawing]:
+def _studies(
+    importances: Path | None, replication: Path | None, arena: str, language: str | None
+) -> Iterator[Drawing]:
+    """Draw studies of ``validate``, of one language where one is named."""
+    from functools import partial
+
     from surrogate.publish.figures.board_figures import Drawing
     from surrogate.publish.figures.importances import importance_intervals, read_importances
+    from surrogate.publish.figures.studies import read_replication, replication_curves
 
-    if path is not None:
-        table, signature = read_importances(path)
-        name = f"importance-intervals-{language}" if language else "importance-intervals"
-        yield Drawing(name, lambda: importance_intervals(table, signature, arena, language))
+    part = f"-{language}" if language else ""
+    if importances is not None:
+        read = read_importances(importances)
+        yield Drawing(
+            f"importance-intervals{part}", partial(importance_intervals, *read, arena, language)
+        )
+    if replication is not None:
+        read = read_replication(replication)
+        yield Drawing(f"replication{part}", partial(replication_curves, *read, arena, language))
 
 
 CARDS = ("dataset-card", "model-card")

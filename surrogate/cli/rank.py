@@ -106,7 +106,7 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating"]
     if languages == 1:
         columns.append("verdict_share")
-    title = f"Board with the new systems, {title} (ratings by verdicts and surrogate)"
+    title = f"Board with the new systems, {title}"
     printing.print_columns(title, marked, [*columns, "coverage"])
     _print_new(placed)
     _print_explanations(placed)
@@ -134,7 +134,7 @@ def _print_new(placed: RankedSystems) -> None:
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval"]
     if (new["judgments"] > 0).any():
         columns += ["judgments", "verdict_share", "surrogate_rating"]
-    columns.append("coverage")
+    columns += ["worth", "coverage"]
     by = "verdicts and surrogate" if "judgments" in columns else "the surrogate"
     title = f"New systems, language by language (ratings by {by}, {LEVEL:.0%} intervals)"
     printing.print_columns(title, rows, [*columns, "note"])

@@ -40,7 +40,7 @@ def overall_diff(
     Args:
         old: The earlier board.
         new: The later board.
-        kind: ``synthetic`` or ``arena``.
+        kind: ``board`` or ``arena``.
         languages: ``language_diff`` of each language on both boards.
 
     Returns:
@@ -110,12 +110,12 @@ class BoardDiff:
     """The difference of two boards.
 
     Attributes:
-        changes: One row a language (``overall`` for all together), kind of rating
-            (``synthetic`` or ``arena``) and system: ``language, kind, system, rank_old,
-            rank_new, rank_change, rating_old, rating_new, rating_change, standard_error,
-            p_value, verdict, reason``. ``rank_change`` is among the systems on both boards,
-            above 0 for up; ``p_value`` is Holm-adjusted; ``verdict`` is ``moved``, ``within
-            noise``, ``not comparable``, ``new`` or ``gone``.
+        changes: One row a language (``overall`` for all together), kind of rating (``board``, by
+            verdicts and surrogate, or ``arena``, by verdicts alone) and system: ``language, kind,
+            system, rank_old, rank_new, rank_change, rating_old, rating_new, rating_change,
+            standard_error, p_value, verdict, reason``. ``rank_change`` is among the systems on
+            both boards, above 0 for up; ``p_value`` is Holm-adjusted; ``verdict`` is ``moved``,
+            ``within noise``, ``not comparable``, ``new`` or ``gone``.
         settings: Fields that differ: ``field, old, new``; NaN where a board lacks it.
         notes: Sentences on what limits the comparison.
     """
@@ -154,10 +154,10 @@ class BoardDiff:
 def diff_boards(old: Board, new: Board) -> BoardDiff:
     """Compare two boards system by system.
 
-    A change of an arena rating is held against the bootstrap intervals, one of a
-    synthetic rating against the conformal intervals; see ``rating_noise`` for the test. Boards of
-    different judges, tie rules or priors have ratings on different scales, and synthetic ratings
-    by different features or surrogates are different measurements: they are not compared.
+    A change of a board's rating is held against its 90% intervals, one of a rating by verdicts
+    alone against the bootstrap's; see ``diff.languages`` for the test. Boards of different judges
+    or tie rules have ratings on different scales, and a board's ratings by different features,
+    surrogates or priors are different measurements: they are not compared.
 
     Args:
         old: The earlier board.

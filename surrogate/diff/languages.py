@@ -1,6 +1,7 @@
 """Is the change of a rating more than noise? Welch's t tests on differences, Holm-corrected.
 
-A standard error is read off a published 95% percentile interval of T bootstrap rounds. The interval
+The standard error of a board's rating is read off its 90% interval, that of a rating by verdicts
+alone off a 95% percentile interval of T bootstrap rounds. The interval
 of a finite sample is narrower than that of the normal distribution, the more so the fewer
 rounds there are; its expected width in standard deviations is by Blom's (1958)
 approximation of normal order statistics. The spread between two quantiles says less than a
@@ -24,6 +25,7 @@ from scipy.stats import norm, t
 from arena.rating.ratings import DEFAULT_ROUNDS
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
+from surrogate.board.ratings import LEVEL as INTERVAL_LEVEL
 
 Floats = npt.NDArray[np.float64]
 
@@ -66,9 +68,10 @@ def bootstrap_errors(low: Floats, high: Floats, rounds: int) -> Errors:
     return Errors((high - low) / interval_width(rounds), _EFFICIENCY * rounds)
 
 
-def conformal_errors(low: Floats, high: Floats, level: float) -> Errors:
-    """Read errors off conformal intervals of a level, taking the surrogate's errors as normal."""
-    return Errors((high - low) / (2 * norm.ppf((1 + level) / 2)), np.inf)
+def normal_errors(low: Floats, high: Floats, level: float) -> Errors:
+    """Read errors off intervals of a level, as of normal errors; none without an upper bound."""
+    width = np.where(np.isfinite(high), high, np.nan) - low
+    return Errors(width / (2 * norm.ppf((1 + level) / 2)), np.inf)
 
 
 def difference_errors(old: Errors, new: Errors) -> tuple[Floats, Floats]:
@@ -93,9 +96,10 @@ def p_values(changes: Floats, errors: Floats, freedom: Floats) -> Floats:
 
 RATING_COLUMNS = ["system", "rank", "rating", "low", "high", "note"]
 
-SYNTHETIC = "synthetic"
+BOARD = "board"
 ARENA = "arena"
-KINDS = (SYNTHETIC, ARENA)
+KINDS = (BOARD, ARENA)
+"""The board's ratings, by verdicts and surrogate; and those by verdicts alone."""
 OVERALL = "overall"
 
 MOVED = "moved"
@@ -144,7 +148,7 @@ def language_diff(old: Board, new: Board, kind: str, language: str) -> pd.DataFr
     Args:
         old: The earlier board.
         new: The later board.
-        kind: ``synthetic`` or ``arena``.
+        kind: ``board`` or ``arena``.
         language: Language code.
 
     Returns:
@@ -160,7 +164,7 @@ def language_diff(old: Board, new: Board, kind: str, language: str) -> pd.DataFr
     table["recentered"] = recentered and bool(rated.any())
     table["rank_change"] = rank_change(table["rank_old"], table["rank_new"], rated)
     table["rating_change"] = _changes(table, rated, recentered)
-    errors = [_errors(board, table, kind, language, side) for board, side in _sides(old, new)]
+    errors = [_errors(table, kind, side) for side in ("old", "new")]
     error, freedom = difference_errors(*errors)
     table["standard_error"], table["freedom"] = error, freedom
     table["reason"] = _reasons(table, incomparable(old, new, kind))
@@ -197,10 +201,6 @@ def _of_language(board: Board, kind: str, language: str) -> pd.DataFrame:
     return table.loc[table["language"] == language, RATING_COLUMNS].assign(there=True)
 
 
-def _sides(old: Board, new: Board) -> tuple[tuple[Board, str], tuple[Board, str]]:
-    return (old, "old"), (new, "new")
-
-
 def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recentered: bool) -> Floats:
     """Changes of the ratings; where the boards rate other systems, relative to the common mean."""
     change = (table["rating_new"] - table["rating_old"]).to_numpy(float)
@@ -209,10 +209,10 @@ def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recentered: bool
     return np.asarray(np.where(rated, change, np.nan))
 
 
-def _errors(board: Board, table: pd.DataFrame, kind: str, language: str, side: str) -> Errors:
+def _errors(table: pd.DataFrame, kind: str, side: str) -> Errors:
     low, high = (table[f"{bound}_{side}"].to_numpy(float) for bound in ("low", "high"))
-    if kind == SYNTHETIC:
-        return conformal_errors(low, high, board.summary.languages[language].interval.level)
+    if kind == BOARD:
+        return normal_errors(low, high, INTERVAL_LEVEL)
     return bootstrap_errors(low, high, DEFAULT_ROUNDS)
 
 

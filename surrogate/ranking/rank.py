@@ -37,7 +37,7 @@ NO_ATTRIBUTIONS = (
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
-    *("surrogate_rating", "judgments", "verdict_share", "coverage", "answers", "note"),
+    *("surrogate_rating", "worth", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
 LISTS = ("neighbors", "answer_neighbors", "attributions")
 EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
@@ -60,8 +60,9 @@ class RankedSystems:
         features: Feature table of the new answers.
         new: Ratings of the new systems by language and rank: columns ``language, system, rank,
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
-            ``rating, low, high, surrogate_rating, judgments, verdict_share, coverage, answers,
-            note``: where there are judgments, the rating is by these and the surrogate together.
+            ``rating, low, high, surrogate_rating, worth, judgments, verdict_share, coverage,
+            answers, note``: where there are judgments, the rating is by these and the surrogate
+            together; ``worth`` is how many verdicts would rate it as well as the surrogate.
         explanations: Row by row what explains them: ``language, system, neighbors,
             answer_neighbors, attributions`` (lists of entries), ``outside_training`` (the features
             in which a system is unlike the training systems; None where it is not); see
@@ -270,6 +271,7 @@ def _row(
         "surrogate_rating": expected,
         "surrogate_low": expected_low,
         "surrogate_high": expected_high,
+        "worth": round(interval.worth(error), DECIMALS),
         "judgments": 0 if verdicts is None else int(verdicts["judgments"]),
         "coverage": answers / int((queries["language"] == language).sum()),
         "answers": answers,

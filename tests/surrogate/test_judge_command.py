@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -245,3 +246,65 @@ def test_other_forms_are_held_against_the_verdicts_there_are(judge, serve, folde
     assert -1 <= row["tau"] <= 1
     status, printed = judge(server, "--form", form, "--both-orders")
     assert (status, "both orders are asked of pairs" in printed) == (2, True)
+
+
+def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys):
+    server = serve()
+    options = ["--pairs", "adaptive", "--budget", 40]
+    status, printed = judge(server, *options)
+    assert status == 0
+    assert "Stopped after" in printed
+    assert "the budget of 40 pairs is spent" in printed
+    table = read_arena(folder).judgments
+    assert (table["chosen"] == "adaptive").sum() == 40
+    status, printed = judge(server, *options, "--until", "width=0.01", "--json")
+    content = json.loads(printed, parse_constant=pytest.fail)
+    assert (content["added"], content["batches"]) == (0, 0)
+    assert sum(row["judged"] for row in content["languages"]) == 40
+    assert content["judges"][0]["already_judged"] == 40
+    assert run("fit", folder, "--judge", "local", "--language", "en") == 0
+    assert "interval:posterior" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--pairs", "adaptive"], "say when to stop"),
+        (["--budget", 5], "for adaptive pairs"),
+        (["--pairs", "adaptive", "--budget", 5, "--panel", "m"], "one judge's verdicts"),
+        (["--pairs", "adaptive", "--until", "best"], "write first=0.95"),
+        (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "in one order"),
+        (["--pairs", "adaptive", "--budget", 5, "--form", "pointwise"], "one by one"),
+        (["--prior", "nowhere"], "for adaptive pairs"),
+    ],
+)
+def test_what_adaptive_pairs_cannot_do_is_said(judge, serve, options, reason):
+    status, printed = judge(serve(), *options)
+    assert status == 2
+    assert reason in " ".join(printed.split())
+
+
+def test_a_boards_surrogate_is_the_prior(
+    judge, serve, folder, small_arena, build_quickly, tmp_path
+):
+    systems = small_arena.info.systems
+    known = small_arena.answers["system"].isin(systems[:-1])
+    judged = small_arena.judgments
+    judged = judged[judged["system_a"].ne(systems[-1]) & judged["system_b"].ne(systems[-1])]
+    info = small_arena.info.model_copy(update={"systems": systems[:-1]})
+    answers = small_arena.answers[known]
+    board = tmp_path / "board"
+    build_quickly(replace(small_arena, info=info, answers=answers, judgments=judged)).save(
+        board, folder
+    )
+    options = ["--pairs", "adaptive", "--budget", 10, "--prior", board, "--json"]
+    status, printed = judge(serve(), *options)
+    assert status == 0
+    content = json.loads(printed, parse_constant=pytest.fail)
+    prior = {(row["language"], row["system"]): row for row in content["prior"]}
+    assert set(prior) == {(code, system) for code in ("en", "sw") for system in systems}
+    assert all(row["standard_error"] > 0 for row in prior.values())
+    assert sum(row["judged"] for row in content["languages"]) == 10
+    best = max(prior.values(), key=lambda row: row["rating"])
+    rated = {(row["language"], row["system"]): row["rating"] for row in content["ratings"]}
+    assert rated[best["language"], best["system"]] > 0

@@ -57,7 +57,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def tau_table(board: Board) -> str:
-    """Return Kendall tau a language, and its mean."""
+    """Return how far ratings agree with verdicts they have not seen, by language."""
     macro = board.summary.macro
     rows = [
         [
@@ -71,16 +71,28 @@ def tau_table(board: Board) -> str:
     if len(rows) > 1:
         rows.append(["mean", *_taus(macro, macro.tau_unseen_of), "", ""])
     others = [f"by {code(name)}" for name in macro.tau_unseen_of]
-    header = ["Language", "tau", "95% interval", "tau unseen", *others]
-    return table([*header, "systems judged", "questions judged"], rows)
+    header = ["Language", "halves", "verdicts alone", "gain", "unseen", "95% interval", *others]
+    return table([*header, "trained on", "systems judged", "questions judged"], rows)
+
+
+_TAUS = (
+    "Kendall tau with verdicts. *Halves*: ratings by verdicts and surrogate from half "
+    "of the questions with the verdicts on the other half; beside it the same by those verdicts "
+    "alone, and what is gained (95% of the splits). *Unseen*: every system rated by a surrogate "
+    "that was trained without it (95% interval over systems). *Trained on*: by the surrogate that "
+    "had seen them, which says little:"
+)
 
 
 def _taus(found: LanguageSummary | MacroSummary, others: Iterable[str]) -> list[str]:
     return [
-        decimal(found.tau, 3),
-        interval(found.tau_low, found.tau_high, 3),
+        decimal(found.split_half, 3),
+        decimal(found.split_half_verdicts, 3),
+        interval(found.gain_low, found.gain_high),
         decimal(found.tau_unseen, 3),
+        interval(found.tau_unseen_low, found.tau_unseen_high),
         *(decimal(found.tau_unseen_of.get(name), 3) for name in others),
+        decimal(found.tau, 3),
     ]
 
 
@@ -105,12 +117,16 @@ def limits(board: Board) -> list[str]:
         f"It can be no better than its judge, {markdown_text(board.summary.judge)}, "
         "and shares its biases.",
     ]
+    items = board.summary.languages.items()
     notes = [
         f"{markdown_text(language)}: {markdown_text(note)}"
-        for language, item in board.summary.languages.items()
-        for note in item.notes
+        for language, item in items
+        for note in (
+            *(item.warnings if len(items) > 1 and item.systems_judged else ()),
+            *item.notes,
+        )
     ]
-    return found + notes
+    return found + [markdown_text(told) for told in board.summary.macro.warnings] + notes
 
 
 def front_matter(fields: Mapping[str, object]) -> str:
@@ -159,7 +175,7 @@ def dataset_card(board: Board, license_name: str) -> str:
     fields = {
         "language": [code for code in board.languages if re.fullmatch(LANGUAGE_CODE, code)],
         "license": checked_license(license_name),
-        "pretty_name": f"Synthetic leaderboard of {board.summary.arena}",
+        "pretty_name": f"Leaderboard of {board.summary.arena}",
         "size_categories": [size_category(answers)],
         "tags": list(TAGS),
         "configs": _configs(files),
@@ -190,19 +206,17 @@ def _text(board: Board, files: Sequence[str], answers: int) -> str:
     languages = ", ".join(markdown_text(language_name(code)) for code in board.languages)
     learned = "published ratings" if summary.is_published else "pairwise judgments"
     sections = [
-        f"# Synthetic leaderboard of {markdown_text(summary.arena)}",
+        f"# Leaderboard of {markdown_text(summary.arena)}",
         "## What it is",
-        f"Ranks of {count_of(len(board.systems), 'RAG system')} in "
-        f"{count_of(len(board.languages), 'language')} ({languages}), from features of "
-        f"{count_of(answers, 'answer')}, by a surrogate judge that learned from {learned} "
-        f"of {markdown_text(summary.judge)}.",
+        f"Ratings of {count_of(len(board.systems), 'RAG system')} in "
+        f"{count_of(len(board.languages), 'language')} ({languages}), by {summary.rated_by}: from "
+        f"{learned} of {markdown_text(summary.judge)} and {count_of(answers, 'answer')}.",
         "## Files",
         file_list(files),
         "Missing values are empty cells; `note` says why.",
         "## How it was made",
         _how_made(summary),
-        "How far the synthetic ranking agrees with that of the arena (Kendall tau; *unseen* "
-        "is with every system rated by a surrogate that was trained without it):",
+        _TAUS,
         tau_table(board),
         "## Signature",
         signature_list(board),
@@ -210,6 +224,14 @@ def _text(board: Board, files: Sequence[str], answers: int) -> str:
         bullets(limits(board)),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+RATED = {
+    "posterior": "A rating is what the surrogate expects, corrected by the verdicts on the system "
+    "(Fay and Herriot, 1979); `verdict_share` says how much of it rests on these.",
+    "surrogate": "A rating is what the trained surrogate predicts, also of the systems it was "
+    "trained on.",
+}
 
 
 def _how_made(summary: BoardSummary) -> str:
@@ -226,10 +248,11 @@ def _how_made(summary: BoardSummary) -> str:
         "tournaments. "
     )
     return (
-        f"{ratings}A regressor learned to predict a system's coefficient from "
-        f"{count_of(len(summary.features), 'feature')} of its answers, and ranks every system on "
-        "all questions (the method of MIRAGE-Bench, Thakur et al., NAACL 2025). Made with "
-        "surrogate-arena."
+        f"{ratings}A surrogate learned to expect a system's rating from its answers, with "
+        f"{count_of(len(summary.features), 'feature')} (after MIRAGE-Bench, Thakur et al., NAACL "
+        f"2025). {RATED[summary.settings.ratings]} Beside it stand the ratings by a surrogate that "
+        "had not seen the system, and by verdicts alone. "
+        "Made with surrogate-arena."
     )
 
 
@@ -280,8 +303,8 @@ def model_card(board: Board, license_name: str) -> str:
 def _model_index(board: Board) -> list[object]:
     macro = board.summary.macro
     values = {
-        "Kendall tau with the arena": macro.tau,
-        "Kendall tau with the arena, unseen systems": macro.tau_unseen,
+        "Kendall tau with verdicts, unseen systems": macro.tau_unseen,
+        "Kendall tau with verdicts, systems trained on": macro.tau,
     }
     metrics = [
         {"type": "kendall_tau", "name": name, "value": round(value, 4)}
@@ -305,7 +328,8 @@ def _model_card_text(board: Board, digest: str) -> str:
         f"# {markdown_text(_name(board))}",
         f"Predicts how {judge} would rate a RAG system, from features of its answers.",
         "## Intended use",
-        "To place further RAG systems on this board without asking a judge: the same questions, "
+        "To place further RAG systems on this board without asking a judge, or together with some "
+        "verdicts on them (`judgments`): the same questions, "
         "passages and languages, and systems like those of the field below. Not to score single "
         "answers, other questions or other languages, nor to decide between systems whose "
         "intervals overlap.",
@@ -314,9 +338,7 @@ def _model_card_text(board: Board, digest: str) -> str:
         "## Features",
         _features(board),
         "## Validation",
-        "Kendall tau between the ranking by this model and that of the arena. *tau* has most "
-        "systems in training; *tau unseen* rates every system by a model that was trained without "
-        "it, and is the figure to trust for new systems.",
+        f"*Unseen* is the figure to trust for new systems. {_TAUS}",
         tau_table(board),
         "## Limitations",
         bullets(limits(board)),

@@ -20,20 +20,21 @@ from arena.data.errors import UsageError
 from arena.data.files import atomic_path
 from arena.data.rows import plain_records
 from surrogate.board.board import Board
+from surrogate.board.ratings import BOARD_COLUMNS
 from surrogate.publish.formats import decimal, percent, whole
 
 OVERALL = "overall"
 ALL = "all"
 
-COUNTS = ("rank", "arena_rank", "languages", "answers")
+COUNTS = ("rank", "rank_low", "rank_high", "tier", "arena_rank", "languages", "answers")
 """Columns of whole numbers."""
 _OVERALL_COLUMNS = (
     *("system", "rank", "mean_rank", "mean_rating", "languages", "coverage"),
     *("arena_rank", "arena_mean_rank"),
 )
-_BOARD_COLUMNS = (
-    *("language", "system", "rank", "rating", "low", "high", "coverage", "answers"),
-    *("arena_rank", "arena_rating", "arena_low", "arena_high", "split", "note"),
+_PRINTED = (
+    *("rank", "rank_low", "rank_high", "tier", "system", "rating", "low", "high"),
+    *("verdict_share", "surrogate_rating", "arena_rating", "coverage"),
 )
 
 
@@ -59,7 +60,7 @@ class ExportedBoard:
     def title(self) -> str:
         """What the table shows, in a few words."""
         part = {OVERALL: "mean rank over languages", ALL: "every language"}
-        return f"Synthetic leaderboard of {self.arena}, {part.get(self.language, self.language)}"
+        return f"Leaderboard of {self.arena}, {part.get(self.language, self.language)}"
 
     @property
     def printed_columns(self) -> Sequence[str]:
@@ -68,7 +69,7 @@ class ExportedBoard:
         wanted = (
             ["rank", "system", "mean_rank", "mean_rating", "languages", "arena_rank"]
             if self.language == OVERALL
-            else [*first, "rank", "system", "rating", "low", "high", "coverage", "arena_rank"]
+            else [*first, *_PRINTED]
         )
         present = self.table.notna().any()
         return [name for name in wanted if name in {"rank", "system"} or present.get(name, False)]
@@ -95,7 +96,7 @@ def exported_board(tables: Board, language: str = OVERALL) -> ExportedBoard:
         present = ", ".join([OVERALL, ALL, *tables.languages])
         raise UsageError(f"the board has no language {language!r}; use one of {present}")
     counts = {name: "Int64" for name in COUNTS if name in table}
-    columns = _OVERALL_COLUMNS if language == OVERALL else _BOARD_COLUMNS
+    columns = _OVERALL_COLUMNS if language == OVERALL else BOARD_COLUMNS
     summary = tables.summary
     return ExportedBoard(
         table.astype(counts)[list(columns)].reset_index(drop=True),
@@ -149,13 +150,13 @@ def unguarded(text: str) -> str:
 
 
 def json_text(board: ExportedBoard) -> str:
-    """Return a board as JSON: what it is, and its rows; missing values are null."""
+    """Return a board as JSON: what it is, and its rows; missing and infinite values are null."""
     content = {
         "arena": board.arena,
         "judge": board.judge,
         "language": board.language,
         "signature": board.signature,
-        "rows": plain_records(board.table),
+        "rows": plain_records(board.table.replace(math.inf, math.nan)),
     }
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -181,8 +182,17 @@ def write_parquet(board: ExportedBoard, path: Path | str) -> None:
 
 TEXTS = frozenset({"language", "system"})
 
-_HEADINGS = {"low": "from", "high": "to"}
-_WHOLE = frozenset({"rank", "arena_rank", "languages", "answers"})
+_HEADINGS = {
+    "rank_low": "rank from",
+    "rank_high": "rank to",
+    "low": "90% from",
+    "high": "90% to",
+    "verdict_share": "own verdicts",
+    "surrogate_rating": "surrogate alone",
+    "arena_rating": "verdicts alone",
+    "arena_rank": "rank by verdicts alone",
+}
+_SHARES = frozenset({"coverage", "verdict_share"})
 
 
 @dataclass(frozen=True)
@@ -211,9 +221,11 @@ def printed(board: ExportedBoard) -> PrintedTable:
 def _shown(column: str, value: object) -> str:
     if isinstance(value, str):
         return value
-    if column in _WHOLE:
+    if column in COUNTS:
         return whole(value)  # type: ignore[arg-type]
-    return percent(value) if column == "coverage" else decimal(value)  # type: ignore[arg-type]
+    if value == math.inf:
+        return "∞"
+    return percent(value) if column in _SHARES else decimal(value)  # type: ignore[arg-type]
 
 
 _ESCAPES = {
@@ -231,6 +243,7 @@ _ESCAPES = {
     "−": r"\ensuremath{-}",
     "–": "{--}",
     "…": r"\ldots{}",
+    "∞": r"\ensuremath{\infty}",
 }
 
 _LIGATURE = re.compile("-(?=-)|,(?=,)")

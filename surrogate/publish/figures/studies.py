@@ -1,4 +1,4 @@
-"""How well fewer judgments rank, as curves (MIRAGE-Bench, figure 6)."""
+"""How many judgments a ranking needs, as curves (MIRAGE-Bench, figure 6), and with a surrogate."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
@@ -20,8 +21,9 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.figures.importances import MARKERS
-from surrogate.publish.formats import count_of, whole
-from surrogate.publish.palette import OKABE_ITO
+from surrogate.publish.formats import count_of, decimal, whole
+from surrogate.publish.palette import BOTH, OKABE_ITO, SURROGATE, VERDICTS
+from surrogate.validation.replication import MACRO, TABLE_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -140,4 +142,115 @@ def _draw(axes: Axes, rows: pd.DataFrame, languages: Sequence[str]) -> dict[str,
     if len(languages) > _MOST_BANDS:
         mean = rows.groupby("share")["tau"].mean()
         (handles["mean"],) = axes.plot(100 * mean.index, mean, color="black", linewidth=3)
+    return handles
+
+
+_REPLICATION = "surrogate-arena validate ARENA --protocol replication --judged 3,6,12,half --json"
+_BY = {
+    "tau": ("verdicts and surrogate", BOTH, "D"),
+    "tau_verdicts": ("verdicts alone", VERDICTS, "s"),
+    "tau_surrogate": ("surrogate alone", SURROGATE, "o"),
+}
+"""A column of the study to what its ratings are by, a color and a marker."""
+
+
+def read_replication(path: Path | str) -> tuple[pd.DataFrame, str]:
+    """Read what ``surrogate-arena validate --protocol replication --json`` printed.
+
+    Returns:
+        The table, as ``surrogate.validation.replication`` gives it, and the signature.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: If it is no such file.
+    """
+    return read_study(path, "study of replication", f"{_REPLICATION} > FILE", _replicated)
+
+
+def _replicated(table: pd.DataFrame) -> pd.DataFrame:
+    numbers = dict.fromkeys(TABLE_COLUMNS[1:], "float64")
+    return table[TABLE_COLUMNS].astype({"language": str, **numbers})
+
+
+def replication_curves(
+    table: pd.DataFrame, signature: str, arena: str = "", language: str | None = None
+) -> Figure:
+    """Draw how well ratings replicate against the judged questions they are made from.
+
+    Args:
+        table: As ``surrogate.validation.replication`` gives it.
+        signature: The study's.
+        arena: Name of the arena, for the title.
+        language: Language to take; None for the mean over languages.
+
+    Raises:
+        UsageError: If the table has no such language, or no tau of it.
+    """
+    taken = (MACRO if MACRO in set(table["language"]) else None) if language is None else language
+    rows = table if taken is None else table[table["language"] == taken]
+    rows = rows[rows["tau"].notna()].sort_values("questions")
+    if rows.empty:
+        present = ", ".join(dict.fromkeys(table["language"])) or "none"
+        raise UsageError(
+            f"the study holds no tau of {language or 'any language'}; it has {present}"
+        )
+    languages = table.loc[table["language"] != MACRO, "language"].nunique()
+    shown = str(rows["language"].iloc[0])
+    part = f"mean over {count_of(languages, 'language')}" if shown == MACRO else drawable(shown)
+    title = "Quality against judged questions: " + ", ".join(filter(None, (arena, part)))
+    with style():
+        caption = Caption(title, _replication_note(rows), signature)
+        sheet = new_sheet(7.0, 4.4, caption)
+        (axes,) = panels(sheet, 1, 1)
+        handles = _draw_replication(axes, rows)
+        axes.set_xlabel("Judged questions to learn from, in each language")
+        axes.set_ylabel("Kendall tau with the verdicts on other questions")
+        legend(sheet, handles, 3)
+    return sheet.figure
+
+
+def _replication_note(rows: pd.DataFrame) -> str:
+    judgments = f"{whole(rows['judgments'].min())} to {whole(rows['judgments'].max())} judgments"
+    last = rows.iloc[-1]
+    note = (
+        f"n = {judgments} a language. Ratings from part of the questions, held against the "
+        "verdicts on the other half; means over splits, the band holds 95% of them. "
+        f"Verdicts alone reach {decimal(last['tau_verdicts'])} with "
+        f"{whole(last['questions'])} questions; "
+    )
+    return f"{note}with the surrogate {_needed(rows, float(last['tau_verdicts']))}."
+
+
+def _needed(rows: pd.DataFrame, wanted: float) -> str:
+    """Say how many judged questions ratings by both need for a tau, on the lines that are drawn."""
+    questions, taus = rows["questions"].to_numpy(float), rows["tau"].to_numpy(float)
+    below = np.flatnonzero(taus < wanted)
+    if not below.size:
+        return f"{whole(questions[0])} or fewer do"
+    before = int(below[-1])
+    if before + 1 == len(taus):
+        return "these do not suffice"
+    share = (wanted - taus[before]) / (taus[before + 1] - taus[before])
+    needed = np.exp(np.log(questions[before]) + share * np.diff(np.log(questions))[before])
+    return f"{whole(needed)} do"
+
+
+def _draw_replication(axes: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
+    handles: dict[str, Artist] = {}
+    for column, (name, color, marker) in _BY.items():
+        if rows[column].isna().all():
+            continue
+        (handles[name],) = axes.plot(
+            rows["questions"], rows[column], color=color, marker=marker, markersize=5, linewidth=1.4
+        )
+    axes.fill_between(
+        rows["questions"], rows["tau_low"], rows["tau_high"], color=BOTH, alpha=0.1, linewidth=0
+    )
+    last = float(rows["tau_verdicts"].iloc[-1])
+    axes.axhline(last, color=VERDICTS, linewidth=0.8, linestyle="--", zorder=1)
+    axes.set_xscale("log")
+    numbers = sorted(set(rows["questions"]))
+    axes.set_xticks(numbers, [whole(number) for number in numbers])
+    axes.set_xticks([], minor=True)
+    axes.grid()
     return handles

@@ -107,7 +107,9 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     Returns:
         ``systems``: name and slug; ``splits``: kinds of systems; ``columns``: what stands in a row
         (``ROW_COLUMNS``; ``index`` is a place in ``systems``, ``kind`` one in ``splits``);
-        ``languages``: code to name and rows. Missing numbers, and infinite ones, are null.
+        ``languages``: code to name, rows, and what the language's scores mean (``told``: sentences
+        and whether they warn, warnings first; none where it is the only one). Missing numbers,
+        and infinite ones, are null.
     """
     order = {system: index for index, system in enumerate(board.systems)}
     ratings = board.ratings
@@ -122,6 +124,7 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
         "languages": {
             str(language): {
                 "name": language_name(str(language)),
+                "told": _told(board, str(language)),
                 "rows": _compact_rows(rows),
             }
             for language, rows in ratings.groupby("language")
@@ -129,9 +132,18 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def _told(board: Board, language: str) -> list[tuple[str, bool]]:
+    if len(board.summary.languages) == 1:
+        return []
+    found = board.summary.languages[language].conclusions
+    return sorted(
+        ((item.sentence, item.is_warning) for item in found), key=lambda item: not item[1]
+    )
+
+
 _NUMBERS = (
     *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "surrogate_low", "surrogate_high"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
     *("arena_rating", "arena_low", "arena_high", "coverage", "kind"),
 )
 ROW_COLUMNS = (*_NUMBERS, "note")
@@ -175,7 +187,7 @@ def heatmap(board: Board) -> Heatmap:
     tables = {
         "board": (
             "Ranks of the board",
-            "By verdicts and surrogate together.",
+            f"By {board.summary.rated_by}.",
             rank_matrix(board),
         ),
         "verdicts": (

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.judging.dawid_skene import fit_dawid_skene
+from arena.judging.panel.dawid_skene import fit_dawid_skene
 
 # Table 1 of the paper: 45 patients by five anaesthetists, the first of whom saw each three times.
 ANAESTHETISTS = (

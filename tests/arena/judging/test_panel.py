@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena import UsageError
 from arena.judging import aggregate_votes
-from arena.judging.aggregation import SPLIT, panel_name
+from arena.judging.panel.aggregation import SPLIT, panel_name
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
 

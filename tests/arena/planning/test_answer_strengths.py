@@ -20,8 +20,13 @@ from arena.planning.planner import (
 )
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.pairs import Pairs
+from arena.rating.posterior import RatingPrior
 
 RIDGE = 0.1
+
+
+def flat(systems):
+    return RatingPrior.flat(systems, RIDGE)
 
 
 def all_pairs(systems):
@@ -75,7 +80,7 @@ def test_sums_over_pairs_are_those_written_out(weights, values):
 def test_the_posterior_in_blocks_is_the_inverse_of_the_whole_precision():
     pairs = all_pairs(5)
     information = np.random.default_rng(0).random((3, 10))
-    posterior = posterior_of(pairs, information, 0.7, RIDGE)
+    posterior = posterior_of(pairs, information, 0.7, np.full(5, RIDGE))
     covariance = np.linalg.inv(dense(pairs, information, 0.7, RIDGE))
     blocks = posterior.of_questions()
     for question in range(3):
@@ -92,7 +97,7 @@ def test_the_posterior_in_blocks_is_the_inverse_of_the_whole_precision():
 def test_strengths_are_the_mode_that_a_general_optimiser_finds():
     pairs, _, points = arena(systems=5, questions=4, ties=0.2)
     met = judged_part(points, 0.7)
-    strengths = estimate_answers(pairs, points * met, met, RIDGE)
+    strengths = estimate_answers(pairs, points * met, met, flat(pairs.n_systems))
     weights = met / strengths.dispersion[:, None]
     variance = strengths.posterior.variance
 
@@ -112,14 +117,16 @@ def test_strengths_are_the_mode_that_a_general_optimiser_finds():
 def test_the_variance_of_answers_is_found(variance):
     """Within the bias of Laplace's approximation, which takes small variances for smaller."""
     pairs, _, points = arena(systems=16, questions=40, variance=variance)
-    strengths = estimate_answers(pairs, points, np.ones_like(points), RIDGE)
+    strengths = estimate_answers(pairs, points, np.ones_like(points), flat(pairs.n_systems))
     assert 0.5 * variance < strengths.posterior.variance < 1.5 * variance
 
 
 def test_ties_make_a_question_less_of_a_coin_flip():
     pairs, _, points = arena(questions=6)
     points[2] = 0.5
-    dispersion = estimate_answers(pairs, points, np.ones_like(points), RIDGE).dispersion
+    dispersion = estimate_answers(
+        pairs, points, np.ones_like(points), flat(pairs.n_systems)
+    ).dispersion
     assert dispersion[2] == dispersion.min()
     assert dispersion[2] < 0.1
     assert (np.delete(dispersion, 2) > 0.95).all()
@@ -128,7 +135,7 @@ def test_ties_make_a_question_less_of_a_coin_flip():
 def test_nothing_judged_tells_nothing():
     pairs = all_pairs(4)
     none = np.zeros((3, 6))
-    strengths = estimate_answers(pairs, none, none, RIDGE)
+    strengths = estimate_answers(pairs, none, none, flat(pairs.n_systems))
     assert not strengths.answers.any()
     np.testing.assert_allclose(predict_battles(pairs, strengths).probability, 0.5)
 
@@ -136,7 +143,7 @@ def test_nothing_judged_tells_nothing():
 @given(st.floats(-6, 6), st.floats(0.05, 6.0))
 def test_predicted_probabilities_average_over_what_is_unsure(better, variance):
     pairs = all_pairs(2)
-    posterior = posterior_of(pairs, np.zeros((1, 1)), variance, ridge=1e6)
+    posterior = posterior_of(pairs, np.zeros((1, 1)), variance, np.full(2, 1e6))
     strengths = AnswerStrengths(
         np.array([[better, 0.0]]), np.zeros(2), np.ones(1), posterior, log_evidence=0.0
     )
@@ -148,7 +155,7 @@ def test_predicted_probabilities_average_over_what_is_unsure(better, variance):
 def test_of_a_whole_arena_nothing_is_predicted_and_nothing_unsure():
     pairs, _, points = arena()
     every = np.ones_like(points)
-    strengths = estimate_answers(pairs, points, every, RIDGE)
+    strengths = estimate_answers(pairs, points, every, flat(pairs.n_systems))
     predicted = predict_battles(pairs, strengths)
     ratings = rate_whole(pairs, points, every, 0.0 * every, predicted, RIDGE)
     plain = fit_bradley_terry(
@@ -162,7 +169,7 @@ def test_of_a_whole_arena_nothing_is_predicted_and_nothing_unsure():
 
 
 def completed(pairs, points, met):
-    strengths = estimate_answers(pairs, points * met, met, RIDGE)
+    strengths = estimate_answers(pairs, points * met, met, flat(pairs.n_systems))
     predicted = predict_battles(pairs, strengths)
     ahead = 1.0 - met
     ratings = rate_whole(pairs, points * met, met, ahead, predicted, RIDGE)
@@ -196,7 +203,7 @@ def test_usefulness_is_what_a_battle_takes_from_the_weighted_covariance():
     predicted = PredictedBattles(0.5 * np.ones((3, 6)), 0.05 + 0.2 * random.random((3, 6)))
     dispersion = np.array([1.0, 0.4, 0.8])
     known = met * predicted.information / dispersion[:, None]
-    posterior = posterior_of(pairs, known, 0.8, RIDGE)
+    posterior = posterior_of(pairs, known, 0.8, np.full(pairs.n_systems, RIDGE))
     weight = random.normal(size=(4, 4))
     target = weight @ weight.T
     worth = usefulness(pairs, posterior, dispersion, predicted.information, 1.0 - met, target)
@@ -228,7 +235,9 @@ def test_no_battle_is_worth_less_than_nothing(strengths, battles, coefficients, 
     pairs = all_pairs(6)
     probability = expit(pairs.differences(strengths))
     information = probability * (1.0 - probability)
-    posterior = posterior_of(pairs, battles * information, variance, RIDGE)
+    posterior = posterior_of(
+        pairs, battles * information, variance, np.full(pairs.n_systems, RIDGE)
+    )
     dispersion = np.ones(3)
     ahead = (battles == 0).astype(float)
     covariance = rating_covariance(pairs, posterior, dispersion, information * ahead, np.eye(6))

@@ -67,7 +67,7 @@ def test_what_moved_far_is_told_from_what_did_not(old, best):
     others = diff.changes[(diff.changes["kind"] == "arena") & (diff.changes["system"] != best)]
     assert set(others["verdict"]) == {"within noise"}
     assert row_of(diff, "overall", "arena", best)["verdict"] == "moved"
-    assert set(diff.changes[diff.changes["kind"] == "synthetic"]["verdict"]) == {"within noise"}
+    assert set(diff.changes[diff.changes["kind"] == "board"]["verdict"]) == {"within noise"}
 
 
 def test_a_small_step_is_within_noise(old, best):
@@ -75,13 +75,33 @@ def test_a_small_step_is_within_noise(old, best):
     assert row_of(diff_boards(old, new), "en", "arena", best)["verdict"] == "within noise"
 
 
-def test_synthetic_ratings_are_held_against_their_intervals(old, best):
+def test_ratings_of_the_board_are_held_against_their_intervals(old, best):
     new = change(old, "ratings", shifted(best, -20.0))
-    assert row_of(diff_boards(old, new), "sw", "synthetic", best)["verdict"] == "moved"
+    assert row_of(diff_boards(old, new), "sw", "board", best)["verdict"] == "moved"
     new = change(new, "ratings", lambda table: table.assign(low=np.nan, high=np.nan))
-    found = row_of(diff_boards(old, new), "sw", "synthetic", best)
+    found = row_of(diff_boards(old, new), "sw", "board", best)
     assert found["verdict"] == "not comparable"
     assert found["reason"] == "a board holds no interval of this rating"
+
+
+def test_an_interval_without_an_upper_bound_is_not_tested(old, best):
+    def unbounded(table):
+        return table.assign(high=np.where(table["system"] == best, np.inf, table["high"]))
+
+    found = row_of(diff_boards(old, change(old, "ratings", unbounded)), "sw", "board", best)
+    assert found["rating_change"] == 0
+    assert np.isnan(found["standard_error"])
+    new = change(change(old, "ratings", shifted(best, -20.0)), "ratings", unbounded)
+    found = row_of(diff_boards(old, new), "sw", "board", best)
+    assert found["verdict"] == "not comparable"
+    assert found["reason"] == "a board holds no interval of this rating"
+
+
+def test_the_error_of_a_board_s_rating_is_read_off_its_90_percent_interval(old, best):
+    found = row_of(diff_boards(old, old), "sw", "board", best)
+    rows = old.ratings.set_index(["language", "system"]).loc[("sw", best)]
+    width = (rows["high"] - rows["low"]) / 2 / 1.6448536
+    assert found["standard_error"] == pytest.approx(np.sqrt(2) * width)
 
 
 def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
@@ -93,7 +113,7 @@ def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
     diff = diff_boards(old, new)
     assert row_of(diff, "en", "arena", best)["verdict"] == "gone"
     assert row_of(diff, "en", "arena", "newcomer")["verdict"] == "new"
-    assert row_of(diff, "overall", "synthetic", "newcomer")["verdict"] == "new"
+    assert row_of(diff, "overall", "board", "newcomer")["verdict"] == "new"
     both = diff.changes[(diff.changes["language"] == "en") & (diff.changes["kind"] == "arena")]
     both = both[~both["system"].isin([best, "newcomer"])]
     np.testing.assert_allclose(both["rating_change"], 0, atol=1e-9)
@@ -104,19 +124,19 @@ def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
 @pytest.mark.parametrize(
     ("setting", "value", "kinds", "reason"),
     [
-        ("ties", "drop", {"arena", "synthetic"}, "another scale: the tie rule changed"),
-        ("judge", "other", {"arena", "synthetic"}, "another scale: the judge changed"),
-        ("features", ("more",), {"synthetic"}, "another measurement: the features changed"),
-        ("surrogate", "linear", {"synthetic"}, "another measurement: the surrogate changed"),
-        ("rows", "question", {"synthetic"}, "another measurement: the training rows"),
-        ("ridge", 0.5, {"synthetic"}, "another measurement: the prior changed"),
+        ("ties", "drop", {"arena", "board"}, "another scale: the tie rule changed"),
+        ("judge", "other", {"arena", "board"}, "another scale: the judge changed"),
+        ("features", ("more",), {"board"}, "another measurement: the features changed"),
+        ("surrogate", "linear", {"board"}, "another measurement: the surrogate changed"),
+        ("rows", "question", {"board"}, "another measurement: the training rows"),
+        ("ridge", 0.5, {"board"}, "another measurement: the prior changed"),
     ],
 )
 def test_what_is_not_comparable_is_not_compared(old, setting, value, kinds, reason):
     new = with_settings(old, **{setting: value})
     diff = diff_boards(old, new)
     verdicts = diff.changes.groupby("kind")["verdict"].agg(set).to_dict()
-    for kind in ("arena", "synthetic"):
+    for kind in ("arena", "board"):
         assert verdicts[kind] == ({"not comparable"} if kind in kinds else {"within noise"})
     languages = diff.changes[diff.changes["language"] != "overall"]
     told = languages[languages["kind"].isin(kinds)]["reason"]

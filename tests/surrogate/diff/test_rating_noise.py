@@ -10,9 +10,9 @@ from arena.statistics.significance import holm_adjusted
 from surrogate.diff.languages import (
     Errors,
     bootstrap_errors,
-    conformal_errors,
     difference_errors,
     interval_width,
+    normal_errors,
     p_values,
 )
 
@@ -67,7 +67,7 @@ def test_what_has_no_error_has_no_p_value_and_no_change_is_none():
 def test_conformal_intervals_of_any_level_give_the_same_error():
     widths = [norm.ppf((1 + level) / 2) for level in (0.8, 0.9, 0.95)]
     errors = [
-        conformal_errors(np.array([-width]), np.array([width]), level).standard[0]
+        normal_errors(np.array([-width]), np.array([width]), level).standard[0]
         for width, level in zip(widths, (0.8, 0.9, 0.95), strict=True)
     ]
     np.testing.assert_allclose(errors, 1.0)

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -12,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from arena import UsageError
 from surrogate import Board
+from surrogate.board.summary import UNSEEN_BY_CHANCE
 from surrogate.board.tables import BOARD_FILES
 from surrogate.publish.exports.cards import (
     code,
@@ -58,7 +60,7 @@ def test_the_dataset_card_follows_the_hub(board_folder, board):
     assert fields["language"] == ["en", "sw"]
     assert fields["license"] == "cc-by-4.0"
     assert fields["size_categories"] == ["n<1K"]
-    assert fields["pretty_name"] == f"Synthetic leaderboard of {board.summary.arena}"
+    assert fields["pretty_name"] == f"Leaderboard of {board.summary.arena}"
     assert "rag" in fields["tags"]
     files = [config["data_files"] for config in fields["configs"]]
     assert {"board.csv", "overall.csv", "features.parquet"} <= set(files)
@@ -75,11 +77,26 @@ def test_the_dataset_card_says_counts_agreement_and_signature(board_folder, boar
     judgments = sum(item.judgments for item in board.summary.languages.values())
     assert f"{judgments:,} judgments" in text
     assert "12 RAG systems in 2 languages (English, Swahili)" in text
-    assert f"{board.summary.macro.tau_unseen:.3f}" in text
+    macro = board.summary.macro
+    for tau in (macro.split_half, macro.split_half_verdicts, macro.tau_unseen, macro.tau):
+        assert f"| {tau:.3f} |" in text
     assert "`simulated-teacher`" in text
     assert board.summary.fingerprint in text
     for name in BOARD_FILES:
         assert (f"`{name}`" in text) == (board_folder / name).is_file()
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_cards_warn_where_the_surrogate_ranks_by_chance(board, card):
+    bad = {"tau_unseen_low": -0.2}
+    macro = board.summary.macro.model_copy(update=bad)
+    english = board.summary.languages["en"].model_copy(update=bad)
+    languages = {**board.summary.languages, "en": english}
+    summary = board.summary.model_copy(update={"macro": macro, "languages": languages})
+    text = card(replace(board, summary=summary), "mit")
+    assert f"- {UNSEEN_BY_CHANCE.sentence}" in text
+    assert f"- en: {UNSEEN_BY_CHANCE.sentence}" in text
+    assert f"- sw: {UNSEEN_BY_CHANCE.sentence}" not in text
 
 
 def test_the_model_card_says_what_the_judge_is_for(board_folder, board):
@@ -89,8 +106,10 @@ def test_the_model_card_says_what_the_judge_is_for(board_folder, board):
     (result,) = index["results"]
     values = {metric["name"]: metric["value"] for metric in result["metrics"]}
     macro = board.summary.macro
-    assert values["Kendall tau with the arena"] == pytest.approx(macro.tau, abs=1e-4)
-    unseen = values["Kendall tau with the arena, unseen systems"]
+    assert values["Kendall tau with verdicts, systems trained on"] == pytest.approx(
+        macro.tau, abs=1e-4
+    )
+    unseen = values["Kendall tau with verdicts, unseen systems"]
     assert unseen == pytest.approx(macro.tau_unseen, abs=1e-4)
     names = [name for _, name in headings(text)]
     assert names[1:] == [

@@ -17,7 +17,7 @@ def test_tables_go_to_standard_output(board, board_folder, run, capsys):
     ("name", "start"),
     [
         ("csv", "system,rank,"),
-        ("markdown", "**Synthetic leaderboard of"),
+        ("markdown", "**Leaderboard of"),
         ("latex", "% Needs"),
         ("json", "{\n"),
     ],

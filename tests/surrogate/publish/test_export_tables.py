@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
+from surrogate.board.ratings import BOARD_COLUMNS
 from surrogate.publish.exports.tables import (
     ALL,
     OVERALL,
@@ -36,9 +38,35 @@ def test_chooses_rows_in_the_order_of_the_board(board):
     assert list(exported_board(board).table["system"]) == list(board.overall["system"])
     english = exported_board(board, "en").table
     assert set(english["language"]) == {"en"}
-    assert list(english)[:4] == ["language", "system", "rank", "rating"]
-    assert str(english["rank"].dtype) == "Int64"
+    assert list(english) == BOARD_COLUMNS
+    assert {str(english[name].dtype) for name in ("rank", "rank_low", "tier")} == {"Int64"}
     assert len(exported_board(board, ALL).table) == len(board.ratings)
+
+
+def test_printed_tables_say_what_each_rating_is_by(board):
+    table = markdown_table(exported_board(board, "en")).splitlines()
+    header = [cell.strip() for cell in table[2].strip("|").split("|")]
+    assert header == [
+        *("Rank", "Rank from", "Rank to", "Tier", "System", "Rating", "90% from", "90% to"),
+        *("Own verdicts", "Surrogate alone", "Verdicts alone", "Coverage"),
+    ]
+    first = board.ratings[board.ratings["language"] == "en"].iloc[0]
+    cells = rendered_cells(markdown_table(exported_board(board, "en")))[: len(header)]
+    assert cells[8] == f"{100 * first['verdict_share']:.0f}%"
+    assert float(cells[9].replace("−", "-")) == pytest.approx(first["surrogate_rating"], abs=0.005)
+    assert float(cells[10].replace("−", "-")) == pytest.approx(first["arena_rating"], abs=0.005)
+
+
+def test_a_bound_that_is_infinite_is_said_in_every_format(board, tmp_path):
+    endless = replace(board, ratings=board.ratings.assign(high=float("inf")))
+    exported = exported_board(endless, "en")
+    assert "| ∞ |" in markdown_table(exported)
+    assert r"\ensuremath{\infty}" in latex_table(exported)
+    rows = json.loads(json_text(exported), parse_constant=pytest.fail)["rows"]
+    assert {row["high"] for row in rows} == {None}
+    pd.testing.assert_frame_equal(read_csv_text(csv_text(exported)), exported.table)
+    write_parquet(exported, tmp_path / "board.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "board.parquet"), exported.table)
 
 
 def test_unknown_languages_say_what_there_is(board):

@@ -7,9 +7,24 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from altered_boards import about
+from matplotlib.text import Text
 
 from arena import UsageError
-from surrogate.publish.formats import decimal, interval, percent, rank_range, significant
+from surrogate.board.summary import UNSEEN_BY_CHANCE
+from surrogate.publish.exports.cards import dataset_card
+from surrogate.publish.figures.ratings import draw_ratings
+from surrogate.publish.formats import (
+    LinearScale,
+    Span,
+    decimal,
+    interval,
+    percent,
+    rank_range,
+    significant,
+    slugs,
+    span,
+)
+from surrogate.publish.site.overview import filter_data
 from surrogate.publish.site.site import write_site
 
 MEGABYTE = 1_000_000
@@ -85,6 +100,68 @@ def test_the_same_board_gives_the_same_bytes(board, site, tmp_path):
     for path in site.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
+
+
+def test_the_front_page_leads_with_what_was_not_seen(site, board):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    macro = board.summary.macro
+    facts = text.split('<dl class="facts">')[1].split("</dl>")[0]
+    assert f"{macro.split_half:.2f}" in facts
+    assert f"verdicts alone {macro.split_half_verdicts:.2f}" in facts
+    assert f"{macro.tau_unseen:.2f}" in facts
+    assert interval(macro.tau_unseen_low, macro.tau_unseen_high) in facts
+    method = (site / "method.html").read_text(encoding="utf-8")
+    trained = method.split("trained on</h2>")[1].split("</section>")[0]
+    for found in (*board.summary.languages.values(), macro):
+        assert f"{found.tau:.2f}" in trained
+        assert interval(found.tau_low, found.tau_high) in trained
+
+
+def test_a_surrogate_that_ranks_by_chance_is_said_at_the_top(board, tmp_path):
+    bad = {"tau_unseen": -0.1, "tau_unseen_low": -0.6, "tau_unseen_high": 0.5}
+    macro = board.summary.macro.model_copy(update=bad)
+    summary = board.summary.model_copy(update={"macro": macro})
+    text = write_site(replace(board, summary=summary), tmp_path / "site").read_text("utf-8")
+    said = text.index(f"<strong>Caution.</strong> {UNSEEN_BY_CHANCE.sentence}")
+    assert said < text.index('<form class="controls"')
+    judge = (tmp_path / "site" / "judge.html").read_text("utf-8")
+    assert UNSEEN_BY_CHANCE.sentence in judge
+
+
+def test_boards_by_the_surrogate_alone_say_so_everywhere(board, tmp_path):
+    by_surrogate = about(board, ratings="surrogate")
+    index = write_site(by_surrogate, tmp_path / "site")
+    assert "Ratings are by the trained surrogate." in index.read_text("utf-8")
+    method = (index.parent / "method.html").read_text("utf-8")
+    assert "also of the systems it was trained on" in method
+    assert "Fay and Herriot" not in method
+    assert "By the trained surrogate." in (index.parent / "heatmap.html").read_text("utf-8")
+    assert "A rating is what the trained surrogate predicts" in dataset_card(by_surrogate, "mit")
+    labels = [text.get_text() for text in draw_ratings(by_surrogate, "en").findobj(Text)]
+    assert "the trained surrogate" in labels
+    assert "verdicts and surrogate" not in labels
+
+
+def test_rows_of_the_filter_are_in_step_with_their_columns(board):
+    data = filter_data(board, slugs(board.systems))
+    for language, part in data["languages"].items():
+        rows = board.ratings[board.ratings["language"] == language].to_dict("records")
+        for row, values in zip(rows, part["rows"], strict=True):
+            shown = dict(zip(data["columns"], values, strict=True))
+            assert data["systems"][shown["index"]][0] == row["system"]
+            assert data["splits"][shown["kind"]] == row["split"]
+            for name in ("rank", "rank_low", "tier", "rating", "high", "verdict_share"):
+                assert shown[name] == pytest.approx(row[name], abs=6e-4)
+            for name in ("surrogate_rating", "surrogate_high", "arena_rating", "arena_low"):
+                assert shown[name] == pytest.approx(row[name], abs=6e-4)
+            assert shown["note"] == row["note"]
+
+
+def test_a_rating_without_an_upper_bound_runs_to_the_right_end():
+    scale = LinearScale(0.0, 2.0)
+    assert span(scale, 1.0, 0.0, float("inf")) == Span(50.0, 4.0, 100.0)
+    assert span(scale, 1.0, 0.0, None) == Span(50.0, None, None)
+    assert span(scale, 1.0, None, float("inf")) == Span(50.0, None, None)
 
 
 def test_unranked_systems_are_shown_with_the_reason(board, tmp_path):

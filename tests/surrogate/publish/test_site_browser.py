@@ -90,6 +90,51 @@ def test_filtering_by_language_and_searching(page, served):
     assert sorted(column(page, "overall-table", 1)) == ["GPT", "gpt"]
 
 
+def test_one_language_shows_what_each_rating_is_by(page, served, board):
+    page.goto(f"{served}/index.html#language=sw")
+    names = page.eval_on_selector_all(
+        "#language-table thead th",
+        "all => all.map(h => h.checkVisibility() ? h.innerText.trim() : '')",
+    )
+    assert [name for name in names if name] == [
+        *("Rank", "System", "Ranks", "Tier", "Rating", "Ratings", "90% interval", "Own verdicts"),
+        *("Surrogate alone", "Worth", "Verdicts alone"),
+    ]
+    rows = board.ratings[board.ratings["language"] == "sw"].sort_values("rank")
+    for name, column in (
+        ("Rating", "rating"),
+        ("Surrogate alone", "surrogate_rating"),
+        ("Verdicts alone", "arena_rating"),
+    ):
+        shown = [text.replace("−", "-") for text in column_of(page, names.index(name))]
+        assert [float(text) for text in shown] == pytest.approx(rows[column].tolist(), abs=0.0056)
+    shares = [float(text.rstrip("%")) for text in column_of(page, names.index("Own verdicts"))]
+    assert shares == pytest.approx((100 * rows["verdict_share"]).tolist(), abs=0.51)
+    drawn = page.locator("#language-table tbody tr").first.locator("svg circle")
+    assert [drawn.nth(place).get_attribute("class") for place in range(3)] == [
+        *("both", "surrogate", "verdicts")
+    ]
+    page.locator("#language-table thead button", has_text="Tier").click()
+    assert page.locator("#language-table tr.tier-start").count() == rows["tier"].nunique() - 1
+
+
+def column_of(page, place):
+    return column(page, "language-table", place)
+
+
+def test_a_language_says_what_its_scores_mean(page, served, board):
+    page.goto(f"{served}/index.html#language=sw")
+    told = page.inner_text("#language-told")
+    found = board.summary.languages["sw"]
+    for item in found.conclusions:
+        caution = "Caution. " if item.is_warning else ""
+        assert f"{caution}Swahili: {item.sentence}" in told
+    page.select_option("#language", "")
+    assert page.locator("#language-told").is_hidden()
+    for item in board.summary.macro.conclusions:
+        assert item.sentence in page.inner_text("#content")
+
+
 def test_the_theme_is_remembered(page, served):
     page.goto(f"{served}/index.html")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -178,6 +178,7 @@
       numberCell(row.low, interval(row.low, row.high)),
       numberCell(row.verdict_share, percent(row.verdict_share)),
       numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2)),
+      numberCell(row.worth, fixed(row.worth, 0)),
       numberCell(row.arena_rating, fixed(row.arena_rating, 2)),
       numberCell(row.coverage, percent(row.coverage)),
       element("td", SPLITS[kind] ?? kind, { className: "set" }),
@@ -191,10 +192,11 @@
     [3, (row) => row.tier !== null],
     [6, (row) => row.low !== null],
     [8, (row) => row.surrogate_rating !== null],
-    [9, (row) => row.arena_rating !== null],
-    [10, (row) => row.coverage !== 1],
-    [11, (row) => row.kind !== 0],
-    [12, (row) => row.note !== ""],
+    [9, (row) => row.worth !== null],
+    [10, (row) => row.arena_rating !== null],
+    [11, (row) => row.coverage !== 1],
+    [12, (row) => row.kind !== 0],
+    [13, (row) => row.note !== ""],
   ];
   function hideAbsentColumns(rows) {
     for (const [column, fills] of OPTIONAL) {
@@ -202,9 +204,23 @@
       for (const row of table.rows) row.cells[column].classList.toggle("absent-column", absent);
     }
   }
+  /* What the language's scores mean, as the macro "told" has it for all languages */
+  function showTold(sentences) {
+    const list = find("language-told");
+    const items = sentences.map(([sentence, warns]) => {
+      const item = element("li", undefined, { className: warns ? "warning" : "" });
+      if (warns) item.append(element("strong", "Caution."), " ");
+      item.append(sentence);
+      return item;
+    });
+    list.replaceChildren(...items);
+    list.classList.toggle("warning", sentences.some(([, warns]) => warns));
+    list.hidden = sentences.length === 0;
+  }
   function showLanguage(code) {
-    const { name, rows: stored } = data.languages[code];
-    const rows = stored.map((values) =>
+    const { name, told, rows: kept } = data.languages[code];
+    showTold(told.map(([sentence, warns]) => [`${name}: ${sentence}`, warns]));
+    const rows = kept.map((values) =>
       Object.fromEntries(data.columns.map((column, place) => [column, values[place]])),
     );
     const at = scaleOver(rows);

@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import WINNERS
-from arena.judging.dawid_skene import fit_dawid_skene
+from arena.judging.panel.dawid_skene import fit_dawid_skene
 from arena.judging.summary import JUDGMENT_COLUMNS, PROBABILITY_COLUMNS
 from arena.planning.study import SAME_RATING_DECIMALS
 from arena.rating.bradley_terry import DEFAULT_RIDGE

@@ -1,0 +1,1 @@
+"""Several judges: one verdict of a panel, and each held against the others."""

@@ -1,0 +1,252 @@
+"""Ratings as the posterior of what was asked, right for judgments that were chosen by others.
+
+Who chooses battles by what was judged before stops asking about pairs that look decided, some of
+them by luck. Maximum likelihood then stretches the ratings, and resamples of questions know
+nothing of what would have been asked instead. The likelihood is that of what was asked all the
+same, so that a posterior is right where its prior is (Rubin, 1976, "Inference and missing data"):
+the prior's spread is not set but averaged over, by its evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit, log_expit, softmax
+
+from arena.data.errors import UsageError
+from arena.rating.battles import Battles
+from arena.rating.bradley_terry import ConvergenceError
+from arena.rating.pairs import Pairs
+from arena.statistics.significance import NORMAL_QUANTILE
+
+Floats = npt.NDArray[np.float64]
+
+SPREAD_PRECISIONS = (0.1, 0.25, 0.6, 1.5, 4.0)
+"""Of ratings about what is known of them, where that is nothing; log-normal about 1 a priori."""
+TRUST = (1.0, 0.25, 0.0625)
+"""Factors of stated precisions, by how much ratings may differ more than stated."""
+LOG_SPREAD = 1.0
+LEAST_EFFECT = 0.25
+TOLERANCE = 1e-8
+MOST_STEPS = 100
+LONGEST_STEP = 2.0
+DRAWS = 4_000
+PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
+
+
+@dataclass(frozen=True)
+class RatingPrior:
+    """What is known of S systems before they meet: independent normal ratings.
+
+    Attributes:
+        means: Logits, shape (S,); 0 where nothing is known.
+        precisions: One over their variances, above 0, shape (S,).
+        informed: Whether something is known of a system, shape (S,).
+    """
+
+    means: Floats
+    precisions: Floats
+    informed: npt.NDArray[np.bool_]
+
+    @classmethod
+    def flat(cls, systems: int, precision: float) -> RatingPrior:
+        """Know nothing of any system but how far ratings may spread about 0."""
+        nothing = np.zeros(systems)
+        return cls(nothing, np.full(systems, precision), np.zeros(systems, dtype=bool))
+
+    @classmethod
+    def of_table(
+        cls, table: pd.DataFrame | None, systems: Sequence[str], precision: float
+    ) -> RatingPrior:
+        """Take what is known from a table.
+
+        Args:
+            table: Columns ``system, rating, standard_error`` of one language; systems that are
+                absent, or have no rating or standard error, are not known. None knows nothing.
+            systems: The S systems.
+            precision: Of those that nothing is known of.
+
+        Raises:
+            UsageError: If a system stands there twice, or a standard error is not above 0.
+        """
+        flat = cls.flat(len(systems), precision)
+        if table is None:
+            return flat
+        twice = table.loc[table["system"].duplicated(), "system"]
+        if len(twice):
+            raise UsageError(f"the prior holds {twice.iloc[0]} twice; keep one row a system")
+        rows = table.set_index("system").reindex(list(systems))
+        mean = rows["rating"].to_numpy(np.float64)
+        error = rows["standard_error"].to_numpy(np.float64)
+        if (error <= 0).any():
+            name = systems[int(np.argmax(error <= 0))]
+            raise UsageError(f"the prior's standard error of {name} is not above 0")
+        known = np.isfinite(mean) & np.isfinite(error)
+        if not known.any():
+            return flat
+        # Ratings are differences: their level is nobody's.
+        centered = mean - mean[known].mean()
+        return cls(
+            np.where(known, centered, 0.0),
+            np.where(known, 1.0 / np.where(known, error, 1.0) ** 2, precision),
+            known,
+        )
+
+    def trusted(self, factor: float) -> RatingPrior:
+        """Multiply the precisions of what is known by a factor."""
+        return replace(
+            self, precisions=np.where(self.informed, factor * self.precisions, self.precisions)
+        )
+
+    def spread(self, precision: float) -> RatingPrior:
+        """Give systems that nothing is known of another precision."""
+        return replace(self, precisions=np.where(self.informed, self.precisions, precision))
+
+
+@dataclass(frozen=True)
+class RatingPosterior:
+    """Ratings of S systems by a prior and battles.
+
+    Attributes:
+        systems: The systems.
+        ratings: Logits, centered on 0, shape (S,).
+        covariance: What is not known of them, shape (S, S).
+    """
+
+    systems: tuple[str, ...]
+    ratings: Floats
+    covariance: Floats
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Of the ratings, shape (S,)."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of 95% intervals, each of shape (S,)."""
+        width = NORMAL_QUANTILE * self.standard_errors
+        return self.ratings - width, self.ratings + width
+
+    def draws(self, random: np.random.Generator, rounds: int = DRAWS) -> Floats:
+        """Draw ratings of all systems together, shape (rounds, S)."""
+        return np.asarray(
+            random.multivariate_normal(self.ratings, self.covariance, rounds, method="eigh")
+        )
+
+
+def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> RatingPosterior:
+    """Rate by battles and a prior, whatever chose the battles.
+
+    The likelihood is that of Bradley and Terry, to the power of one over the design effect of
+    questions (Kish, 1965), since verdicts on one hang together. Posteriors are normal about their
+    mode (Laplace), and averaged over how far ratings spread: by a prior that is log-normal about
+    1 where nothing is known, or by how far what is known may be trusted.
+
+    Args:
+        battles: Of some of the systems; their names are those of the prior.
+        prior: What is known; by default nothing.
+
+    Raises:
+        ConvergenceError: If a mode is not found.
+    """
+    systems = battles.systems
+    known = RatingPrior.flat(len(systems), 1.0) if prior is None else prior
+    pairs, points, counts = _counted(battles)
+    effect = _design_effect(pairs, points, counts, _mode(pairs, points, counts, known, 1.0))
+    ratings, covariances, evidence = [], [], []
+    for each, weight in _priors(known):
+        mode = _mode(pairs, points, counts, each, effect)
+        precision = _precision(pairs, counts, mode, each, effect)
+        ratings.append(mode - mode.mean())
+        covariances.append(_centered(np.asarray(np.linalg.inv(precision))))
+        log_likelihood = _log_likelihood(pairs, points, counts, mode) / effect
+        evidence.append(log_likelihood + _log_prior(each, mode, precision) + weight)
+    shares = softmax(evidence)
+    mean = shares @ np.array(ratings)
+    apart = np.array(ratings) - mean
+    covariance = np.tensordot(shares, np.array(covariances), 1) + (apart.T * shares) @ apart
+    return RatingPosterior(systems, mean, covariance)
+
+
+def _counted(battles: Battles) -> tuple[Pairs, Floats, Floats]:
+    """Return pairs, and points and battles of each on each question, shape (Q, P)."""
+    size = len(battles.systems)
+    if not len(battles):
+        nothing = np.zeros((1, 1))
+        return Pairs(np.array([0]), np.array([size - 1]), size), nothing, nothing
+    return Pairs(battles.first, battles.second, size), battles.points, battles.counts
+
+
+def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
+    """Return what is averaged over, with the logarithm of each one's weight."""
+    spreads = SPREAD_PRECISIONS if not prior.informed.all() else (1.0,)
+    factors = TRUST if prior.informed.any() else (1.0,)
+    return [
+        (
+            prior.spread(spread).trusted(factor),
+            -0.5 * (np.log(spread) ** 2 + np.log(factor) ** 2) / LOG_SPREAD**2,
+        )
+        for spread in spreads
+        for factor in factors
+    ]
+
+
+def _mode(
+    pairs: Pairs, points: Floats, counts: Floats, prior: RatingPrior, effect: float
+) -> Floats:
+    """Climb to the most probable ratings, shape (S,)."""
+    won, met = points.sum(axis=0), counts.sum(axis=0)
+    ratings = prior.means.copy()
+    for _ in range(MOST_STEPS):
+        expected = met * expit(pairs.differences(ratings))
+        uphill = pairs.sums(won - expected) / effect
+        uphill -= prior.precisions * (ratings - prior.means)
+        step = np.linalg.solve(_precision(pairs, counts, ratings, prior, effect), uphill)
+        length = float(np.abs(step).max())
+        ratings = ratings + min(1.0, LONGEST_STEP / max(length, TOLERANCE)) * step
+        if length < TOLERANCE:
+            return np.asarray(ratings)
+    raise ConvergenceError(f"ratings by a prior did not converge in {MOST_STEPS} steps")
+
+
+def _precision(
+    pairs: Pairs, counts: Floats, ratings: Floats, prior: RatingPrior, effect: float
+) -> Floats:
+    probability = expit(pairs.differences(ratings))
+    information = pairs.laplacian(counts.sum(axis=0) * probability * (1.0 - probability))
+    return np.asarray(information / effect + np.diag(prior.precisions))
+
+
+def _design_effect(pairs: Pairs, points: Floats, counts: Floats, ratings: Floats) -> float:
+    """Variance of the systems' scores by question over that of independent battles."""
+    probability = expit(pairs.differences(ratings))
+    independent = 2.0 * float((counts * probability * (1.0 - probability)).sum())
+    questions = len(points)
+    if questions < 2 or not independent:
+        return 1.0
+    scores = pairs.sums(points - counts * probability)
+    spread = float((scores**2).sum()) * questions / (questions - 1)
+    return max(spread / independent, LEAST_EFFECT)
+
+
+def _log_likelihood(pairs: Pairs, points: Floats, counts: Floats, ratings: Floats) -> float:
+    better = pairs.differences(ratings)
+    won, met = points.sum(axis=0), counts.sum(axis=0)
+    return float((won * log_expit(better) + (met - won) * log_expit(-better)).sum())
+
+
+def _log_prior(prior: RatingPrior, mode: Floats, precision: Floats) -> float:
+    """Logarithm of the prior's density at the mode times the volume about it (Laplace)."""
+    apart = (prior.precisions * (mode - prior.means) ** 2).sum()
+    volume = np.log(prior.precisions).sum() - np.linalg.slogdet(precision)[1]
+    return float(0.5 * (volume - apart))
+
+
+def _centered(covariance: Floats) -> Floats:
+    middle = np.eye(len(covariance)) - 1.0 / len(covariance)
+    return np.asarray(middle @ covariance @ middle)

@@ -1,0 +1,205 @@
+"""Judging to a budget, against a server: what is asked, when it stops, and going on."""
+
+import json
+
+import pandas as pd
+import pytest
+from chat_server import completion
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from judged_systems import build_arena, shown_answers
+
+from arena import UsageError, read_arena, write_arena
+from arena.data.folder import find_table_file
+from arena.data.rows import read_rows, write_rows
+from arena.judging import AdaptivePlan, judge_adaptively
+from arena.llm import open_store
+from arena.planning.stopping import Precision
+
+SYSTEMS = ("a1", "b2", "c3", "d4", "e5")
+QUESTIONS = 6
+ITEMS = 10 * QUESTIONS
+
+
+def by_number(prompt, _):
+    """The system of the higher number is better, on all questions but one."""
+    one, other = shown_answers(prompt)
+    is_first = one[1] > other[1]
+    odd = "q5?" in prompt
+    return completion(f"[[{'A' if is_first != odd else 'B'}]]", usage=(100, 5))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_arena(build_arena(questions=QUESTIONS, systems=SYSTEMS), tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, serve, judge_at):
+    """Run to a budget on a server, in any folder of the arena."""
+    server = serve(by_number)
+
+    def run(budget=None, where=folder, **fields):
+        plan = AdaptivePlan(budget, **fields)
+        with open_store(where / "replies.sqlite") as store:
+            return judge_adaptively(where, read_arena(where), judge_at(server), plan, store)
+
+    run.server = server
+    return run
+
+
+def rewrite(folder, rows):
+    """Keep some rows of the judgments, in an order."""
+    file = find_table_file(folder, "judgments")
+    write_rows(read_rows(file).table.iloc[list(rows)], file)
+
+
+def asked_in(folder):
+    judgments = read_arena(folder).judgments
+    return list(judgments[["query_id", "system_a", "system_b", "winner"]].itertuples(index=False))
+
+
+def test_a_budget_is_spent_and_not_exceeded(run, folder):
+    done = run(23)
+    assert len(asked_in(folder)) == sum(run.server.asked.values()) == 23
+    assert done.reason == "the budget of 23 pairs is spent"
+    assert done.languages["judged"].tolist() == [23]
+    assert done.languages["open"].tolist() == [ITEMS - 23]
+    summary = done.judging.summaries[0]
+    assert (summary.asked, summary.pairs, summary.already_judged) == (23, 23, 0)
+    assert summary.usage.tokens_in == 2300
+    assert done.ratings["system"].iloc[0] == "e5"
+    assert (done.ratings["low"] < done.ratings["rating"]).all()
+
+
+def test_a_run_that_goes_on_asks_what_one_run_would(run, folder, tmp_path_factory):
+    whole = tmp_path_factory.mktemp("whole")
+    write_arena(read_arena(folder), whole)
+    run(20, where=whole)
+    batches = run(20, max_calls=6).batches  # stops between batches, as a kill would
+    while run(20, max_calls=6).batches:
+        batches += 1
+    assert batches > 2
+    assert asked_in(folder) == asked_in(whole)
+    again = run(20)
+    assert again.batches == 0
+    assert again.judging.summaries[0].already_judged == 20
+
+
+def test_a_kill_within_a_batch_pays_for_nothing_twice(run, folder):
+    run(12)
+    before = asked_in(folder)
+    rewrite(folder, range(10))  # the last batch of two had not been written
+    calls = sum(run.server.asked.values())
+    run(12)
+    assert asked_in(folder) == before
+    assert sum(run.server.asked.values()) == calls
+
+
+@settings(
+    max_examples=3,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(order=st.permutations(range(14)), budget=st.integers(15, 30))
+def test_the_order_of_rows_changes_nothing(run, tmp_path_factory, order, budget):
+    asked = []
+    for rows in (range(14), order):
+        folder = tmp_path_factory.mktemp("order")
+        arena = build_arena(questions=QUESTIONS, systems=SYSTEMS)
+        write_arena(arena, folder)
+        run(14, where=folder)
+        rewrite(folder, rows)
+        run(budget, where=folder)
+        asked.append(set(asked_in(folder)))
+    assert asked[0] == asked[1]
+    assert len(asked[0]) == budget
+
+
+def test_replies_without_a_verdict_count_and_are_not_asked_again(folder, serve, judge_at):
+    server = serve(lambda prompt, _: completion("Hm." if "q1?" in prompt else "[[A]]"))
+    plan = AdaptivePlan(40)
+    for _ in range(2):
+        with open_store(folder / "replies.sqlite") as store:
+            done = judge_adaptively(folder, read_arena(folder), judge_at(server), plan, store)
+    (row,) = done.languages.to_dict("records")
+    assert row["judged"] + row["failed"] == 40 == sum(server.asked.values())
+    assert row["failed"] == len(pd.read_json(folder / "failed_judgments.jsonl", lines=True)) > 0
+
+
+def test_identical_answers_are_ties_that_nobody_is_asked(tmp_path, serve, judge_at):
+    same = {(f"q{n}", system): "same" for n in range(3) for system in ("good", "fair")}
+    write_arena(build_arena(same, questions=3), tmp_path)
+    server = serve(lambda *_: completion("[[A]]"))
+    with open_store(tmp_path / "replies.sqlite") as store:
+        done = judge_adaptively(
+            tmp_path, read_arena(tmp_path), judge_at(server), AdaptivePlan(50), store
+        )
+    assert done.reason == "every pair of the questions drawn is judged"
+    assert done.judging.summaries[0].identical == 3
+    assert sum(done.judging.summaries[0].verdicts.values()) == 9
+    assert not any(one == other for one, other in map(shown_answers, server.asked))
+
+
+@pytest.mark.parametrize(
+    ("until", "fewest"), [("first=0.7", 5), ("width=2.5", 5), ("pairs=2.5", 5)]
+)
+def test_it_stops_when_the_ranking_is_known(run, until, fewest):
+    assert run(4, until=Precision.parse(until)).reason == "the budget of 4 pairs is spent"
+    done = run(until=Precision.parse(until))
+    assert done.reason == f"every ranking is known as well as {until} asks"
+    assert fewest <= done.languages["judged"].sum() < ITEMS
+    assert run(5, until=Precision.parse(until)).batches == 0
+
+
+def test_the_language_whose_order_is_known_least_is_asked_about(tmp_path, serve, judge_at):
+    arena = build_arena(questions=QUESTIONS, languages=("en", "sw"), systems=SYSTEMS)
+    write_arena(arena, tmp_path)
+    prior = pd.DataFrame(
+        [("sw", name, 3.0 * int(name[1]), 0.05) for name in SYSTEMS],
+        columns=["language", "system", "rating", "standard_error"],
+    )
+    plan = AdaptivePlan(20, until=Precision.parse("first=0.99"), prior=prior)
+    with open_store(tmp_path / "replies.sqlite") as store:
+        done = judge_adaptively(
+            tmp_path, read_arena(tmp_path), judge_at(serve(by_number)), plan, store
+        )
+    judged = done.languages.set_index("language")["judged"]
+    assert judged["sw"] == 0  # its first place is known before
+    assert judged["en"] == 20
+    sw = done.ratings[done.ratings["language"] == "sw"]
+    assert list(sw["system"]) == sorted(SYSTEMS, reverse=True)
+
+
+@pytest.mark.parametrize("text", ["first=1", "first=x", "width", "width=0", "best", "pairs=-1"])
+def test_an_unknown_precision_is_refused(text):
+    with pytest.raises(UsageError, match=r"write first=0\.95"):
+        Precision.parse(text)
+
+
+def test_something_must_say_when_to_stop():
+    with pytest.raises(UsageError, match="say when to stop"):
+        AdaptivePlan()
+
+
+def test_failures_in_passing_are_asked_again(folder, serve, judge_at):
+    listed = [
+        {
+            "query_id": "q0",
+            "language": "en",
+            "system_a": "a1",
+            "system_b": "b2",
+            "judge": "test-judge",
+            "reason": reason,
+        }
+        for reason in ("timeout",)
+    ]
+    (folder / "failed_judgments.jsonl").write_text("".join(json.dumps(row) for row in listed))
+    with open_store(folder / "replies.sqlite") as store:
+        done = judge_adaptively(
+            folder, read_arena(folder), judge_at(serve(by_number)), AdaptivePlan(ITEMS), store
+        )
+    assert done.languages["failed"].tolist() == [0]
+    assert done.languages["judged"].tolist() == [ITEMS]

@@ -1,0 +1,138 @@
+"""Ratings as the posterior of what was asked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from arena.data.errors import UsageError
+from arena.rating.battles import Battles
+from arena.rating.posterior import RatingPrior, battle_posterior
+from arena.rating.ratings import rate
+
+SYSTEMS = ("a", "b", "c", "d")
+
+
+def judgments(questions=40, seed=0, strengths=(1.0, 0.3, -0.3, -1.0)):
+    """Battles of all pairs on every question."""
+    random = np.random.default_rng(seed)
+    rows = [
+        (f"q{question:03}", SYSTEMS[one], SYSTEMS[other])
+        for question in range(questions)
+        for one in range(4)
+        for other in range(one + 1, 4)
+    ]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b"])
+    strength = dict(zip(SYSTEMS, strengths, strict=True))
+    apart = table["system_a"].map(strength) - table["system_b"].map(strength)
+    table["winner"] = np.where(random.random(len(table)) < expit(apart), "a", "b")
+    return table
+
+
+def known_of(means, error):
+    rows = pd.DataFrame({"system": SYSTEMS, "rating": means, "standard_error": error})
+    return RatingPrior.of_table(rows, SYSTEMS, 1.0)
+
+
+def test_many_battles_give_the_ratings_of_maximum_likelihood_and_their_errors():
+    table = judgments(questions=2000)
+    posterior = battle_posterior(Battles.from_judgments(table))
+    plain = rate(table, interval="sandwich").table.set_index("system").loc[list(SYSTEMS)]
+    np.testing.assert_allclose(posterior.ratings, plain["rating"], atol=0.01)
+    width = (plain["high"] - plain["low"]).to_numpy()
+    np.testing.assert_allclose(2 * 1.96 * posterior.standard_errors, width, rtol=0.05)
+
+
+def test_two_systems_have_the_posterior_of_numerical_integration():
+    """The difference d of two ratings is normal of variance 2 / precision under each prior."""
+    table = judgments(60)
+    two = table[table["system_a"].eq("a") & table["system_b"].eq("b")]
+    battles = Battles.from_judgments(two)
+    prior = RatingPrior(np.zeros(2), np.full(2, 1.0), np.ones(2, dtype=bool))
+    found = battle_posterior(battles, prior)
+    wins, games = float((two["winner"] == "a").sum()), len(two)
+    rate_of_wins = expit(found.ratings[0] - found.ratings[1])
+    effect = max(  # of one question a battle: variance of outcomes over p (1 - p) at the mode
+        found_effect(wins, games), 0.25
+    )
+    grid = np.linspace(-6, 6, 20001)
+    mean = var = total = 0.0
+    for factor in (1.0, 0.25, 0.0625):
+        log = (wins * np.log(expit(grid)) + (games - wins) * np.log(expit(-grid))) / effect
+        log += -0.5 * factor * grid**2 / 2 + 0.5 * np.log(factor / 2) - 0.5 * np.log(factor) ** 2
+        # The level of both has the prior's own variance and adds nothing.
+        density = np.exp(log) * (grid[1] - grid[0])
+        total += density.sum()
+        mean += (grid * density).sum()
+        var += (grid**2 * density).sum()
+    mean, var = mean / total, var / total - (mean / total) ** 2
+    assert found.ratings[0] - found.ratings[1] == pytest.approx(mean, abs=0.02)
+    spread = found.covariance[0, 0] + found.covariance[1, 1] - 2 * found.covariance[0, 1]
+    assert spread == pytest.approx(var, rel=0.06)
+    assert 0.5 < rate_of_wins < 0.8
+
+
+def found_effect(wins, games):
+    """Design effect at the mode under the prior as stated, every battle a question of its own."""
+    apart = np.linspace(-4, 4, 80001)
+    log = wins * np.log(expit(apart)) + (games - wins) * np.log(expit(-apart)) - 0.25 * apart**2
+    share = expit(apart[np.argmax(log)])
+    spread = wins * (1 - share) ** 2 + (games - wins) * share**2
+    return spread * games / (games - 1) / (games * share * (1 - share))
+
+
+def test_without_battles_it_is_the_prior():
+    nothing = Battles.none(SYSTEMS, ("q",))
+    found = battle_posterior(nothing, known_of([1.0, 0.0, -0.5, -0.5], 0.3))
+    np.testing.assert_allclose(found.ratings, [1.0, 0.0, -0.5, -0.5], atol=1e-9)
+    assert (found.standard_errors > 0.2).all()
+    assert not battle_posterior(nothing).ratings.any()
+
+
+def test_a_prior_that_is_far_off_is_trusted_less():
+    battles = Battles.from_judgments(judgments(10))
+    alone = battle_posterior(battles)
+    right = battle_posterior(battles, known_of([1.0, 0.3, -0.3, -1.0], 0.2))
+    wrong = battle_posterior(battles, known_of([-1.0, -0.3, 0.3, 1.0], 0.2))
+    assert right.standard_errors.mean() < 0.9 * alone.standard_errors.mean()
+    assert wrong.standard_errors.mean() > 1.1 * right.standard_errors.mean()
+    assert wrong.ratings[0] > wrong.ratings[3] - 0.5
+
+
+@given(seed=st.integers(0, 50), order=st.permutations(range(4)))
+def test_rows_sides_and_names_change_nothing(seed, order):
+    table = judgments(8, seed)
+    found = battle_posterior(Battles.from_judgments(table))
+    flipped = table.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    flipped["winner"] = flipped["winner"].map({"a": "b", "b": "a"})
+    shuffled = battle_posterior(Battles.from_judgments(flipped.sample(frac=1, random_state=seed)))
+    np.testing.assert_allclose(shuffled.ratings, found.ratings, atol=1e-7)
+    np.testing.assert_allclose(shuffled.covariance, found.covariance, atol=1e-7)
+    names = {old: SYSTEMS[new] for old, new in zip(SYSTEMS, order, strict=True)}
+    renamed = table.replace({"system_a": names, "system_b": names})
+    other = battle_posterior(Battles.from_judgments(renamed))
+    np.testing.assert_allclose(other.ratings[list(order)], found.ratings, atol=1e-7)
+
+
+def test_judgments_that_say_so_are_rated_by_their_posterior():
+    table = judgments(30)
+    chosen = table.assign(chosen="adaptive")
+    rated, asked = rate(chosen), rate(table, interval="posterior")
+    numbers = ["system", "rating", "low", "high", "rank", "tier"]
+    pd.testing.assert_frame_equal(rated.table[numbers], asked.table[numbers])
+    assert "interval:posterior" in rated.signature
+    assert "the posterior of these" in rated.notes[0]
+    assert "stretched" in rate(chosen, interval="sandwich").notes[0]
+    assert rate(table).table["rating"].std() > rated.table["rating"].std()
+
+
+def test_what_a_posterior_cannot_model_is_refused():
+    with pytest.raises(UsageError, match="no position"):
+        rate(judgments(5), interval="posterior", position=True)
+    rows = pd.DataFrame({"system": ["a", "a"], "rating": 0.0, "standard_error": 1.0})
+    with pytest.raises(UsageError, match="a twice"):
+        RatingPrior.of_table(rows, SYSTEMS, 1.0)
+    with pytest.raises(UsageError, match="is not above 0"):
+        known_of([0.0] * 4, [1.0, 0.0, 1.0, 1.0])
