@@ -5,9 +5,9 @@
 Runs on a simulated arena, offline, in half a minute. A board of eight systems is built from the
 judgments among them. Four systems come later: the board's surrogate ranks them by their answers
 alone. Then a few questions, drawn at random, are judged (here by the simulated teacher; on data of
-your own by ``surrogate-arena judge``), and judgments and predictions are combined in one estimate
-with a 95% interval that holds, however good or bad the surrogate is. Last, all judgments are shown,
-which nobody would have paid for.
+your own by ``surrogate-arena judge``), and the systems are rated by answers and verdicts together,
+as those on the board are. Beside it stands a win rate with a 95% interval that holds, however good
+or bad the surrogate is. Last, all judgments are shown, which nobody would have paid for.
 """
 
 import argparse
@@ -49,6 +49,9 @@ def main() -> None:
     )
     matchups = whole.judgments[against_board].reset_index(drop=True)
     few = matchups[matchups["query_id"].isin(drawn[: options.judged])]
+    both = rank_systems(board, answers, without(whole, NEWER), judgments=few)
+    columns = ["system", "rank", "rating", "low", "high", "verdict_share", "surrogate_rating"]
+    show(f"Rated by their answers and {len(few)} verdicts", both.new[columns])
     combined = estimate_win_rates(board, placed.features, few).set_index("system")
     truth = points_won(matchups)
     table = pd.DataFrame(

@@ -1,12 +1,12 @@
 """What is learned, shown and kept: boards, new systems, validation, judges held against people.
 
 Boards:
-    build_board               the main job: from an arena to a validated synthetic leaderboard
+    build_board               the main job: from an arena to one rating of every system
     Board                     a board: ``save``, ``load``, ``rank``, its tables
     BoardSettings             everything that can be chosen
 
 New systems:
-    rank_systems              places them on a board by their answers alone
+    rank_systems              places them on a board by their answers, and verdicts if any
 
 Validation:
     validate                  how well surrogates rank what they have not seen

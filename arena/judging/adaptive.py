@@ -173,18 +173,10 @@ class _Ranking:
     def posterior(self) -> RatingPosterior:
         """What verdicts and prior say of the systems."""
         if self._posterior is None:
-            index, verdicts = pd.Index(self.systems), self._verdicts
-            names = [*self.systems]
-            winner = pd.Index(["a", "b", "tie"]).get_indexer(pd.Index(verdicts["winner"]))
-            question = pd.factorize(verdicts["query_id"], sort=True)[0]
-            battles = Battles.from_codes(
-                index.get_indexer(pd.Index(verdicts["system_a"])),
-                names,
-                index.get_indexer(pd.Index(verdicts["system_b"])),
-                names,
-                winner,
-                question,
-            )
+            if self._verdicts.empty:
+                battles = Battles.none(self.systems, self.questions)
+            else:
+                battles = Battles.from_judgments(self._verdicts, systems=self.systems)
             self._posterior = battle_posterior(battles, self._prior)
         return self._posterior
 

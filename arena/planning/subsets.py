@@ -11,6 +11,7 @@ import numpy.typing as npt
 from arena.planning.adaptive import batch_size
 from arena.planning.planner import Planner
 from arena.rating.battles import Battles
+from arena.rating.posterior import RatingPrior
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -71,10 +72,14 @@ def completed_items(
 
 
 def adaptive_items(
-    battles: Battles, shares: Sequence[float], random: np.random.Generator, ridge: float
+    battles: Battles,
+    shares: Sequence[float],
+    random: np.random.Generator,
+    ridge: float,
+    prior: RatingPrior | None = None,
 ) -> Parts:
     """Judge the items that a planner asks for, and predict the others from them."""
-    planner = _planner(battles, random, ridge)
+    planner = Planner(battles.by_question.pairs, battles.counts, random, ridge, prior)
     total, done = int((battles.counts > 0).sum()), 0
     reached: dict[int, Parts] = {}
     for budget in sorted({part(share, total) for share in shares}):

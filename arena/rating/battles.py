@@ -58,7 +58,10 @@ class Battles:
 
     @classmethod
     def from_judgments(
-        cls, judgments: pd.DataFrame, covariates: npt.NDArray[np.float64] | None = None
+        cls,
+        judgments: pd.DataFrame,
+        covariates: npt.NDArray[np.float64] | None = None,
+        systems: Sequence[str] = (),
     ) -> Battles:
         """Take in judgments of one judge.
 
@@ -68,6 +71,7 @@ class Battles:
                 languages are two, whatever their ids) and ``chosen`` (``adaptive`` where a
                 judgment was asked for because of others).
             covariates: Of each judgment's logit, shape (N, C).
+            systems: Systems that are to be among those of the battles, whether they met or not.
 
         Raises:
             UsageError: If there are none, a winner is unknown, a name is missing, or a system is
@@ -84,9 +88,8 @@ class Battles:
         if (side_a < 0).any() or (side_b < 0).any():
             raise UsageError("judgments hold a system without a name")
         question, questions = _questions(judgments)
-        battles = cls.from_codes(
-            side_a, list(names_a), side_b, list(names_b), winner, question, questions
-        )
+        names = [*names_a, *systems]
+        battles = cls.from_codes(side_a, names, side_b, list(names_b), winner, question, questions)
         same = np.flatnonzero(battles.side_a == battles.side_b)
         if same.size:
             name = battles.systems[battles.side_a[same[0]]]

@@ -81,7 +81,7 @@ def build_board(
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - fields of BoardSettings, which checks them
 ) -> Board:
-    """Build the synthetic leaderboard of an arena (MIRAGE-Bench, section 4.3).
+    """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
     The same arguments give the same board, whatever ``n_jobs``.
 

@@ -157,7 +157,7 @@ def _posterior(fit: LanguageFit) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "posterior": known.ratings,
-            "error": known.standard_errors,
+            "error": np.where(_are_certain(fit), np.nan, known.standard_errors),
             "verdict_share": known.shares,
         },
         index=list(known.systems),
@@ -176,7 +176,12 @@ def _ranks(fit: LanguageFit, table: pd.DataFrame, by: str) -> pd.DataFrame:
     spread = ((rated["rating"] - rated["low"]) / NORMAL_90).fillna(0.0)
     for name in rated.index.difference(draws.columns):
         draws[name] = rated.at[name, "rating"] + spread[name] * random.normal(size=DRAWS)
-    return _bounded(rated["rating"], draws)
+    return _bounded(rated["rating"], draws[:0] if _are_certain(fit).any() else draws)
+
+
+def _are_certain(fit: LanguageFit) -> npt.NDArray[np.bool_]:
+    """Which ratings are published without an error, so that they have no interval."""
+    return fit.posterior.standard_errors == 0 if fit.data.judgments.empty else np.array(False)
 
 
 def _bounded(rating: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:

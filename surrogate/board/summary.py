@@ -302,6 +302,10 @@ class MacroSummary(Agreements):
     holdout_r2_median: Number
 
 
+RATED_BY = {"posterior": "verdicts and surrogate", "surrogate": "the trained surrogate"}
+"""What a board's ratings are by, as its settings have it, to words."""
+
+
 class BoardSummary(BaseModel):
     """``summary.json`` of a board.
 
@@ -335,6 +339,11 @@ class BoardSummary(BaseModel):
     def judge(self) -> str:
         """Judge whose judgments it learns from."""
         return self.settings.judge
+
+    @property
+    def rated_by(self) -> str:
+        """What the board's ratings are by, in words."""
+        return RATED_BY[self.settings.ratings]
 
     @property
     def is_published(self) -> bool:

@@ -29,7 +29,8 @@ def advise_command(
         typer.Option(
             "--judgments",
             help="Judgments of the new systems against systems on the board, of questions drawn "
-            "at random: estimates win rate and rating from them and the surrogate.",
+            "at random: they count in its rating, and a win rate is estimated from them and the "
+            "surrogate that holds however bad the surrogate is.",
         ),
     ] = None,
     arena: Annotated[

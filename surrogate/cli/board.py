@@ -59,7 +59,7 @@ def board(
     jobs: JobsOption = -1,
     as_json: JsonOption = False,
 ) -> None:
-    """Build the synthetic leaderboard of an arena, in all its languages."""
+    """Rate every system of an arena by verdicts and surrogate, in all its languages."""
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
     from features.models import FEATURE_PROMPTS, ModelOptions

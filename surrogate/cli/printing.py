@@ -118,9 +118,9 @@ def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> No
 def print_board(board: Board) -> None:
     """Print a board's ranks, how far they agree with the arena, and what limits them."""
     if len(board.languages) > 1:
-        print_overall(board.overall)
+        print_overall(board.overall, board.summary.rated_by)
     else:
-        print_language(board.ratings, board.languages[0])
+        print_language(board.ratings, board.languages[0], board.summary.rated_by)
     print_agreement(board.summary)
     _print_intervals(board)
     for entry in board.judge_report.metaevaluations:
@@ -146,15 +146,15 @@ def _print_intervals(board: Board) -> None:
         print(f"Note ({', '.join(languages)}): {sentence}")
 
 
-def print_overall(overall: pd.DataFrame) -> None:
+def print_overall(overall: pd.DataFrame, by: str) -> None:
     """Print the board over all languages."""
     columns = ["rank", "system", "mean_rank", "languages", "coverage"]
     shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
-    title = "Leaderboard, mean rank over languages (by verdicts and surrogate)"
+    title = f"Leaderboard, mean rank over languages (by {by})"
     print_columns(title, shown, [*columns, "rank_by_verdicts_alone"])
 
 
-def print_language(board: pd.DataFrame, language: str) -> None:
+def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     """Print the board of one language."""
     columns = ["rank", "ranks", "tier", "system", "rating", "interval", "own"]
     columns += ["surrogate", "verdicts"]
@@ -174,7 +174,7 @@ def print_language(board: pd.DataFrame, language: str) -> None:
     )
     if (rows["note"] != "").any():
         columns.append("note")
-    title = f"Leaderboard, {language}: ratings by verdicts and surrogate with 90% intervals; the "
+    title = f"Leaderboard, {language}: ratings by {by} with 90% intervals; the "
     title += "share that is by a system's own verdicts; ratings by surrogate and by verdicts alone"
     print_columns(title, rows, columns)
 

@@ -106,7 +106,7 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     columns = ["rank", "new", "system", "mean_rank" if languages > 1 else "rating"]
     if languages == 1:
         columns.append("verdict_share")
-    title = f"Board with the new systems, {title} (ratings by verdicts and surrogate)"
+    title = f"Board with the new systems, {title}"
     printing.print_columns(title, marked, [*columns, "coverage"])
     _print_new(placed)
     _print_explanations(placed)

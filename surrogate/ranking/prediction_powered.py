@@ -188,7 +188,8 @@ def estimate_win_rates(
     question: its outcome is the mean of its judgments' points (1 a win, 0.5 a tie).
 
     A rating is the Bradley-Terry coefficient at which a system has this win rate against the same
-    opponents, each at its arena rating on the board, or its synthetic one where it has no other.
+    opponents, each at its rating by verdicts alone on the board, or the surrogate's where there
+    is no other.
 
     Args:
         board: The board, with its feature table.

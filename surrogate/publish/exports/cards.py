@@ -76,7 +76,7 @@ def tau_table(board: Board) -> str:
 
 
 _TAUS = (
-    "Kendall tau with verdicts. *Halves*: ratings made like the board's from the verdicts on half "
+    "Kendall tau with verdicts. *Halves*: ratings by verdicts and surrogate from half "
     "of the questions with the verdicts on the other half; beside it the same by those verdicts "
     "alone, and what is gained (95% of the splits). *Unseen*: every system rated by a surrogate "
     "that was trained without it (95% interval over systems). *Trained on*: by the surrogate that "
@@ -209,9 +209,8 @@ def _text(board: Board, files: Sequence[str], answers: int) -> str:
         f"# Leaderboard of {markdown_text(summary.arena)}",
         "## What it is",
         f"Ratings of {count_of(len(board.systems), 'RAG system')} in "
-        f"{count_of(len(board.languages), 'language')} ({languages}), by {learned} of "
-        f"{markdown_text(summary.judge)} and by what a surrogate that learned from them expects of "
-        f"{count_of(answers, 'answer')}, together.",
+        f"{count_of(len(board.languages), 'language')} ({languages}), by {summary.rated_by}: from "
+        f"{learned} of {markdown_text(summary.judge)} and {count_of(answers, 'answer')}.",
         "## Files",
         file_list(files),
         "Missing values are empty cells; `note` says why.",
@@ -225,6 +224,14 @@ def _text(board: Board, files: Sequence[str], answers: int) -> str:
         bullets(limits(board)),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+RATED = {
+    "posterior": "A rating is what the surrogate expects, corrected by the verdicts on the system "
+    "(Fay and Herriot, 1979); `verdict_share` says how much of it rests on these.",
+    "surrogate": "A rating is what the trained surrogate predicts, also of the systems it was "
+    "trained on.",
+}
 
 
 def _how_made(summary: BoardSummary) -> str:
@@ -243,9 +250,8 @@ def _how_made(summary: BoardSummary) -> str:
     return (
         f"{ratings}A surrogate learned to expect a system's rating from its answers, with "
         f"{count_of(len(summary.features), 'feature')} (after MIRAGE-Bench, Thakur et al., NAACL "
-        "2025). A rating is what the surrogate expects, corrected by the verdicts on the system "
-        "(Fay and Herriot, 1979); `verdict_share` says how much of it rests on these. Beside it "
-        "stand the ratings by a surrogate that had not seen the system, and by verdicts alone. "
+        f"2025). {RATED[summary.settings.ratings]} Beside it stand the ratings by a surrogate that "
+        "had not seen the system, and by verdicts alone. "
         "Made with surrogate-arena."
     )
 

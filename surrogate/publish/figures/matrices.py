@@ -213,9 +213,9 @@ _MEAN = "mean"
 
 
 def rank_heat_map(board: Board) -> Figure:
-    """Draw the ranks of a board, by verdicts and surrogate, and by verdicts alone."""
+    """Draw the ranks of a board, and by verdicts alone."""
     panels_of = {
-        "Verdicts and surrogate": rank_matrix(board),
+        board.summary.rated_by.capitalize(): rank_matrix(board),
         "Verdicts alone": rank_matrix(board, "arena_rank"),
     }
     shown = {title: matrix for title, matrix in panels_of.items() if not matrix.is_empty}

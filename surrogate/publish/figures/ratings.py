@@ -39,11 +39,14 @@ if TYPE_CHECKING:
 _AXES_INCHES = 5.2
 _ROW_INCHES = 0.32
 _LOOKS = {
-    "both": ("verdicts and surrogate", BOTH, "D", -0.25),
+    "both": ("", BOTH, "D", -0.25),
     "surrogate": ("surrogate alone", SURROGATE, "o", 0.03),
     "verdicts": ("verdicts alone", VERDICTS, "s", 0.28),
 }
-"""What a rating is by, to its label, color, marker and place in the row of its system."""
+"""What a rating is by, to its label, color, marker and place in the row of its system.
+
+What the board's own are by, it says itself.
+"""
 _BAND = "#EFEFEF"
 _TIER_AT, _RANKS_AT = 1.05, 1.15
 _RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
@@ -53,9 +56,9 @@ _RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 def draw_ratings(board: Board, language: str) -> Figure:
     """Draw the ratings of one language with their intervals, best rank of the board at the top.
 
-    Each system has three: the board's, by verdicts and surrogate, and those by either alone. Bands
-    hold systems of one tier, which the board's ratings cannot distinguish; on the right is the
-    interval that holds all ranks at once.
+    Each system has three: the board's, and those by surrogates that had not seen it and by
+    verdicts alone. Bands hold systems of one tier, which the board's ratings cannot distinguish;
+    on the right is the interval that holds all ranks at once.
 
     Args:
         board: A board.
@@ -74,7 +77,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
     with style():
         sheet = new_sheet(width, len(rows) * _ROW_INCHES + 1.1, _caption(board, rows, language))
         (axes,) = panels(sheet, 1, 1)
-        handles = _draw(axes, rows)
+        handles = _draw(axes, rows, board.summary.rated_by)
         axes.set_yticks(range(len(rows)), list(names.values()))
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("Bradley-Terry rating (logits, 0 is the language's mean)")
@@ -95,7 +98,7 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
             else f": ratings by {board.summary.judge}"
         )
     is_published = board.summary.is_published
-    note += ". Intervals: 90% of ratings by verdicts and surrogate; 95% of those by verdicts "
+    note += f". Intervals: 90% of ratings by {board.summary.rated_by}; 95% of those by verdicts "
     note += f"{'as published' if is_published else 'over resampled questions'}; "
     if rows["surrogate_low"].notna().any():
         level = percent(summary.interval.level) if summary is not None else "90%"
@@ -113,7 +116,7 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
     )
 
 
-def _draw(axes: Axes, table: pd.DataFrame) -> dict[str, Artist]:
+def _draw(axes: Axes, table: pd.DataFrame, rated_by: str) -> dict[str, Artist]:
     rows = np.arange(len(table))
     handles: dict[str, Artist] = {}
     for by, (name, color, marker, shift) in _LOOKS.items():
@@ -122,7 +125,7 @@ def _draw(axes: Axes, table: pd.DataFrame) -> dict[str, Artist]:
             continue
         right = np.where(np.isinf(high), rating, high)
         axes.hlines(rows + shift, low, right, color=color, linewidth=1.4, zorder=2)
-        (handles[name],) = axes.plot(
+        (handles[name or rated_by],) = axes.plot(
             rating, rows + shift, marker, color=color, markersize=4, linestyle="none"
         )
     axes.grid(axis="x")

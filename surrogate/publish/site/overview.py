@@ -143,7 +143,7 @@ def _told(board: Board, language: str) -> list[tuple[str, bool]]:
 
 _NUMBERS = (
     *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "surrogate_low", "surrogate_high"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
     *("arena_rating", "arena_low", "arena_high", "coverage", "kind"),
 )
 ROW_COLUMNS = (*_NUMBERS, "note")
@@ -187,7 +187,7 @@ def heatmap(board: Board) -> Heatmap:
     tables = {
         "board": (
             "Ranks of the board",
-            "By verdicts and surrogate together.",
+            f"By {board.summary.rated_by}.",
             rank_matrix(board),
         ),
         "verdicts": (

@@ -237,18 +237,30 @@ def _write_pages(board: Board, pages: Pages, folder: Path) -> None:
             slugs=names,
             judged=judged,
             macro=board.summary.macro,
+            rated_by=board.summary.rated_by,
             notes=sum(map(len, method.notes.values())),
         ),
         "heatmap": pages.fill("heatmap", view=heatmap(board), slugs=names),
         "judge": pages.fill("judge", view=judge_page(board)),
-        "method": pages.fill("method", view=method, judged=judged, skipped=skipped_in_all(method)),
+        "method": pages.fill(
+            "method",
+            view=method,
+            judged=judged,
+            skipped=skipped_in_all(method),
+            corrects=board.summary.settings.ratings == "posterior",
+        ),
     }
     for name, text in filled.items():
         _write(folder / f"{name}.html", text)
     (folder / "systems").mkdir()
     systems = SystemPages(board)
     for system in board.systems:
-        text = pages.fill("system", "../", view=systems.page(system), slugs=names)
+        text = pages.fill(
+            *("system", "../"),
+            view=systems.page(system),
+            slugs=names,
+            rated_by=board.summary.rated_by,
+        )
         _write(folder / "systems" / f"{names[system]}.html", text)
 
 

@@ -115,8 +115,8 @@ def test_every_surrogate_learns_from_published_ratings(name, english, features):
     assert board.summary.languages["en"].tau_unseen is not None
     new = features[features["system"] == english.info.systems[0]].assign(system="newcomer")
     new = new[new["language"] == "en"]
-    placed = place_systems(board, new, english.queries).new
-    assert np.isfinite(placed["rating"]).all()
+    placed = place_systems(board, new, english.queries).new.set_index("language")
+    assert np.isfinite(placed.loc["en", "rating"])
 
 
 def test_what_leaves_judgments_out_says_that_there_are_none(published, features):
@@ -176,6 +176,11 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(published, 
     assert board.arena["tier"].isna().all()
     assert set(board.arena["note"]) == {NO_ERRORS}
     assert NO_ERRORS in board.summary.languages["en"].notes
+    judged = board.ratings[board.ratings["split"] != "unjudged"]
+    np.testing.assert_array_equal(judged["rating"], judged["arena_rating"])
+    bounds = ["low", "high", "rank_low", "rank_high", "tier"]
+    assert judged[bounds].isna().all(axis=None)
+    assert judged["rank"].notna().all()
 
 
 def test_what_has_no_answer_or_no_rating_is_counted(published, build_quickly):

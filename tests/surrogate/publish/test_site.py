@@ -7,9 +7,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from altered_boards import about
+from matplotlib.text import Text
 
 from arena import UsageError
 from surrogate.board.summary import UNSEEN_BY_CHANCE
+from surrogate.publish.exports.cards import dataset_card
+from surrogate.publish.figures.ratings import draw_ratings
 from surrogate.publish.formats import (
     LinearScale,
     Span,
@@ -123,6 +126,20 @@ def test_a_surrogate_that_ranks_by_chance_is_said_at_the_top(board, tmp_path):
     assert said < text.index('<form class="controls"')
     judge = (tmp_path / "site" / "judge.html").read_text("utf-8")
     assert UNSEEN_BY_CHANCE.sentence in judge
+
+
+def test_boards_by_the_surrogate_alone_say_so_everywhere(board, tmp_path):
+    by_surrogate = about(board, ratings="surrogate")
+    index = write_site(by_surrogate, tmp_path / "site")
+    assert "Ratings are by the trained surrogate." in index.read_text("utf-8")
+    method = (index.parent / "method.html").read_text("utf-8")
+    assert "also of the systems it was trained on" in method
+    assert "Fay and Herriot" not in method
+    assert "By the trained surrogate." in (index.parent / "heatmap.html").read_text("utf-8")
+    assert "A rating is what the trained surrogate predicts" in dataset_card(by_surrogate, "mit")
+    labels = [text.get_text() for text in draw_ratings(by_surrogate, "en").findobj(Text)]
+    assert "the trained surrogate" in labels
+    assert "verdicts and surrogate" not in labels
 
 
 def test_rows_of_the_filter_are_in_step_with_their_columns(board):

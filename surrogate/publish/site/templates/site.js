@@ -178,6 +178,7 @@
       numberCell(row.low, interval(row.low, row.high)),
       numberCell(row.verdict_share, percent(row.verdict_share)),
       numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2)),
+      numberCell(row.worth, fixed(row.worth, 0)),
       numberCell(row.arena_rating, fixed(row.arena_rating, 2)),
       numberCell(row.coverage, percent(row.coverage)),
       element("td", SPLITS[kind] ?? kind, { className: "set" }),
@@ -191,10 +192,11 @@
     [3, (row) => row.tier !== null],
     [6, (row) => row.low !== null],
     [8, (row) => row.surrogate_rating !== null],
-    [9, (row) => row.arena_rating !== null],
-    [10, (row) => row.coverage !== 1],
-    [11, (row) => row.kind !== 0],
-    [12, (row) => row.note !== ""],
+    [9, (row) => row.worth !== null],
+    [10, (row) => row.arena_rating !== null],
+    [11, (row) => row.coverage !== 1],
+    [12, (row) => row.kind !== 0],
+    [13, (row) => row.note !== ""],
   ];
   function hideAbsentColumns(rows) {
     for (const [column, fills] of OPTIONAL) {

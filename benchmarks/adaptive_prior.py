@@ -1,0 +1,150 @@
+"""Judging to a budget by replay: random pairs, adaptive pairs, and these from a surrogate's prior.
+
+The verdicts that an arena holds answer what is asked. A prior must not have seen a system's own
+verdicts: in an arena of several languages the surrogate is trained on the verdicts in all other
+languages; in one of a single language on those among one half of its systems, to expect the other
+half, and the other way round. Printed are the judgments needed for a Kendall tau of 0.9 with the
+ranking by all verdicts, and tau at few judgments a system; means over seeds.
+
+Run:  python benchmarks/adaptive_prior.py ARENA FEATURES.parquet [--seeds 5] [--languages sw,te]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+
+import numpy as np  # noqa: E402
+import numpy.typing as npt  # noqa: E402
+import pandas as pd  # noqa: E402
+
+from arena import read_arena  # noqa: E402
+from arena.data.seeds import generator  # noqa: E402
+from arena.planning.study import SAME_RATING_DECIMALS, connected_battles  # noqa: E402
+from arena.planning.subsets import Parts, adaptive_items, completed_items, random_items  # noqa: E402
+from arena.rating.battles import Battles  # noqa: E402
+from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
+from arena.rating.posterior import RatingPrior  # noqa: E402
+from arena.statistics.rank_agreement import kendall_tau, kendall_taus  # noqa: E402
+from surrogate.board.tables import read_feature_table  # noqa: E402
+from surrogate.learning.languages import LanguageData, TournamentSettings, language_data  # noqa: E402
+from surrogate.learning.names import find_surrogate  # noqa: E402
+from surrogate.learning.training import training_ratings  # noqa: E402
+
+Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.9
+A_SYSTEM = (0.5, 1, 2, 3, 5, 8, 12, 18, 27, 40, 60)
+SHOWN = (0.5, 1, 2, 5, 12)
+DESIGNS = ("random", "completed", "adaptive", "with prior")
+
+
+def predicted(learned: Sequence[LanguageData], X: pd.DataFrame) -> pd.DataFrame:
+    """Train the default surrogate and let it rate the systems of a feature table."""
+    surrogate = find_surrogate()
+    rows = pd.concat([item.X[item.X["system"].isin(set(item.systems))] for item in learned])
+    surrogate.fit(rows, training_ratings({item.language: item.tournaments for item in learned}))
+    return surrogate.predict(X)
+
+
+def prior_of(data: LanguageData, everything: Sequence[LanguageData]) -> pd.DataFrame:
+    """Return what is expected of a language's systems without their own verdicts in it."""
+    others = [item for item in everything if item.language != data.language]
+    if others:
+        return predicted(others, data.X[data.X["system"].isin(set(data.systems))])
+    order = generator(0, "halves", data.language).permutation(len(data.systems))
+    halves = [[data.systems[place] for place in order[start::2]] for start in (0, 1)]
+    parts = []
+    for left_out in halves:
+        expected = predicted([data.without(left_out)], data.X[data.X["system"].isin(left_out)])
+        parts.append(expected)
+    return pd.concat(parts, ignore_index=True)
+
+
+def taus(battles: Battles, parts: Parts) -> Floats:
+    """Hold rankings by parts of an arena against that by the whole, shape (parts,)."""
+    size = len(battles.systems)
+    first, second = battles.first, battles.second
+    whole = battles.points.sum(axis=0, keepdims=True), battles.counts.sum(axis=0, keepdims=True)
+    both = [
+        fit_bradley_terry(points, counts, first, second, size, DEFAULT_RIDGE).coefficients
+        for points, counts in (whole, (parts.points, parts.counts))
+    ]
+    return np.nan_to_num(kendall_taus(both[1], both[0], SAME_RATING_DECIMALS)[:, 0])
+
+
+def curves(battles: Battles, prior: RatingPrior, shares: Floats, seeds: int) -> Floats:
+    """Tau of every design, seed and share, shape (designs, seeds, shares)."""
+    found = []
+    for seed in range(seeds):
+        designs = (random_items, completed_items, adaptive_items)
+        parts = [
+            design(battles, list(shares), generator(seed, "replay"), DEFAULT_RIDGE)
+            for design in designs
+        ]
+        random = generator(seed, "replay")
+        parts.append(adaptive_items(battles, list(shares), random, DEFAULT_RIDGE, prior))
+        found.append([taus(battles, part) for part in parts])
+    return np.array(found).swapaxes(0, 1)
+
+
+def needed(curve: Floats, judgments: Floats) -> float:
+    """Judgments at which a mean curve, made monotone, reaches the level; else infinite."""
+    rising = np.maximum.accumulate(curve)
+    if rising[-1] < LEVEL:
+        return float("inf")
+    at = int(np.argmax(rising >= LEVEL))
+    if at == 0:
+        return float(judgments[0])
+    part = (LEVEL - rising[at - 1]) / (rising[at] - rising[at - 1])
+    return float(judgments[at - 1] + part * (judgments[at] - judgments[at - 1]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("arena", type=Path)
+    parser.add_argument("features", type=Path)
+    parser.add_argument("--languages", help="comma-separated; by default all")
+    parser.add_argument("--seeds", type=int, default=5)
+    arguments = parser.parse_args()
+    arena = read_arena(arguments.arena)
+    judged = arena.judged_by(arena.judges[0])
+    table = read_feature_table(arguments.features)
+    everything = language_data(judged, table, TournamentSettings(tournaments=2))
+    wanted = arguments.languages.split(",") if arguments.languages else None
+    header = "".join(f"{f'{many:g} a system':>14}" for many in SHOWN)
+    print(f"{'':26}{'judgments':>10}{header}   (tau {LEVEL:g}; tau)")
+    for data in everything:
+        if wanted is not None and data.language not in wanted:
+            continue
+        battles = connected_battles(data.judgments, data.language)
+        expected = prior_of(data, everything)
+        prior = RatingPrior.of_table(expected, battles.systems, DEFAULT_RIDGE)
+        items = int((battles.counts > 0).sum())
+        judgments = np.unique(np.minimum(np.array(A_SYSTEM) * len(battles.systems), items))
+        found = curves(battles, prior, judgments / items, arguments.seeds).mean(axis=1)
+        own = expected.set_index("system")["rating"].reindex(battles.systems)
+        whole = fit_bradley_terry(
+            battles.points.sum(axis=0),
+            battles.counts.sum(axis=0),
+            battles.first,
+            battles.second,
+            len(battles.systems),
+            DEFAULT_RIDGE,
+        ).coefficients[0]
+        print(
+            f"{data.language}: {len(battles.systems)} systems, {items:,} items; tau of the prior "
+            f"{kendall_tau(own.to_numpy(np.float64), whole):.2f}"
+        )
+        for name, curve in zip(DESIGNS, found, strict=True):
+            shown = np.interp(np.array(SHOWN) * len(battles.systems), judgments, curve)
+            values = "".join(f"{value:14.3f}" for value in shown)
+            print(f"  {name:24}{needed(curve, judgments):10,.0f}{values}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
