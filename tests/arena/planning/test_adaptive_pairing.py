@@ -240,3 +240,36 @@ def test_a_failed_item_is_predicted_no_longer():
     items = pairing.next_pairs(3)
     pairing.record(judge(items, failing=[0]))
     assert (pairing.ratings()["standard_error"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        pd.DataFrame(columns=["system", "rating", "standard_error"], dtype=float),
+        pd.DataFrame({"system": SYSTEMS, "rating": np.nan, "standard_error": 0.5}),
+        pd.DataFrame({"system": ["stranger"], "rating": 1.0, "standard_error": 0.5}),
+    ],
+)
+def test_a_prior_that_knows_nothing_changes_nothing(prior):
+    plain, told = (
+        AdaptivePairing(SYSTEMS, QUESTIONS),
+        AdaptivePairing(SYSTEMS, QUESTIONS, prior=prior),
+    )
+    assert run(told, budget=30) == run(plain, budget=30)
+    pd.testing.assert_frame_equal(told.ratings(), plain.ratings())
+
+
+def test_a_prior_that_knows_the_order_asks_about_neighbors_at_once():
+    prior = pd.DataFrame({"system": SYSTEMS, "rating": 1.5 * np.arange(6.0), "standard_error": 0.3})
+    asked = AdaptivePairing(SYSTEMS, QUESTIONS, prior=prior).next_pairs(10)
+    apart = [abs(int(one[1:]) - int(other[1:])) for _, one, other in asked]
+    others = AdaptivePairing(SYSTEMS, QUESTIONS).next_pairs(10)
+    plain = [abs(int(one[1:]) - int(other[1:])) for _, one, other in others]
+    assert np.mean(apart) < 1.5 < np.mean(plain)
+
+
+def test_the_order_of_a_prior_changes_nothing():
+    prior = pd.DataFrame({"system": SYSTEMS, "rating": np.arange(6.0), "standard_error": 0.5})
+    shuffled = prior.sample(frac=1, random_state=3)
+    one, other = (AdaptivePairing(SYSTEMS, QUESTIONS, prior=each) for each in (prior, shuffled))
+    assert run(one, budget=21) == run(other, budget=21)
