@@ -3,9 +3,10 @@
     python benchmarks/known_truth.py [--systems 12,30] [--seeds 10] [--surrogates M1,M2] [--jobs 2]
 
 Prints Kendall tau with the truth of the arena's own ratings (whose distance from 1 is its sampling
-noise), and, for each surrogate, of ratings of all systems it was trained on and of ratings of
-systems it has not seen (leave-systems-out, five folds), with the paired difference from the arena
-and its 95% interval over seeds. A seed draws the systems' error rates, answers and judgments.
+noise), and, for each surrogate, of ratings by it and the verdicts together, of its own of all
+systems it was trained on, and of systems it has not seen (leave-systems-out, five folds), with the
+paired difference of the first from the arena and its 95% interval over seeds. A seed draws the
+systems' error rates, answers and judgments.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ from features import parse_features  # noqa: E402
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out  # noqa: E402
 from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
 from surrogate.learning.names import find_surrogate  # noqa: E402
+from surrogate.learning.posterior.ratings import (  # noqa: E402
+    expected_ratings,
+    posterior_ratings,
+)
+from surrogate.learning.training import training_ratings  # noqa: E402
 from surrogate.validation.study import study_data  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
@@ -46,7 +52,7 @@ INTERVAL = (2.5, 97.5)
 
 
 def taus_of_seed(systems: int, surrogates: Sequence[str], seed: int) -> Floats:
-    """Return taus with the truth in the macro over languages, shape (1 + 2 x surrogates,)."""
+    """Return taus with the truth in the macro over languages, shape (1 + 3 x surrogates,)."""
     with threadpool_limits(1):
         simulation = simulate(mix_systems(systems, seed), seed=seed)
         data = study_data(
@@ -56,21 +62,26 @@ def taus_of_seed(systems: int, surrogates: Sequence[str], seed: int) -> Floats:
         ).languages
         rated = [[item.truth for item in data]]
         for name in surrogates:
-            rated += [_seen(data, name, seed), _unseen(data, name, seed)]
+            rated += _ratings(data, name, seed)
     return np.array([_macro_tau(simulation, data, ratings) for ratings in rated])
 
 
-def _seen(data: list[LanguageData], name: str, seed: int) -> list[Floats]:
+def _ratings(data: list[LanguageData], name: str, seed: int) -> list[list[Floats]]:
+    """Rate by surrogate and verdicts together, and by the surrogate of systems seen and unseen."""
     X = pd.concat([item.rows() for item in data])
-    ratings = {item.language: item.tournaments for item in data}
-    done = find_surrogate(name, seed=seed).fit(X, ratings).predict(X)
-    rated = done.set_index(["language", "system"])["rating"]
-    return [rated[item.language].loc[list(item.systems)].to_numpy() for item in data]
-
-
-def _unseen(data: list[LanguageData], name: str, seed: int) -> list[Floats]:
-    done = leave_systems_out(data, find_surrogate(name), Repeats(1, seed))
-    return [item.predicted[0] for item in done]
+    known = training_ratings({item.language: item.tournaments for item in data})
+    surrogate = find_surrogate(name, seed=seed).fit(X, known)
+    unseen = leave_systems_out(data, find_surrogate(name), Repeats(1, seed))
+    posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
+    together = {
+        language: dict(zip(p.systems, p.ratings, strict=True)) for language, p in posteriors.items()
+    }
+    predicted = surrogate.predict(X).set_index(["language", "system"])["rating"]
+    return [
+        [np.array([together[item.language][system] for system in item.systems]) for item in data],
+        [predicted[item.language].loc[list(item.systems)].to_numpy() for item in data],
+        [item.predicted[0] for item in unseen],
+    ]
 
 
 def _macro_tau(
@@ -85,17 +96,20 @@ def _macro_tau(
 
 
 def report(systems: int, surrogates: Sequence[str], taus: Floats) -> None:
-    """Print the table of one size; ``taus`` has shape (seeds, 1 + 2 x surrogates)."""
+    """Print the table of one size; ``taus`` has shape (seeds, 1 + 3 x surrogates)."""
     random = np.random.default_rng(0)
     drawn = random.integers(len(taus), size=(RESAMPLES, len(taus)))
     print(f"\n{systems} systems, {len(taus)} seeds: the arena {taus[:, 0].mean():.3f}")
-    print(f"  {'tau with the truth':20}{'seen':>7}{'unseen':>9}   unseen less arena, 95% of seeds")
+    print(
+        f"  {'tau with the truth':20}{'both':>7}{'seen':>8}{'unseen':>8}   "
+        "both less arena, 95% of seeds"
+    )
     for place, name in enumerate(surrogates):
-        seen, unseen = taus[:, 1 + 2 * place], taus[:, 2 + 2 * place]
-        behind = unseen - taus[:, 0]
+        both, seen, unseen = taus[:, 1 + 3 * place : 4 + 3 * place].T
+        behind = both - taus[:, 0]
         low, high = np.percentile(behind[drawn].mean(axis=1), INTERVAL)
         print(
-            f"  {name:20}{seen.mean():7.3f}{unseen.mean():9.3f}   "
+            f"  {name:20}{both.mean():7.3f}{seen.mean():8.3f}{unseen.mean():8.3f}   "
             f"{behind.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
         )
 
