@@ -239,6 +239,7 @@ def _row(
     rating = round(float(known.get("rating", np.nan)), DECIMALS)
     answers = int(known.get("answers", 0))
     others = board.ratings.loc[board.ratings["language"] == language, "rating"]
+    is_learned = language in _learned(board)
     interval, error = _interval(board, language), float(known.get("standard_error", np.nan))
     low, high = (round(bound, DECIMALS) for bound in interval.around(rating, error))
     is_beyond = interval.reaches_beyond(rating, error)
@@ -252,7 +253,7 @@ def _row(
             round(float(verdicts["rating"] + side * width), DECIMALS) for side in (0, -1, 1)
         )
     notes = [
-        NO_SURROGATE if np.isnan(rating) and others.empty else absence(rating, answers),
+        NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers),
         BEYOND if is_beyond else "",
         _unlike(explanation.outside_training),
         str(copy or ""),
@@ -299,8 +300,13 @@ def _unlike(outside: Sequence[str] | None) -> str:
     return f"{OUTSIDE}: {', '.join(outside) or 'as a combination of features'}"
 
 
+def _learned(board: Board) -> set[str]:
+    """Languages that the surrogate has learned from."""
+    return set(board.surrogate.systems_) - set(board.surrogate.failures_)
+
+
 def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:
-    trained = set(board.surrogate.systems_) - set(board.surrogate.failures_)
+    trained = _learned(board)
     for language in languages:
         if language in unattributed:
             yield NO_ATTRIBUTIONS.format(language, board.surrogate.name)
