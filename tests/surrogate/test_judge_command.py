@@ -177,7 +177,7 @@ def test_the_whole_output_is_shown_unless_the_answer_alone_is_asked_for(judge, s
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--pairs", "some"], "--pairs is 'some': give all, or a number"),
+        (["--pairs", "some"], "--pairs is 'some': give all, adaptive, or a number"),
         (["--verdict", "stars"], "--verdict is 'stars': input should be 'text' or 'logprobs'"),
         (["--show", "all"], "--show is 'all': input should be 'output' or 'answer'"),
         (["--aggregate", "mean"], "--aggregate is 'mean'; use one of majority, dawid-skene"),
