@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from chat_server import ChatServer, completion
+from chat_server import ChatServer, completion, embedding
 
 from arena import Arena, ArenaInfo
 from arena.generation import TIME_PROMPT, LlmSystem, TimeFilter, answer_prompt, generate_answers
@@ -225,6 +225,32 @@ def test_ragas_section_3_measures(serve, file, arena, tmp_path):
     values = table[[name for name in table if name.endswith(")")]]
     assert values.to_numpy().tolist() == [[0.5, 1.0], [0.5, 1.0]]
     assert all(len(body["messages"]) == 1 for body in server.bodies)
+
+
+def test_ragas_section_3_asks_for_questions_of_an_answer(file, arena, tmp_path):
+    text = column(paper("ragas"), *RAGAS["question"])
+    asked = "What is the capital of Norway?"
+    vectors = {asked: [3.0, 4.0], "Which city is the capital?": [0.0, 1.0]}
+
+    def behave(text, _):
+        return embedding(vectors[text]) if text in vectors else completion(asked)
+
+    with ChatServer(behave) as server:
+        models = ModelOptions(
+            endpoint=endpoint(server),
+            store=str(tmp_path / "store.sqlite"),
+            templates=read_templates(
+                {"question": file("question", text.replace("[answer]", "{{answer}}"))},
+                FEATURE_PROMPTS,
+            ),
+        )
+        name = "ragas_answer_relevance@1(model=m with endpoint:text-embedding-ada-002,prefix=none)"
+        table = extract(arena, name, models=models)
+        sent = [body["messages"] for body in server.bodies if "messages" in body]
+    [found] = [column for column in table if column.startswith("ragas_") and ":" not in column[-9:]]
+    assert table[found].tolist() == pytest.approx([0.8, 0.8])
+    assert all(len(messages) == 1 for messages in sent)
+    assert all("Generate a question for the given answer." in m[0]["content"] for m in sent)
 
 
 def judged(prompts, server, store, item):
