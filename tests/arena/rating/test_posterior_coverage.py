@@ -20,13 +20,14 @@ def study():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("systems", "arenas"), [(12, 24), (30, 6)])
+@pytest.mark.parametrize(("systems", "arenas"), [(12, 24), (30, 14)])
 @pytest.mark.parametrize("design", ["adaptive", "adaptive, prior"])
 def test_posterior_intervals_hold_what_they_state(study, systems, arenas, design):
     found = study.coverage(systems, arenas, design).groupby("ratings").mean()
+    # Intervals of one arena go wrong together: over so many, shares have a standard error of .02.
     assert 0.84 < found.at["posterior 90%", "inside"] < 0.96
     assert 0.90 < found.at["posterior 95%", "inside"] < 0.99
-    assert 0.8 < found.at["posterior 95%", "slope"] < 1.1
+    assert 0.75 < found.at["posterior 95%", "slope"] < 1.1
     likelihood = found.loc["likelihood 95%"]
     assert likelihood["inside"] < 0.88  # what the posterior is for
     assert likelihood["error"] > 1.3 * found.at["posterior 95%", "error"]
