@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import expit, log_expit
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -76,6 +77,52 @@ class Pairs:
         matrix[..., at, at] = 0.0
         matrix[..., at, at] = -matrix.sum(axis=-1)
         return matrix
+
+
+@dataclass(frozen=True)
+class BattleLikelihood:
+    """The Bradley-Terry likelihood of battles, by question; a tie is half a win for both.
+
+    Attributes:
+        pairs: The P pairs of S systems.
+        points: Points of the first system of each pair, shape (Q, P).
+        counts: Number of battles, shape (Q, P).
+    """
+
+    pairs: Pairs
+    points: Floats
+    counts: Floats
+
+    def expected(self, ratings: Floats) -> Floats:
+        """Share of points of each pair's first system, shape (P,)."""
+        return np.asarray(expit(self.pairs.differences(ratings)))
+
+    def value(self, ratings: Floats) -> float:
+        """Logarithm of the likelihood."""
+        better = self.pairs.differences(ratings)
+        won, met = self.points.sum(axis=0), self.counts.sum(axis=0)
+        return float((won * log_expit(better) + (met - won) * log_expit(-better)).sum())
+
+    def scores(self, ratings: Floats) -> Floats:
+        """Gradient of each question's logarithm, shape (Q, S)."""
+        return self.pairs.sums(self.points - self.counts * self.expected(ratings))
+
+    def information(self, ratings: Floats) -> Floats:
+        """Of the battles as if they were independent, shape (S, S)."""
+        expected = self.expected(ratings)
+        return self.pairs.laplacian(self.counts.sum(axis=0) * expected * (1 - expected))
+
+    def score_variances(self, ratings: Floats) -> tuple[float, float]:
+        """Sum of the variances of the systems' scores: questions drawn, and battles independent.
+
+        Their ratio is the design effect of questions (Kish, 1965), whose verdicts hang together.
+        """
+        independent = float(np.trace(self.information(ratings)))
+        questions = len(self.points)
+        if questions < 2:
+            return independent, independent
+        squares = float(np.sum(self.scores(ratings) ** 2))
+        return squares * questions / (questions - 1), independent
 
 
 def connected_groups(

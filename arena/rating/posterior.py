@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import expit, log_expit, softmax
+from scipy.special import softmax
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import ConvergenceError
-from arena.rating.pairs import Pairs
+from arena.rating.pairs import BattleLikelihood, Pairs
 from arena.statistics.significance import NORMAL_QUANTILE
 
 Floats = npt.NDArray[np.float64]
@@ -156,16 +156,17 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     """
     systems = battles.systems
     known = RatingPrior.flat(len(systems), 1.0) if prior is None else prior
-    pairs, points, counts = _counted(battles)
-    effect = _design_effect(pairs, points, counts, _mode(pairs, points, counts, known, 1.0))
+    likelihood = _likelihood(battles)
+    by_question, independent = likelihood.score_variances(_mode(likelihood, known, 1.0))
+    effect = max(by_question / independent, LEAST_EFFECT) if independent else 1.0
     ratings, covariances, evidence = [], [], []
     for each, weight in _priors(known):
-        mode = _mode(pairs, points, counts, each, effect)
-        precision = _precision(pairs, counts, mode, each, effect)
+        mode = _mode(likelihood, each, effect)
+        precision = _precision(likelihood, mode, each, effect)
         ratings.append(mode - mode.mean())
         covariances.append(_centered(np.asarray(np.linalg.inv(precision))))
-        log_likelihood = _log_likelihood(pairs, points, counts, mode) / effect
-        evidence.append(log_likelihood + _log_prior(each, mode, precision) + weight)
+        found = likelihood.value(mode) / effect + _log_prior(each, mode, precision)
+        evidence.append(found + weight)
     shares = softmax(evidence)
     mean = shares @ np.array(ratings)
     apart = np.array(ratings) - mean
@@ -173,13 +174,13 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     return RatingPosterior(systems, mean, covariance)
 
 
-def _counted(battles: Battles) -> tuple[Pairs, Floats, Floats]:
-    """Return pairs, and points and battles of each on each question, shape (Q, P)."""
+def _likelihood(battles: Battles) -> BattleLikelihood:
     size = len(battles.systems)
     if not len(battles):
         nothing = np.zeros((1, 1))
-        return Pairs(np.array([0]), np.array([size - 1]), size), nothing, nothing
-    return Pairs(battles.first, battles.second, size), battles.points, battles.counts
+        return BattleLikelihood(Pairs(np.array([0]), np.array([size - 1]), size), nothing, nothing)
+    pairs = Pairs(battles.first, battles.second, size)
+    return BattleLikelihood(pairs, battles.points, battles.counts)
 
 
 def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
@@ -196,17 +197,13 @@ def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
     ]
 
 
-def _mode(
-    pairs: Pairs, points: Floats, counts: Floats, prior: RatingPrior, effect: float
-) -> Floats:
+def _mode(likelihood: BattleLikelihood, prior: RatingPrior, effect: float) -> Floats:
     """Climb to the most probable ratings, shape (S,)."""
-    won, met = points.sum(axis=0), counts.sum(axis=0)
     ratings = prior.means.copy()
     for _ in range(MOST_STEPS):
-        expected = met * expit(pairs.differences(ratings))
-        uphill = pairs.sums(won - expected) / effect
+        uphill = likelihood.scores(ratings).sum(axis=0) / effect
         uphill -= prior.precisions * (ratings - prior.means)
-        step = np.linalg.solve(_precision(pairs, counts, ratings, prior, effect), uphill)
+        step = np.linalg.solve(_precision(likelihood, ratings, prior, effect), uphill)
         length = float(np.abs(step).max())
         ratings = ratings + min(1.0, LONGEST_STEP / max(length, TOLERANCE)) * step
         if length < TOLERANCE:
@@ -215,29 +212,9 @@ def _mode(
 
 
 def _precision(
-    pairs: Pairs, counts: Floats, ratings: Floats, prior: RatingPrior, effect: float
+    likelihood: BattleLikelihood, ratings: Floats, prior: RatingPrior, effect: float
 ) -> Floats:
-    probability = expit(pairs.differences(ratings))
-    information = pairs.laplacian(counts.sum(axis=0) * probability * (1.0 - probability))
-    return np.asarray(information / effect + np.diag(prior.precisions))
-
-
-def _design_effect(pairs: Pairs, points: Floats, counts: Floats, ratings: Floats) -> float:
-    """Variance of the systems' scores by question over that of independent battles."""
-    probability = expit(pairs.differences(ratings))
-    independent = 2.0 * float((counts * probability * (1.0 - probability)).sum())
-    questions = len(points)
-    if questions < 2 or not independent:
-        return 1.0
-    scores = pairs.sums(points - counts * probability)
-    spread = float((scores**2).sum()) * questions / (questions - 1)
-    return max(spread / independent, LEAST_EFFECT)
-
-
-def _log_likelihood(pairs: Pairs, points: Floats, counts: Floats, ratings: Floats) -> float:
-    better = pairs.differences(ratings)
-    won, met = points.sum(axis=0), counts.sum(axis=0)
-    return float((won * log_expit(better) + (met - won) * log_expit(-better)).sum())
+    return np.asarray(likelihood.information(ratings) / effect + np.diag(prior.precisions))
 
 
 def _log_prior(prior: RatingPrior, mode: Floats, precision: Floats) -> float:

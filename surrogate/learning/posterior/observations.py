@@ -2,84 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import block_diag
-from scipy.special import expit
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.rating.pairs import BattleLikelihood, Pairs
 from surrogate.learning.posterior.process import GaussianProcess
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class BattleCounts:
-    """Battles of the S systems of a language, and the design effect of their questions.
-
-    Attributes:
-        first: First system of each pair, shape (P,).
-        second: Second system of each pair, shape (P,).
-        points: Points of the first system of each pair, shape (Q, P).
-        counts: Number of battles, shape (Q, P).
-        size: Number of systems S.
-        effect: By what factor verdicts on a question, which hang together, make variances larger
-            than those of as many independent battles.
-    """
-
-    first: Integers
-    second: Integers
-    points: Floats
-    counts: Floats
-    size: int
-    effect: float = 1.0
-
-    def mode(self) -> Floats:
-        """Bradley-Terry coefficients with the usual weak prior, shape (S,)."""
-        points, counts = self.points.sum(axis=0), self.counts.sum(axis=0)
-        pairs = (self.first, self.second)
-        fit = fit_bradley_terry(points, counts, *pairs, self.size, DEFAULT_RIDGE)
-        return np.asarray(fit.coefficients[0])
-
-    def scores(self, ratings: Floats) -> Floats:
-        """Gradient of each question's log-likelihood, shape (Q, S)."""
-        return np.asarray((self.points - self.counts * self._expected(ratings)) @ self._incidence.T)
-
-    def information(self, ratings: Floats) -> Floats:
-        """Of the battles as if they were independent, shape (S, S)."""
-        expected = self._expected(ratings)
-        weights = self.counts.sum(axis=0) * expected * (1 - expected)
-        return np.asarray((self._incidence * weights) @ self._incidence.T)
-
-    def around(self, ratings: Floats) -> tuple[Floats, Floats]:
-        """Return the normal density that is like the likelihood and its prior around ratings.
-
-        Returns:
-            Mean, shape (S,), and covariance, shape (S, S), both centered: ratings are differences,
-            and their level is nobody's.
-        """
-        centered = np.eye(self.size) - 1 / self.size
-        at = centered @ ratings
-        prior = DEFAULT_RIDGE * np.eye(self.size)
-        inverse = np.linalg.inv(self.information(at) + prior)
-        mean = at + inverse @ (self.scores(at).sum(axis=0) - DEFAULT_RIDGE * at)
-        return centered @ mean, self.effect * centered @ inverse @ centered
-
-    def _expected(self, ratings: Floats) -> Floats:
-        return np.asarray(expit(ratings[self.first] - ratings[self.second]))
-
-    @cached_property
-    def _incidence(self) -> Floats:
-        pairs = np.arange(len(self.first))
-        incidence = np.zeros((self.size, len(pairs)))
-        incidence[self.first, pairs], incidence[self.second, pairs] = 1.0, -1.0
-        return incidence
 
 
 @dataclass(frozen=True)
@@ -90,19 +26,28 @@ class Observation:
         systems: Those that have battles, or a published rating.
         ratings: Logits, centered on 0, shape (S,).
         covariance: Their sampling covariance over questions, shape (S, S).
-        battles: What they rest on; None where they are published.
+        likelihood: Of the battles they rest on; None where they are published.
+        effect: Design effect of the battles' questions.
     """
 
     systems: tuple[str, ...]
     ratings: Floats
     covariance: Floats
-    battles: BattleCounts | None = None
+    likelihood: BattleLikelihood | None = None
+    effect: float = 1.0
 
     def around(self, ratings: Floats) -> Observation:
-        """Approximate the likelihood of the battles around other ratings than its own mode."""
-        if self.battles is None:
+        """Approximate the likelihood of the battles, with the usual weak prior, around ratings."""
+        if self.likelihood is None:
             return self
-        return Observation(self.systems, *self.battles.around(ratings), self.battles)
+        size = len(self.systems)
+        centered = np.eye(size) - 1 / size  # ratings are differences: their level is nobody's
+        at = centered @ ratings
+        precision = self.likelihood.information(at) + DEFAULT_RIDGE * np.eye(size)
+        inverse = np.linalg.inv(precision)
+        mean = at + inverse @ (self.likelihood.scores(at).sum(axis=0) - DEFAULT_RIDGE * at)
+        covariance = self.effect * centered @ inverse @ centered
+        return replace(self, ratings=centered @ mean, covariance=covariance)
 
     def among(self, systems: Collection[str]) -> Observation:
         """Keep some systems, whatever else is known; the others' battles still count."""
@@ -128,24 +73,25 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     average over systems and languages, for of few questions the sandwich itself is singular.
     """
     rated = {language: _known(item) for language, item in ratings.items()}
-    modes = {
-        language: battles.mode() for language, (_, battles) in rated.items() if battles is not None
-    }
-    effect = _design_effect([(rated[language][1], mode) for language, mode in modes.items()])
+    modes = {language: _mode(one) for language, (_, one) in rated.items() if one is not None}
+    variances = [
+        one.score_variances(modes[language])
+        for language, (_, one) in rated.items()
+        if one is not None
+    ]
+    by_question = sum(drawn for drawn, _ in variances)
+    independent = sum(alone for _, alone in variances)
+    effect = by_question / independent if independent else 1.0
     found = {}
-    for language, (item, battles) in rated.items():
-        if battles is None:
-            variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
-            covariance = np.diag(np.nan_to_num(variance))
-            found[language] = Observation(item.systems, item.means, covariance)
-        else:
-            widened = replace(battles, effect=effect)
-            around = widened.around(modes[language])
-            found[language] = Observation(item.systems, *around, widened)
+    for language, (item, one) in rated.items():
+        variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
+        published = np.diag(np.nan_to_num(variance))
+        seen = Observation(item.systems, item.means, published, one, effect)
+        found[language] = seen if one is None else seen.around(modes[language])
     return found
 
 
-def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleCounts | None]:
+def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleLikelihood | None]:
     """Keep the systems that have a rating, and their battles."""
     known = np.isfinite(rated.means)
     if not known.all():
@@ -153,21 +99,16 @@ def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleCounts | None
         rated = rated.take([name for name, is_known in names if is_known])
     if not len(rated.first):
         return rated, None
-    parts = (rated.first, rated.second, rated.points, rated.counts)
-    return rated, BattleCounts(*parts, len(rated.systems))
+    pairs = Pairs(rated.first, rated.second, len(rated.systems))
+    return rated, BattleLikelihood(pairs, rated.points, rated.counts)
 
 
-def _design_effect(fits: Sequence[tuple[BattleCounts | None, Floats]]) -> float:
-    by_question = independent = 0.0
-    for battles, mode in fits:
-        if battles is None:
-            continue
-        scores, information = battles.scores(mode), float(np.trace(battles.information(mode)))
-        questions = len(scores)
-        known = questions > 1
-        spread = float(np.sum(scores**2)) * questions / (questions - 1) if known else information
-        by_question, independent = by_question + spread, independent + information
-    return by_question / independent if independent else 1.0
+def _mode(likelihood: BattleLikelihood) -> Floats:
+    """Bradley-Terry coefficients with the usual weak prior, shape (S,)."""
+    pairs = likelihood.pairs
+    points, counts = likelihood.points.sum(axis=0), likelihood.counts.sum(axis=0)
+    fit = fit_bradley_terry(points, counts, pairs.first, pairs.second, pairs.n_systems)
+    return np.asarray(fit.coefficients[0])
 
 
 @dataclass(frozen=True)

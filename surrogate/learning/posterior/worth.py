@@ -45,7 +45,7 @@ def worth_of(unseen: Sequence[Outcome], ratings: Mapping[str, TrainingRatings]) 
     variances, errors, noises = [], [], []
     for outcome in unseen:
         item = observed[outcome.language]
-        if item.battles is None:
+        if item.likelihood is None:
             continue
         noise = np.diag(item.covariance)
         variances.append(float(np.mean(noise * _verdicts(item))))
@@ -61,12 +61,11 @@ def worth_of(unseen: Sequence[Outcome], ratings: Mapping[str, TrainingRatings]) 
 
 def _verdicts(item: Observation) -> Floats:
     """Number of verdicts on each system, shape (S,)."""
-    battles = item.battles
     met = np.zeros(len(item.systems))
-    if battles is not None:
-        times = battles.counts.sum(axis=0)
-        np.add.at(met, battles.first, times)
-        np.add.at(met, battles.second, times)
+    if item.likelihood is not None:
+        pairs, times = item.likelihood.pairs, item.likelihood.counts.sum(axis=0)
+        np.add.at(met, pairs.first, times)
+        np.add.at(met, pairs.second, times)
     return met
 
 
