@@ -31,9 +31,10 @@ from arena.llm.ask import Progress
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget, Price, Usage
 from arena.planning.adaptive import AdaptivePairing, batch_size
-from arena.planning.stopping import NORMAL_90, Precision, misordered
+from arena.planning.stopping import Precision, misordered
 from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
+from arena.statistics.significance import NORMAL_90
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.posterior import RatingPosterior
+from arena.statistics.significance import NORMAL_90
 
 Floats = npt.NDArray[np.float64]
 
@@ -19,7 +20,6 @@ DECIDED = 0.95
 """Probability at which the order of two systems, or that they are tied, counts as known."""
 DEFAULTS = MappingProxyType({"first": 0.95, "pairs": 0.2, "width": None})
 """What may be asked for, and the value where none is stated."""
-NORMAL_90 = float(norm.ppf(0.95))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ Floats = npt.NDArray[np.float64]
 
 NORMAL_QUANTILE = 1.959963984540054
 """The 97.5% quantile of the normal distribution, for intervals of 95%."""
+NORMAL_90 = 1.6448536269514722
+"""The 95% quantile, for intervals of 90%."""
 
 
 def holm_adjusted(p_values: npt.ArrayLike) -> Floats:

@@ -19,11 +19,11 @@ import pandas as pd
 
 from arena.data.seeds import generator
 from arena.rating.ratings import ranks_and_tiers
+from arena.statistics.significance import NORMAL_90
 from surrogate.board.language import LanguageFit
 from surrogate.board.summary import NO_RATINGS, RatingInterval
 from surrogate.learning.cross_fitting import Outcome
 from surrogate.learning.posterior.ratings import expected_ratings
-from surrogate.learning.posterior.replication import NORMAL_90
 
 Floats = npt.NDArray[np.float64]
 

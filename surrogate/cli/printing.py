@@ -96,16 +96,9 @@ def shown_bounds(
     return cell(None) if is_missing(low) else f"{shown(low)}{between}{shown(high)}"
 
 
-def decimal(value: float | None) -> str:
+def shown_rating(value: float | None) -> str:
     """Show a rating with two decimals, a dash for a missing one."""
     return cell(None) if is_missing(value) else f"{value:.2f}"
-
-
-def shown_share(value: float) -> str:
-    """Show a share in per cent, a dash for a missing one; what is not all is never 100%."""
-    if is_missing(value):
-        return cell(None)
-    return f"{round(100 * value) if value >= 1 else min(round(100 * value), 99)}%"
 
 
 def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
@@ -156,6 +149,8 @@ def print_overall(overall: pd.DataFrame, by: str) -> None:
 
 def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     """Print the board of one language."""
+    from surrogate.publish.formats import percent
+
     columns = ["rank", "ranks", "tier", "system", "rating", "interval", "own"]
     columns += ["surrogate", "verdicts"]
     rows = board[board["language"] == language]
@@ -164,13 +159,13 @@ def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     bounds = zip(rows["low"], rows["high"], strict=True)
     ranks = zip(rows["rank_low"], rows["rank_high"], strict=True)
     rows = rows.assign(
-        interval=[shown_bounds(low, high, " to ", decimal) for low, high in bounds],
+        interval=[shown_bounds(low, high, " to ", shown_rating) for low, high in bounds],
         ranks=[shown_bounds(low, high, "–") for low, high in ranks],
-        own=[shown_share(share) for share in rows["verdict_share"]],
-        coverage=[shown_share(share) for share in rows["coverage"]],
-        rating=rows["rating"].map(decimal),
-        surrogate=rows["surrogate_rating"].map(decimal),
-        verdicts=rows["arena_rating"].map(decimal),
+        own=[percent(share) for share in rows["verdict_share"]],
+        coverage=[percent(share) for share in rows["coverage"]],
+        rating=rows["rating"].map(shown_rating),
+        surrogate=rows["surrogate_rating"].map(shown_rating),
+        verdicts=rows["arena_rating"].map(shown_rating),
     )
     if (rows["note"] != "").any():
         columns.append("note")
@@ -222,8 +217,8 @@ def _agreement_row(
     name: str, item: LanguageSummary | MacroSummary, others: Sequence[str]
 ) -> list[object]:
     compared = [item.tau_unseen_of.get(other) for other in others]
-    gain = shown_bounds(item.gain_low, item.gain_high, " to ", decimal)
-    unseen = shown_bounds(item.tau_unseen_low, item.tau_unseen_high, " to ", decimal)
+    gain = shown_bounds(item.gain_low, item.gain_high, " to ", shown_rating)
+    unseen = shown_bounds(item.tau_unseen_low, item.tau_unseen_high, " to ", shown_rating)
     halves = [item.split_half, item.split_half_verdicts, gain]
     return [name, *halves, item.tau_unseen, unseen, *compared, item.tau]
 

@@ -6,8 +6,8 @@ import pandas as pd
 
 from arena.data.folder import Arena
 from arena.rating.posterior import PRIOR_COLUMNS
+from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.learning.posterior.replication import NORMAL_90
 from surrogate.ranking.rank import rank_systems
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, as_rows, checked_answers, fingerprint
+from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
@@ -21,7 +22,6 @@ from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers
-from surrogate.learning.posterior.replication import NORMAL_90
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.copies import Copy, near_copies
 from surrogate.ranking.explanations import Explanation, explain_systems

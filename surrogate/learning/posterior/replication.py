@@ -18,6 +18,7 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.posterior.observations import Observation, Posterior, observe
@@ -29,8 +30,6 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST_QUESTIONS = 4
 FEWEST_SYSTEMS = 3
-NORMAL_90 = 1.6448536269514722
-"""Standard errors to either side that hold 90% of a normal distribution."""
 TOURNAMENTS = 50
 REPLICATION_COLUMNS = [
     *("repeat", "language", "questions", "judgments", "systems"),
