@@ -96,8 +96,8 @@ def shown_bounds(
     return cell(None) if is_missing(low) else f"{shown(low)}{between}{shown(high)}"
 
 
-def shown_rating(value: float | None) -> str:
-    """Show a rating with two decimals, a dash for a missing one."""
+def two_decimals(value: float | None) -> str:
+    """Show a number with two decimals, a dash for a missing one."""
     return cell(None) if is_missing(value) else f"{value:.2f}"
 
 
@@ -159,13 +159,13 @@ def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     bounds = zip(rows["low"], rows["high"], strict=True)
     ranks = zip(rows["rank_low"], rows["rank_high"], strict=True)
     rows = rows.assign(
-        interval=[shown_bounds(low, high, " to ", shown_rating) for low, high in bounds],
+        interval=[shown_bounds(low, high, " to ", two_decimals) for low, high in bounds],
         ranks=[shown_bounds(low, high, "–") for low, high in ranks],
         own=[percent(share) for share in rows["verdict_share"]],
         coverage=[percent(share) for share in rows["coverage"]],
-        rating=rows["rating"].map(shown_rating),
-        surrogate=rows["surrogate_rating"].map(shown_rating),
-        verdicts=rows["arena_rating"].map(shown_rating),
+        rating=rows["rating"].map(two_decimals),
+        surrogate=rows["surrogate_rating"].map(two_decimals),
+        verdicts=rows["arena_rating"].map(two_decimals),
     )
     if (rows["note"] != "").any():
         columns.append("note")
@@ -217,8 +217,8 @@ def _agreement_row(
     name: str, item: LanguageSummary | MacroSummary, others: Sequence[str]
 ) -> list[object]:
     compared = [item.tau_unseen_of.get(other) for other in others]
-    gain = shown_bounds(item.gain_low, item.gain_high, " to ", shown_rating)
-    unseen = shown_bounds(item.tau_unseen_low, item.tau_unseen_high, " to ", shown_rating)
+    gain = shown_bounds(item.gain_low, item.gain_high, " to ", two_decimals)
+    unseen = shown_bounds(item.tau_unseen_low, item.tau_unseen_high, " to ", two_decimals)
     halves = [item.split_half, item.split_half_verdicts, gain]
     return [name, *halves, item.tau_unseen, unseen, *compared, item.tau]
 
