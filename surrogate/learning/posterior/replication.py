@@ -17,6 +17,7 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.bradley_terry import ConvergenceError
+from arena.rating.tournaments import DECIMALS
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
@@ -163,10 +164,12 @@ def _compared(
     error = np.sqrt(np.diag(together.covariance)[both] + np.diag(true.covariance))
     away = rating - rating.mean() - (true.ratings - true.ratings.mean())
     predicted = np.array([expected.get(name, np.nan) for name in true.systems])
+    # Equal records have equal ratings but for rounding errors, which are not to rank them.
+    target = np.round(true.ratings, DECIMALS)
     return {
         "systems": len(names),
-        "tau": kendall_tau(rating, true.ratings),
-        "tau_verdicts": kendall_tau(alone.among(names).ratings, true.ratings),
-        "tau_surrogate": kendall_tau(predicted, true.ratings),
+        "tau": kendall_tau(rating, target),
+        "tau_verdicts": kendall_tau(np.round(alone.among(names).ratings, DECIMALS), target),
+        "tau_surrogate": kendall_tau(predicted, target),
         "inside": float(np.mean(np.abs(away) <= NORMAL_90 * error)),
     }
