@@ -31,7 +31,7 @@ from surrogate.learning.gaussian_process.profiles import (
     learn_profiles,
 )
 from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
-from surrogate.learning.posterior.process import GaussianProcess, condition, fit_process
+from surrogate.learning.posterior.process import GaussianProcess, fit_process
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     KEYS,
@@ -242,10 +242,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         place = {key: index for index, key in enumerate(items.keys)}
         among = [place[key] for key in seen.keys]
         kernels = self._kernels(items, items)[:, among][:, :, among]
-        weights, residual = self.process_.weights, self.process_.residual
-        return seen.posteriors(
-            condition(weights, residual, kernels, seen.ratings, seen.noise, seen.groups)
-        )
+        return seen.posteriors(self.process_.on(kernels, seen.ratings, seen.noise, seen.groups))
 
     def importances(self) -> pd.DataFrame:
         """Share of each feature in the linear part; see ``Surrogate.importances``."""
@@ -275,8 +272,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         kernels = self._kernels(items, self.items_)
         other = {TOGETHER: (1,), TEXTS: range(3 if self._is_multilingual else 2, len(kernels))}
         whole = [
-            sum(self.process_.weights[k] * kernels[k] @ self.process_.dual for k in places)
-            for places in other.values()
+            sum(kernels[k] @ self.process_.dual[k] for k in places) for places in other.values()
         ]
         contributions = np.column_stack([linear, *whole])
         keys = pd.DataFrame(items.keys, columns=["language", "system"])
@@ -392,11 +388,11 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         """What a unit of a profile's feature adds: in the language, on average over them."""
         if self.process_ is None:
             return np.zeros(len(self.features_)), np.zeros(len(self.features_))
-        weights, dual = self.process_.weights / self.scales_, self.process_.dual
-        own = weights[0] * self.items_.features.T @ dual
+        dual = self.process_.dual / self.scales_[:, None]
+        own = self.items_.features.T @ dual[0]
         if not self._is_multilingual:
             return own, np.zeros_like(own)
-        return own, weights[2] * self.items_.mean_features[self.items_.system].T @ dual
+        return own, self.items_.mean_features[self.items_.system].T @ dual[2]
 
 
 def _squared_distances(one: _Items, other: _Items) -> Floats:
