@@ -106,6 +106,11 @@ class GaussianProcess:
         """Weight of each training item in what each kernel predicts, shape (K, N)."""
         return self._mean([np.outer(part.weights, part.dual) for part in self.parts])
 
+    @property
+    def means(self) -> Floats:
+        """Mean of each of G groups, shape (G,)."""
+        return self._mean([part.means for part in self.parts])
+
     def on(self, kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> Self:
         """Condition the same variances on other ratings; arguments as of ``fit_process``."""
         parts = tuple(
