@@ -11,6 +11,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, as_rows, checked_answers
+from arena.data.passages import OWN_PASSAGES
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
@@ -103,7 +104,8 @@ def _rows(arena: Arena, answers: pd.DataFrame | None) -> pd.DataFrame:
     given = arena.answers
     if answers is not None:
         given = checked_answers(as_rows(answers, "answers"), arena.queries)
-    return given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
+    columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
+    return given.filter(columns).sort_values([*QUESTION_KEY, "system"])
 
 
 def feature_columns(table: pd.DataFrame) -> list[str]:
