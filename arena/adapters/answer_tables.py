@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +31,7 @@ from arena.data.folder import Arena, as_rows, checked_arena
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.passages import OWN_PASSAGES
 from arena.data.rows import Rows
-from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo
+from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, passages_of
 
 FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -73,7 +71,6 @@ REFERENCE = "reference"
 JUDGE = "judge"
 
 _ID_DIGITS = 12
-_JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
 _MARK_KEY = ["language", "query_id", "judge"]
 
 
@@ -390,36 +387,3 @@ def _number(value: object) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
-
-
-def passages_of(value: object) -> list[dict[str, Any]]:
-    """Read the passages of a cell.
-
-    Args:
-        value: None; a text, which is one passage, or a list as JSON text; or a list of texts or
-            of objects with a ``text``.
-
-    Returns:
-        An arena's passages; those without an id are numbered from 1.
-
-    Raises:
-        ValueError: If it is something else.
-    """
-    if isinstance(value, str) and _JSON_LIST.match(value):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"is no JSON list ({error})") from error
-    if value is None or value == "":
-        return []
-    items = value if isinstance(value, list) else [value]
-    return [_passage(item, number) for number, item in enumerate(items, start=1)]
-
-
-def _passage(item: object, number: int) -> dict[str, Any]:
-    if isinstance(item, str):
-        item = {"text": item}
-    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
-        raise ValueError(f"has no text in passage {number}")
-    known = {"passage_id": str(number), "title": None, "relevance": None}
-    return known | {name: value for name, value in item.items() if value is not None}

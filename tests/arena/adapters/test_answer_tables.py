@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
-from arena.adapters.answer_tables import judgments_of_marks, passages_of
+from arena.adapters.answer_tables import judgments_of_marks
+from arena.data.schema import passages_of
 
 ONE_EACH = (
     "prompt,model,output,score,contexts,ground_truth,tokens\n"
