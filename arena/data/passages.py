@@ -54,7 +54,7 @@ def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[
     )
     keys = table[QUESTION_KEY].itertuples(index=False, name=None)
     problems: list[Problem] = []
-    found: list[list[PassageRecord] | None] = []
+    found: list[object] = []
     for row, key, own in zip(table.index, keys, table[OWN_PASSAGES], strict=True):
         records = None if _is_missing(own) else _looked_up(own, shared.get(key, ()))
         fault = None if records is None else _fault(records)

@@ -272,8 +272,8 @@ def judge_graded(
     found = []
     for key in pair_keys(left.table):
         shown = [ShownAnswer.of(texts, key[:2], system, prompt.show) for system in key[2:]]
-        one, other = (places[key[:2], each] for each in shown)
-        found.append((key, _winner(one, other), prompt.flags([each.text for each in shown])))
+        first, second = (places[key[:2], each] for each in shown)
+        found.append((key, _winner(first, second), prompt.flags([each.text for each in shown])))
     return GradedPairs(found, asked.usage)
 
 
