@@ -24,8 +24,8 @@ from arena.judging.pairs import (
     QuestionKey,
     Show,
     ShownPassage,
-    joined_passages,
     pair_keys,
+    passages_of_all,
 )
 from arena.judging.prompt import SHOWN_QUESTION, TRIMMED, question_values, side_flags, trimmed
 from arena.judging.replies import Winner, read_order
@@ -185,7 +185,7 @@ class GradedPrompt:
         """
         language, _ = group.question
         numbered = enumerate(group.answers, start=1)
-        given = joined_passages({f"answer {number}": one.passages for number, one in numbered})
+        given = passages_of_all({f"answer {number}": one.passages for number, one in numbered})
         passages = tuple(
             replace(each, text=trimmed(each.text, self.longest_passage)) for each in given
         )

@@ -192,10 +192,10 @@ class ArenaTexts:
         if question not in self._questions:
             raise UsageError(f"there is no question {query_id!r} in {language!r}")
         given = {"A": self.passages(question, system_a), "B": self.passages(question, system_b)}
-        return Comparison(key, self.question(question), joined_passages(given), *answers)
+        return Comparison(key, self.question(question), passages_of_all(given), *answers)
 
 
-def joined_passages(given: Mapping[str, Sequence[ShownPassage]]) -> tuple[ShownPassage, ...]:
+def passages_of_all(given: Mapping[str, Sequence[ShownPassage]]) -> tuple[ShownPassage, ...]:
     """Put the passages of several answers together, each once, with whose they are.
 
     Systems with retrievers of their own may give the same id to different passages.
