@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ORDERS = 2
 """Verdicts on a question: one with either answer on side A."""
+LOOKS = 8
+"""A further lot is no smaller than the questions judged by this."""
 SCORE_COLUMNS = ["language", "query_id", "score"]
 
 DECIDED = "the verdicts say it"
@@ -165,7 +167,7 @@ class _Run:
         return None
 
     def judge_lot(self) -> None:
-        size = max(self._judge.endpoint.concurrency // ORDERS, 1)
+        size = max(self._judge.endpoint.concurrency // ORDERS, self._done // LOOKS, 1)
         if self._budget is not None:
             size = min(size, (self._budget - self._asked) // ORDERS)
         keys = [(*key, *self._systems) for key in self.questions[self._done : self._done + size]]
