@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
-from arena.data.folder import Arena, read_arena
+from arena.data.folder import Arena
 from arena.data.rows import write_rows
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
@@ -113,8 +113,8 @@ class Board:
 
     def rank(
         self,
-        answers: pd.DataFrame,
-        arena: Arena | None = None,
+        answers: pd.DataFrame | Path | str,
+        arena: Arena | Path | str | None = None,
         n_jobs: int = 1,
         models: ModelOptions | None = None,
         *,
@@ -126,8 +126,9 @@ class Board:
         See ``ranking.rank.rank_systems``.
 
         Args:
-            answers: Columns ``query_id, language, system, answer``.
-            arena: The arena the board was built from; by default it is read from where it was.
+            answers: Columns ``query_id, language, system, answer``, or the path of their file.
+            arena: The arena the board was built from, or its folder; by default it is read from
+                where it was.
             n_jobs: Processes for feature extraction.
             models: How features' models are run.
             feature_table: Features of the answers already at hand, used instead of extracting any.
@@ -135,7 +136,6 @@ class Board:
         """
         from surrogate.ranking.rank import rank_systems
 
-        arena = read_arena(self.arena_folder()) if arena is None else arena
         return rank_systems(
             *(self, answers, arena, n_jobs, models),
             feature_table=feature_table,
@@ -235,6 +235,23 @@ class Board:
             f"{shown.to_html(index=False, na_rep='–', float_format='{:.2f}'.format)}"
             f"<p><small>{escape(summary.signature)}</small></p>"
         )
+
+
+def open_board(board: Board | Path | str) -> Board:
+    """Return a board, read from its folder if a path is given.
+
+    Raises:
+        UsageError: If it is something else, or the folder holds no board.
+        DataError: If a file of it is damaged.
+    """
+    if isinstance(board, Board):
+        return board
+    if isinstance(board, Path | str):
+        return Board.load(board)
+    raise UsageError(
+        f"an object of type {type(board).__name__} is no board; give what build_board returned, "
+        "or the path of a board folder"
+    )
 
 
 def _check(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, as_rows, checked_answers, fingerprint
+from arena.data.folder import Arena, fingerprint, open_arena
+from arena.data.frames import open_answers
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
-from surrogate.board.board import Board
+from surrogate.board.board import Board, open_board
 from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
@@ -79,9 +81,9 @@ class RankedSystems:
 
 
 def rank_systems(
-    board: Board,
-    answers: pd.DataFrame,
-    arena: Arena,
+    board: Board | Path | str,
+    answers: pd.DataFrame | Path | str,
+    arena: Arena | Path | str | None = None,
     n_jobs: int = 1,
     models: ModelOptions | None = None,
     *,
@@ -94,9 +96,10 @@ def rank_systems(
     systems with a higher rating. The board's own ranks and ratings do not change.
 
     Args:
-        board: The board.
-        answers: Columns ``query_id, language, system, answer``.
-        arena: The arena the board was built from (questions, passages, reference answers).
+        board: The board, or the path of its folder.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file.
+        arena: The arena the board was built from (questions, passages, reference answers), or the
+            path of its folder; by default it is read from where it was.
         n_jobs: Processes for feature extraction.
         models: How features' models are run; see ``features.extract``.
         feature_table: Features of the answers already at hand, used instead of extracting any:
@@ -109,11 +112,14 @@ def rank_systems(
             table lacks an answer or a feature, or there is none and a feature cannot be extracted.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
+    board = open_board(board)
+    arena = open_arena(board.arena_folder() if arena is None else arena)
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
             f"arena {board.summary.arena!r} the board was built from; build the board again"
         )
+    answers = open_answers(answers, arena.queries)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
@@ -122,8 +128,7 @@ def rank_systems(
         _refuse_other_templates(declared, models)
         table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
-        checked = checked_answers(as_rows(answers, "answers"), arena.queries)
-        table = _rows_of(checked, feature_table)
+        table = _rows_of(answers, feature_table)
     copies = near_copies(answers, arena.answers)
     return place_systems(board, with_answers(table, answers), arena.queries, copies, judgments)
 
