@@ -28,7 +28,7 @@ sys.path.pop(0)  # features.py beside this file has the name of the package
 
 from arena.statistics.betting import EVEN, SequentialTest, log_capitals
 from surrogate.board.tables import RATINGS
-from surrogate.ranking.gate import ErrorRates, rating_difference
+from surrogate.ranking.gate import GateRates, rating_difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -109,7 +109,7 @@ def simulated(sequences: int, test: SequentialTest) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def replayed(ratings: pd.DataFrame, rates: ErrorRates) -> dict[str, object]:
+def replayed(ratings: pd.DataFrame, rates: GateRates) -> dict[str, object]:
     """Hold every judged system, unseen by the surrogate, against every other."""
     judged = ratings[ratings["arena_rating"].notna() & ratings["surrogate_rating"].notna()]
     counts = dict.fromkeys(("better", "same", "worse", "cannot say", "against the arena"), 0)
@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("boards", nargs="*", type=Path)
     parser.add_argument("--sequences", type=int, default=2000)
     options = parser.parse_args()
-    rates = ErrorRates()
+    rates = GateRates()
     print(simulated(options.sequences, rates.test()).round(3).to_string(index=False))
     rows = [{"board": path.name, **replayed(RATINGS.read(path), rates)} for path in options.boards]
     if rows:

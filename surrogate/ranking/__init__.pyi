@@ -1,6 +1,6 @@
 from .advice import advise as advise
-from .gate import ErrorRates as ErrorRates
 from .gate import Gate as Gate
+from .gate import GateRates as GateRates
 from .gate import gate as gate
 from .prediction_powered import estimate_win_rates as estimate_win_rates
 from .rank import RankedSystems as RankedSystems

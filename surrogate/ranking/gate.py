@@ -43,7 +43,7 @@ CANDIDATE = "{} (candidate)"
 
 
 @dataclass(frozen=True)
-class ErrorRates:
+class GateRates:
     """How often a gate may be wrong.
 
     Attributes:
@@ -120,7 +120,7 @@ class Gate:
     by: Literal["surrogate", "verdicts", ""]
     candidate: str
     baseline: str
-    rates: ErrorRates
+    rates: GateRates
     ratings: RatingDifference
     verdicts: SystemComparison | None
     questions: int
@@ -164,7 +164,7 @@ def gate(
     store: Store | None = None,
     *,
     budget: int | None = None,
-    rates: ErrorRates | None = None,
+    rates: GateRates | None = None,
     languages: Sequence[str] = (),
     n_jobs: int = 1,
     models: ModelOptions | None = None,
@@ -203,7 +203,7 @@ def gate(
             there is a judge without a store.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
-    rates = rates or ErrorRates()
+    rates = rates or GateRates()
     answers, candidate = _candidate(board, answers)
     against = _baseline(board, baseline)
     if languages:
@@ -281,7 +281,7 @@ def _baseline(board: Board, baseline: str | None) -> str:
 
 
 def rating_difference(
-    own: pd.DataFrame, other: pd.DataFrame, rates: ErrorRates, error: float
+    own: pd.DataFrame, other: pd.DataFrame, rates: GateRates, error: float
 ) -> RatingDifference:
     """Compare the ratings of two systems.
 
@@ -333,7 +333,7 @@ def _said(
 
 
 def _surrogates_view(
-    board: Board, placed: RankedSystems, baseline: str, rates: ErrorRates, error: float
+    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, error: float
 ) -> RatingDifference:
     """Say what the surrogate says, unless there is a doubt whether it may."""
     other = board.ratings[board.ratings["system"] == baseline]

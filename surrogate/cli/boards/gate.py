@@ -97,11 +97,11 @@ def gate_command(
     from arena.llm import open_store
     from surrogate.board.board import Board
     from surrogate.cli import printing
-    from surrogate.ranking.gate import GATE_VERDICTS, ErrorRates, gate
+    from surrogate.ranking.gate import GATE_VERDICTS, GateRates, gate
 
     names = [verdict.replace(" ", "-") for verdict in GATE_VERDICTS]
     allowed = {checked_option("--allow", name, names) for name in split_names(allow)}
-    rates = ErrorRates(error, margin, power)
+    rates = GateRates(error, margin, power)
     judge = None
     if model is not None:
         asked = {"model": model, "body": request_fields(body)}

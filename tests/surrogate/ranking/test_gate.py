@@ -22,7 +22,7 @@ from surrogate.ranking.gate import (
     NO_INTERVAL,
     ROUGH,
     TOO_WIDE,
-    ErrorRates,
+    GateRates,
     gate,
     rating_difference,
 )
@@ -57,33 +57,33 @@ def rated(rating, error, language="en"):
     [(1.0, 0.3, "better"), (-1.0, 0.3, "worse"), (0.0, 0.05, "same"), (0.5, 0.3, None)],
 )
 def test_ratings_say_it_where_their_intervals_do(apart, error, said):
-    found = rating_difference(rated(apart, error), rated(0.0, error), ErrorRates(), 0.05)
+    found = rating_difference(rated(apart, error), rated(0.0, error), GateRates(), 0.05)
     assert found.difference == said
     assert found.reason == ("" if said else TOO_WIDE)
     reach = 1.959964 * np.hypot(error, error)
     assert (found.low, found.high) == pytest.approx((apart - reach, apart + reach))
-    turned = rating_difference(rated(0.0, error), rated(apart, error), ErrorRates(), 0.05)
+    turned = rating_difference(rated(0.0, error), rated(apart, error), GateRates(), 0.05)
     opposite = {"better": "worse", "worse": "better", "same": "same", None: None}
     assert turned.difference == opposite[said]
 
 
 def test_more_languages_make_no_interval_narrower():
-    one = rating_difference(rated(1.0, 0.3), rated(0.0, 0.3), ErrorRates(), 0.05)
+    one = rating_difference(rated(1.0, 0.3), rated(0.0, 0.3), GateRates(), 0.05)
     own = pd.concat([rated(1.0, 0.3), rated(1.0, 0.3, "sw")])
     other = pd.concat([rated(0.0, 0.3), rated(0.0, 0.3, "sw"), rated(9.0, 0.1, "th")])
-    both = rating_difference(own, other, ErrorRates(), 0.05)
+    both = rating_difference(own, other, GateRates(), 0.05)
     assert (both.rating, both.low, both.high) == pytest.approx((one.rating, one.low, one.high))
     assert list(both.languages["language"]) == ["en", "sw"]
 
 
 def test_without_an_interval_or_an_upper_bound():
     bare = rated(3.0, 0.1).assign(low=np.nan, high=np.nan)
-    found = rating_difference(bare, rated(0.0, 0.1), ErrorRates(), 0.05)
+    found = rating_difference(bare, rated(0.0, 0.1), GateRates(), 0.05)
     assert (found.difference, found.reason) == (None, NO_INTERVAL)
     beyond = rated(-2.0, 0.1).assign(high=np.inf)
-    assert rating_difference(beyond, rated(0.0, 0.1), ErrorRates(), 0.05).difference is None
+    assert rating_difference(beyond, rated(0.0, 0.1), GateRates(), 0.05).difference is None
     beyond = rated(2.0, 0.1).assign(high=np.inf)
-    assert rating_difference(beyond, rated(0.0, 0.1), ErrorRates(), 0.05).difference == "better"
+    assert rating_difference(beyond, rated(0.0, 0.1), GateRates(), 0.05).difference == "better"
 
 
 def test_the_surrogate_alone(board, small_arena, quick_features):
@@ -137,7 +137,7 @@ def test_what_is_no_candidate_or_baseline_is_refused(board, small_arena):
     with pytest.raises(UsageError, match=r"no system 'sim-atlas' .*--baseline.*did you mean"):
         gate(board, answers_of(small_arena, BEST), small_arena, "sim-atlas")
     with pytest.raises(UsageError, match="out of range"):
-        ErrorRates(error=2)
+        GateRates(error=2)
 
 
 @pytest.fixture(scope="module")
