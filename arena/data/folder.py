@@ -127,6 +127,30 @@ class Arena:
         published = set(self.published_ratings["system"]) & set(self.info.systems)
         return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
 
+    def _repr_html_(self) -> str:
+        """Show in a notebook how much of what the arena holds, by language."""
+        from arena.data.frames import notebook_html
+
+        sizes = {
+            "questions": self.queries["language"].value_counts(),
+            "systems": self.answers.groupby("language")["system"].nunique(),
+            "answers": self.answers["language"].value_counts(),
+            "judgments": self.judgments["language"].value_counts(),
+        }
+        counts = pd.DataFrame(sizes).reindex(list(self.info.languages)).fillna(0).astype(int)
+        said = (
+            f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."
+        )
+        return notebook_html(f"Arena {self.info.name}", said, counts.reset_index(names="language"))
+
+    def __repr__(self) -> str:
+        """Say how much the arena holds."""
+        return (
+            f"<Arena {self.info.name!r}: {len(self.queries)} questions in "
+            f"{', '.join(self.info.languages)}, {len(self.answers)} answers by "
+            f"{len(self.info.systems)} systems, {len(self.judgments)} judgments>"
+        )
+
     def judged_by(self, judge: str | None = None) -> Arena:
         """Keep one judge's judgments, or published ratings.
 
