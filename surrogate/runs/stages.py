@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.attributes import SYSTEMS_TABLE
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
@@ -268,6 +269,7 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
         as_rows(arena.answers, "answers"),
         as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
         as_rows(arena.published_ratings, PUBLISHED_TABLE),
+        as_rows(arena.attributes, SYSTEMS_TABLE),
     )
 
 
