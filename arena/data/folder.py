@@ -11,15 +11,8 @@ import pandas as pd
 import pandera.pandas as pa
 from pydantic import ValidationError
 
-from arena.data.attributes import (
-    SYSTEMS_TABLE,
-    no_attributes,
-    system_attributes,
-    write_attributes,
-)
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
-from arena.data.passages import with_own_passages
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
@@ -38,6 +31,13 @@ from arena.data.schema import (
     undeclared,
     unknown_questions,
     validation_problems,
+)
+from arena.data.systems import (
+    SYSTEMS_TABLE,
+    no_attributes,
+    system_attributes,
+    with_own_passages,
+    write_attributes,
 )
 
 TABLES = ("queries", "answers", "judgments")

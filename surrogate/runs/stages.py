@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.attributes import SYSTEMS_TABLE
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
+from arena.data.systems import SYSTEMS_TABLE
 from arena.judging.folder import FAILURES_FILE
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
