@@ -9,6 +9,7 @@ import typer
 
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate.cli.options import (
+    ArenaArgument,
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
@@ -31,7 +32,7 @@ SITE = "site"
 
 @with_settings(BoardSettings)
 def board(
-    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    arena: ArenaArgument,
     out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
     settings: BoardSettings,
     preset: PresetOption = None,
@@ -62,15 +63,17 @@ def board(
     """Rate every system of an arena by verdicts and surrogate, in all its languages."""
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
+
+    settings = chosen_settings(settings, {PRESET: preset})
+    read = read_arena(arena)
+    judge = read.judged_by(settings.judge).judges[0]  # refused before what is slow to load
+
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import build_board
     from surrogate.board.judge_report import read_judging_records
     from surrogate.cli.printing import progress_bar
 
-    settings = chosen_settings(settings, {PRESET: preset})
     own = read_templates(templates or (), FEATURE_PROMPTS)
-    read = read_arena(arena)
-    judge = read.judged_by(settings.judge).judges[0]
     with progress_bar() as progress:
         built = build_board(
             read,
