@@ -25,7 +25,7 @@ from features.engine.extraction import extract
 from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.build import build_board
+from surrogate.board.build import board_judge, build_board
 from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
 from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
 from surrogate.board.tables import FEATURES_FILE, SURROGATE_FILE, read_feature_table
@@ -215,12 +215,12 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
     arena = judged_arena(board, place.board)
-    judge = arena.judged_by(board.judge).judges[0]
+    judge = board_judge(arena, board.settings)
     built = build_board(
         arena,
         board.settings,
         feature_table=_feature_table(board, place),
-        records=_judging_records(board, judge, place),
+        records=None if judge is None else _judging_records(board, judge, place),
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
