@@ -262,7 +262,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     rated = [
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
-            parts.record.ratings,
+            "surrogate" if parts.record.ratings == "surrogate" else "posterior",
         )
         for fit in fits
     ]

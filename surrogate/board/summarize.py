@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -175,12 +176,12 @@ def summarize_first_board(
     )
 
 
-def _bounds(name: str, replicates: Floats) -> dict[str, float]:
+def _bounds(name: str, replicates: Floats) -> dict[str, Any]:
     low, high = percentile_interval(replicates)
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def _halves(halves: pd.DataFrame) -> dict[str, float]:
+def _halves(halves: pd.DataFrame) -> dict[str, Any]:
     """Average over splits, and bound by how much ratings gain on those by verdicts alone."""
     taus = halves[["tau", "tau_verdicts"]].astype(float).dropna()
     gains = (taus["tau"] - taus["tau_verdicts"]).to_numpy()
