@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
+from arena.data.passages import with_own_passages
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
@@ -45,7 +46,8 @@ class Arena:
     Attributes:
         info: Name, languages, systems, reference system.
         queries: Columns ``query_id, language, query, passages``.
-        answers: Columns ``query_id, language, system, answer`` (raw output).
+        answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages``
+            where systems were given others than the question's: a list as there, or None.
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
@@ -124,6 +126,30 @@ class Arena:
         """Systems of the arena that are judged or have a published rating, sorted."""
         published = set(self.published_ratings["system"]) & set(self.info.systems)
         return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook how much of what the arena holds, by language."""
+        from arena.data.frames import notebook_html
+
+        sizes = {
+            "questions": self.queries["language"].value_counts(),
+            "systems": self.answers.groupby("language")["system"].nunique(),
+            "answers": self.answers["language"].value_counts(),
+            "judgments": self.judgments["language"].value_counts(),
+        }
+        counts = pd.DataFrame(sizes).reindex(list(self.info.languages)).fillna(0).astype(int)
+        said = (
+            f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."
+        )
+        return notebook_html(f"Arena {self.info.name}", said, counts.reset_index(names="language"))
+
+    def __repr__(self) -> str:
+        """Say how much the arena holds."""
+        return (
+            f"<Arena {self.info.name!r}: {len(self.queries)} questions in "
+            f"{', '.join(self.info.languages)}, {len(self.answers)} answers by "
+            f"{len(self.info.systems)} systems, {len(self.judgments)} judgments>"
+        )
 
     def judged_by(self, judge: str | None = None) -> Arena:
         """Keep one judge's judgments, or published ratings.
@@ -232,6 +258,8 @@ def checked_arena(
             *reference_problems(info, queries.is_frame),
             *faults,
         ]
+    if not problems:
+        answers, problems = with_own_passages(answers, queries.table)
     if problems:
         raise DataError(problems)
     return Arena(
@@ -261,7 +289,7 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
         queries: Query table of the arena they answer.
 
     Returns:
-        Columns ``query_id, language, system, answer``.
+        Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
 
     Raises:
         DataError: For malformed or duplicate answers and answers to unknown questions.
@@ -280,7 +308,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
         queries: Query table of the arena they answer.
 
     Returns:
-        Columns ``query_id, language, system, answer``.
+        Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
 
     Raises:
         DataError: For malformed or duplicate answers and answers to unknown questions.
@@ -292,6 +320,8 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
             *duplicates(answers, ANSWER_KEY, "answer"),
             *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
         ]
+    if not problems:
+        answers, problems = with_own_passages(answers, queries)
     if problems:
         raise DataError(problems)
     return _typed(answers.table, ANSWERS)

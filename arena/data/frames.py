@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,20 @@ def frame_rows(table: pd.DataFrame, name: str) -> Rows:
         raise DataError([Problem(name, None, column, None, fault, hint) for column in repeated])
     flat = table.reset_index(drop=not named)
     return Rows(plain_table(flat), pd.Series(range(len(flat)), dtype=int), name, is_frame=True)
+
+
+def notebook_html(caption: str, said: str, table: pd.DataFrame, small: str = "") -> str:
+    """Show a table in a notebook, under what is said of it; all text is escaped.
+
+    Args:
+        caption: First line, in bold.
+        said: Sentences below it.
+        table: The table, shown without its index.
+        small: Last line, in small letters.
+    """
+    shown = table.to_html(index=False, na_rep="–", float_format="{:.2f}".format, escape=True)
+    last = f"<p><small>{escape(small)}</small></p>" if small else ""
+    return f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>{shown}{last}"
 
 
 def _rows(

@@ -12,6 +12,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, open_arena
 from arena.data.frames import open_answers
+from arena.data.passages import OWN_PASSAGES
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
@@ -106,7 +107,8 @@ def _rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.DataFra
     given = arena.answers
     if answers is not None:
         given = open_answers(answers, arena.queries)
-    return given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
+    columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
+    return given.filter(columns).sort_values([*QUESTION_KEY, "system"])
 
 
 def feature_columns(table: pd.DataFrame) -> list[str]:

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from pydantic import BaseModel
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
 from arena.data.folder import Arena
+from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
@@ -27,6 +27,8 @@ from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from surrogate.ranking.rank import RankedSystems
 
 
@@ -145,6 +147,34 @@ class Board:
             judgments=judgments,
         )
 
+    def plot(self, kind: str | None = None, language: str | None = None) -> Figure:
+        """Draw the board, as ``surrogate-arena plot`` does.
+
+        Args:
+            kind: ``ratings`` with their intervals (of one language), ``heatmap`` of ranks over
+                languages, ``importances`` and ``lollipops`` of features, ``wins`` of systems
+                against each other, or ``scatter`` of ratings with and without a surrogate; by
+                default ratings of a board of one language, ranks of others.
+            language: Language to take; may be left out where there is one, or the figure is of
+                all.
+
+        Returns:
+            A figure that notebooks show; ``.savefig(path)`` writes it.
+
+        Raises:
+            UsageError: For an unknown kind or language, one that is to be chosen, or a board that
+                lacks what the figure shows.
+            MissingDependencyError: If the extra ``plots`` is not installed.
+        """
+        from surrogate.publish.figures.board_figures import board_drawings
+
+        chosen = kind or ("ratings" if len(self.languages) == 1 else "heatmap")
+        drawings = list(board_drawings(self, [chosen], language))
+        if len(drawings) > 1:
+            known = ", ".join(self.languages)
+            raise UsageError(f"{chosen} are of one language; name it with `language`: {known}")
+        return drawings[0].draw()
+
     def arena_folder(self) -> Path:
         """Return the arena folder the board was built from.
 
@@ -233,10 +263,13 @@ class Board:
         said = " ".join([f"{numbers}.", *(item.sentence for item in macro.conclusions)])
         shown = self.overall if len(self.languages) > 1 else self.ratings
         caption = f"Leaderboard of {summary.arena}, judged by {summary.judge}"
+        return notebook_html(caption, said, shown, summary.signature)
+
+    def __repr__(self) -> str:
+        """Say of what arena the board is, and how many systems it ranks."""
         return (
-            f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>"
-            f"{shown.to_html(index=False, na_rep='–', float_format='{:.2f}'.format)}"
-            f"<p><small>{escape(summary.signature)}</small></p>"
+            f"<Board of {self.summary.arena!r}, judged by {self.summary.judge!r}: "
+            f"{len(self.systems)} systems in {', '.join(self.languages)}>"
         )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, fingerprint, open_arena
-from arena.data.frames import open_answers
+from arena.data.frames import notebook_html, open_answers
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
@@ -82,6 +82,19 @@ class RankedSystems:
     new: pd.DataFrame
     explanations: pd.DataFrame
     notes: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        """Show the new systems in a notebook, by language and rank."""
+        said = " ".join(f"{note[:1].upper()}{note[1:]}." for note in self.notes)
+        return notebook_html("New systems on the board", said, self.new)
+
+    def __repr__(self) -> str:
+        """Say where the new systems stand."""
+        places = [
+            f"{system} ({language}): {'–' if pd.isna(rank) else rank}"
+            for language, system, rank in self.new[["language", "system", "rank"]].to_numpy()
+        ]
+        return f"<RankedSystems by rank: {', '.join(places)}>"
 
 
 def rank_systems(
@@ -213,7 +226,7 @@ def place_systems(
     new = _table(rows, NEW_COLUMNS)
     placed = pd.concat([board.ratings, _table(rows, BOARD_COLUMNS)], ignore_index=True)
     return RankedSystems(
-        board=placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True),
+        board=_by_rank(placed.assign(behind=-placed["rating"]), ["language", "rank", "behind"]),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
         new=new,
@@ -332,7 +345,13 @@ def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) 
 def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:
     rows = [_overall_row(overall, system, part, languages) for system, part in _systems(new)]
     placed = pd.concat([overall, pd.DataFrame(rows).astype({"rank": "Int64"})], ignore_index=True)
-    return placed.sort_values("rank", kind="stable").reset_index(drop=True)
+    return _by_rank(placed, ["rank", "mean_rank"])
+
+
+def _by_rank(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+    """Sort as a reader expects: a new system stands above those it takes the rank of."""
+    in_order = table.sort_values(list(order), kind="stable", ignore_index=True)
+    return in_order.drop(columns="behind", errors="ignore")
 
 
 def _systems(new: pd.DataFrame) -> Sequence[tuple[str, pd.DataFrame]]:

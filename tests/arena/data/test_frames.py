@@ -1,6 +1,7 @@
 """Arenas of tables in memory: the same as from a folder, checked as strictly."""
 
 import json
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -273,3 +274,24 @@ def test_paths_and_tables_in_the_place_of_arenas(tmp_path):
     pd.testing.assert_frame_equal(read, open_answers(new, arena.queries))
     with pytest.raises(DataError, match=r"answers\.iloc\[1\]: system = None: is missing"):
         open_answers(changed(new, 2, "system", None), arena.queries)
+
+
+def test_a_notebook_shows_how_much_of_what_there_is():
+    named = ANSWERS.assign(system=["<b>ada</b>", "bob"] * 2)
+    arena = Arena.from_frames(
+        QUESTIONS.assign(language=["en", "ja"]), named.drop(columns="language")
+    )
+    html = arena._repr_html_()
+    assert "&lt;b&gt;ada&lt;/b&gt;, bob. Judges: none." in html
+    assert "<b>ada" not in html
+    (shown,) = pd.read_html(StringIO(html))
+    assert shown.to_dict(orient="list") == {
+        "language": ["en", "ja"],
+        "questions": [1, 1],
+        "systems": [2, 2],
+        "answers": [2, 2],
+        "judgments": [0, 0],
+    }
+    assert repr(arena) == (
+        "<Arena 'arena': 2 questions in en, ja, 4 answers by 2 systems, 0 judgments>"
+    )

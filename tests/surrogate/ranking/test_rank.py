@@ -82,6 +82,20 @@ def test_existing_rows_do_not_move(published, small_arena):
     pd.testing.assert_frame_equal(old, published.overall)
 
 
+def test_rows_are_in_the_order_people_read(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[4], "<i>newcomer</i>")
+    placed = rank_systems(published, answers, small_arena)
+    for _, rows in placed.board.groupby("language"):
+        assert rows["rank"].dropna().is_monotonic_increasing
+        assert rows["rating"].dropna().is_monotonic_decreasing
+    assert placed.overall["mean_rank"].dropna().is_monotonic_increasing
+    assert list(placed.board.columns) == list(published.ratings.columns)
+    html = placed._repr_html_()
+    assert "&lt;i&gt;newcomer&lt;/i&gt;" in html
+    assert "<i>" not in html
+    assert repr(placed).startswith("<RankedSystems by rank: <i>newcomer</i> (en): ")
+
+
 def test_the_best_and_the_worst_take_the_ends_of_the_board(published, small_arena):
     systems = list(published.overall["system"])
     answers = pd.concat(
