@@ -20,7 +20,7 @@ sys.path.pop(0)  # features.py beside this file has the name of the package
 
 from arena.data.languages import MIRACL_LANGUAGES
 from surrogate import Board
-from surrogate.board.judge_report import (
+from surrogate.board.judge.report import (
     FailureCounts,
     FlipRate,
     JudgeReport,

@@ -21,7 +21,7 @@ from arena.data.rows import write_rows
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
 from surrogate.board import tables
-from surrogate.board.judge_report import JudgeReport
+from surrogate.board.judge.report import JudgeReport
 from surrogate.board.summary import BoardSummary
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate

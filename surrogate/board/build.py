@@ -19,7 +19,7 @@ from surrogate.board.board import Board
 from surrogate.board.details import arena_table, choose_examples, win_table
 from surrogate.board.first_board import first_prior, first_ratings, first_verdicts
 from surrogate.board.holdout import check_holdout, choose_holdout
-from surrogate.board.judge_report import JudgingRecords, no_judge, report_judge
+from surrogate.board.judge.report import JudgingRecords, no_judge, report_judge
 from surrogate.board.language import (
     LanguageFit,
     fit_languages,

@@ -68,7 +68,7 @@ def board(
     from arena.text.prompts import read_templates
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.build import board_judge, build_board
-    from surrogate.board.judge_report import read_judging_records
+    from surrogate.board.judge.report import read_judging_records
     from surrogate.cli.printing import progress_bar
 
     settings = chosen_settings(settings, {PRESET: preset})
@@ -127,7 +127,7 @@ def demo(
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
     from surrogate.board.details import compare_with_truth
-    from surrogate.board.judge_report import read_judging_records
+    from surrogate.board.judge.report import read_judging_records
     from surrogate.cli import printing
 
     arena = read_arena(sample_folder())

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from surrogate.board.board import Board
-from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
+from surrogate.board.judge.report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import Conclusion, LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
     LinearScale,
@@ -75,8 +75,8 @@ def judge_page(board: Board) -> JudgePage:
     rows = [_tau_row(code, item) for code, item in summary.languages.items()]
     return JudgePage(
         judge=summary.judge,
-        report=board.judge_report,
-        facts=_facts(board.judge_report),
+        report=board.judge.report,
+        facts=_facts(board.judge.report),
         tau=sorted(rows, key=itemgetter("name")),
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
         compared=", ".join(summary.macro.tau_unseen_of),

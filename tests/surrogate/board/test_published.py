@@ -14,7 +14,7 @@ from arena.diagnostics import diagnose
 from arena.rating.published import NO_ERRORS, published_tournaments
 from features import extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board.judge_report import ONLY_RATINGS
+from surrogate.board.judge.report import ONLY_RATINGS
 from surrogate.board.summarize import PUBLISHED
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
@@ -90,7 +90,7 @@ def test_the_board_says_what_it_rests_on(board):
         assert PUBLISHED in item.notes
         assert item.tau_unseen is not None
         assert item.tau > 0.3
-    report = board.judge_report
+    report = board.judge.report
     assert (report.judge, report.judgments, report.systems) == ("published", 0, 12)
     assert report.languages == ("en", "sw")
     assert report.flip_rate.reason == report.position.reason == ONLY_RATINGS

@@ -18,7 +18,7 @@ from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.folder import FAILURES_FILE
 from arena.statistics.significance import wilson_interval
-from surrogate.board.metaevaluations import (
+from surrogate.board.judge.metaevaluations import (
     FILE_NAME,
     MetaEvaluation,
     is_same_judge,
