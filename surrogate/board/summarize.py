@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.folder import Arena, fingerprint
+from arena.data.folder import Arena
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
@@ -326,3 +328,23 @@ def _macro(
 def _mean(values: object) -> float:
     defined = [value for value in values if value is not None]  # type: ignore[attr-defined]
     return float(np.mean(defined)) if defined else float("nan")
+
+
+def fingerprint(arena: Arena) -> str:
+    """Digest an arena's questions, passages and reference answers.
+
+    Returns:
+        The same 16 hexadecimal digits whatever the order of rows.
+    """
+    reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
+    digest = hashlib.sha256(repr(arena.info.reference_system).encode())
+    for table in (arena.queries, reference):
+        for line in sorted(_lines(table)):
+            digest.update(line.encode())
+    return digest.hexdigest()[:16]
+
+
+def _lines(table: pd.DataFrame) -> list[str]:
+    columns = sorted(set(table.columns) & {"language", "query_id", "query", "passages", "answer"})
+    records = table[columns].to_dict(orient="records")
+    return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in records]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, fingerprint, open_arena
+from arena.data.folder import Arena, open_arena
 from arena.data.frames import notebook_html, open_answers
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
@@ -21,6 +21,7 @@ from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
+from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers

@@ -16,6 +16,7 @@ from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
+from arena.data.systems import SYSTEMS_TABLE
 from arena.judging.folder import FAILURES_FILE
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
@@ -268,6 +269,7 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
         as_rows(arena.answers, "answers"),
         as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
         as_rows(arena.published_ratings, PUBLISHED_TABLE),
+        as_rows(arena.attributes, SYSTEMS_TABLE),
     )
 
 
