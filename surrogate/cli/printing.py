@@ -120,8 +120,8 @@ def print_board(board: Board) -> None:
         return
     print_agreement(board.summary)
     _print_intervals(board)
-    for entry in board.judge.report.metaevaluations:
-        print(f"Judge {board.judge.report.judge} against people ({entry.name}): {entry.text}")
+    for entry in board.judge_report.metaevaluations:
+        print(f"Judge {board.judge_report.judge} against people ({entry.name}): {entry.text}")
 
 
 def _print_intervals(board: Board) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, fingerprint
+from arena.data.folder import Arena
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.board.first_board import first_prior
+from surrogate.board.summarize import fingerprint
 from surrogate.ranking.rank import rank_systems
 
 

@@ -75,8 +75,8 @@ def judge_page(board: Board) -> JudgePage:
     rows = [_tau_row(code, item) for code, item in summary.languages.items()]
     return JudgePage(
         judge=summary.judge,
-        report=board.judge.report,
-        facts=_facts(board.judge.report),
+        report=board.judge_report,
+        facts=_facts(board.judge_report),
         tau=sorted(rows, key=itemgetter("name")),
         mean=_mean_row(summary.macro) if len(rows) > 1 else None,
         compared=", ".join(summary.macro.tau_unseen_of),

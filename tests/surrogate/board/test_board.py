@@ -25,7 +25,7 @@ def test_a_board_loads_as_it_was_saved(small_board, saved):
     for name in (*TABLES, "examples", "features"):
         pd.testing.assert_frame_equal(getattr(loaded, name), getattr(small_board, name))
     assert loaded.summary == small_board.summary
-    assert loaded.judge_report == small_board.judge.report
+    assert loaded.judge_report == small_board.judge_report
     predicted = loaded.surrogate.predict(small_board.features)["rating"]
     expected = small_board.surrogate.predict(small_board.features)["rating"]
     np.testing.assert_allclose(predicted, expected, atol=1e-6)

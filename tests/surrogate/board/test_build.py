@@ -227,7 +227,7 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
     board = build_board(shuffled, tournaments=10, seed=3)
     for table in ("ratings", "importances", "arena", "win_matrix", "neighbors", "examples"):
         pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
-    assert board.judge.report == small_board.judge.report
+    assert board.judge_report == small_board.judge_report
 
 
 def test_ratings_have_intervals_of_unseen_systems(forest_board):
@@ -302,7 +302,7 @@ def test_a_judges_quality_is_in_the_signature(small_arena, build_quickly):
     )
     board = build_quickly(small_arena, records=JudgingRecords((entry,)), holdout=[])
     assert f"judge:simulated-teacher|metaevaluation:{entry}|" in board.summary.signature
-    assert [item.text for item in board.judge.report.metaevaluations] == [str(entry)]
+    assert [item.text for item in board.judge_report.metaevaluations] == [str(entry)]
 
 
 def test_examples_can_be_left_out(small_arena, build_quickly):

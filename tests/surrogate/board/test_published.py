@@ -90,7 +90,7 @@ def test_the_board_says_what_it_rests_on(board):
         assert PUBLISHED in item.notes
         assert item.tau_unseen is not None
         assert item.tau > 0.3
-    report = board.judge.report
+    report = board.judge_report
     assert (report.judge, report.judgments, report.systems) == ("published", 0, 12)
     assert report.languages == ("en", "sw")
     assert report.flip_rate.reason == report.position.reason == ONLY_RATINGS
