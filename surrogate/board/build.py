@@ -27,7 +27,13 @@ from surrogate.board.language import (
     language_neighbors,
 )
 from surrogate.board.ratings import board_ratings, unjudged_ratings
-from surrogate.board.settings import NOBODY, BoardRecord, BoardSettings, chosen_settings
+from surrogate.board.settings import (
+    NOBODY,
+    BoardRecord,
+    BoardSettings,
+    board_judge,
+    chosen_settings,
+)
 from surrogate.board.summarize import (
     language_diagnoses,
     language_intervals,
