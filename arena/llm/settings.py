@@ -163,7 +163,7 @@ class Endpoint:
         if "@" in address.netloc or address.query:
             raise UsageError(
                 "base_url holds credentials or a query; give the plain address, and the key by "
-                "the environment variable that api_key_env names"
+                "the environment variable that holds it (--api-key-env)"
             )
         if address.scheme not in ("http", "https") or not address.hostname:
             raise UsageError(
@@ -195,8 +195,8 @@ class Endpoint:
             return "none"
         raise UsageError(
             f"there is no key for {self.base_url}: set the environment variable "
-            f"{self.api_key_env}, name another one by api_key_env, or give api_key_env=None for a "
-            "server without keys"
+            f"{self.api_key_env}, or name another one (--api-key-env); a server without keys takes "
+            "any text"
         )
 
 
