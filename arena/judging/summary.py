@@ -60,8 +60,7 @@ class JudgingSummary:
         identical: Those with identical answers, which are ties without being asked.
         verdicts: Number of ``a``, ``b`` and ``tie``, identical answers included.
         flags: Pairs by what was odd about their answers or the reply.
-        flips: Pairs of this judge judged in both orders, those of earlier runs included, identical
-            answers not.
+        flips: Pairs of this judge judged in both orders, those of earlier runs included.
         usage: Calls, tokens, and failures by reason; a reply without a verdict is
             ``unparsable``, and none of these is a tie.
         cost: Cost of the calls at the given prices, or None.
@@ -134,7 +133,7 @@ def summarize_judging(
         identical=len(left.identical),
         verdicts=_count_winners(judgments),
         flags=_count_flags([judgments["flags"], failures["flags"]]),
-        flips=_count_flips(pd.concat([_asked(there), _asked(judgments)], ignore_index=True)),
+        flips=_count_flips(pd.concat([there[_COLUMNS], judgments[_COLUMNS]], ignore_index=True)),
         usage=usage,
         cost=usage.cost(prices or {}),
         repeats=repeats,
