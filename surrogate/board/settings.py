@@ -14,6 +14,8 @@ from arena.data.version import __version__
 
 NONE = "none"
 """Stands for an empty list."""
+NOBODY = "nobody"
+"""Stands for the judge of a board without verdicts."""
 
 _IN_PARENTHESES = re.compile(r"[^(),\\\s](?:[^(),\\]*[^(),\\\s])?(?:\([^()\\]*\))?")
 """Items that stand in a list as they are; commas in parentheses belong to a feature."""
@@ -134,10 +136,12 @@ class BoardSettings(BaseModel):
         description="Precision of the prior on coefficients of tournaments; 0 for none, but 2e-6 "
         "in a tournament that has no maximum likelihood, as choix falls back on.",
     )
-    ratings: Literal["posterior", "surrogate"] = Field(
+    ratings: Literal["posterior", "surrogate", "consensus"] = Field(
         default="posterior",
         description="The board's ratings: what the surrogate expects, corrected by the verdicts "
-        "(posterior), or what the trained surrogate predicts of all answers (surrogate).",
+        "(posterior), or what the trained surrogate predicts of all answers (surrogate), or, "
+        "without any verdict, how far answers agree with the others', with reference answers and "
+        "with relevance labels (consensus): what an arena without judgments gets.",
     )
     arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",
@@ -189,7 +193,9 @@ class BoardRecord(BoardSettings):
 
     def options(self) -> dict[str, str]:
         """Return the options of ``surrogate-arena board`` that say the same."""
-        return {name: text for name, text, _ in self.fields() if name in BoardSettings.model_fields}
+        left_out = {"judge"} if self.ratings == "consensus" else set()
+        names = BoardSettings.model_fields.keys() - left_out
+        return {name: text for name, text, _ in self.fields() if name in names}
 
     def _texts(self, name: str) -> list[str]:
         value = getattr(self, name)

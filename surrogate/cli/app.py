@@ -10,6 +10,7 @@ import typer
 from arena.data.errors import ArenaError
 from surrogate.cli.boards.board import board, demo
 from surrogate.cli.boards.diff import diff
+from surrogate.cli.boards.factors import factors
 from surrogate.cli.boards.features import features
 from surrogate.cli.boards.fit import fit
 from surrogate.cli.boards.gate import gate_command
@@ -49,6 +50,7 @@ app.command()(report)
 app.command()(plot)
 app.command("export")(export_command)
 app.command()(fit)
+app.command()(factors)
 app.command("diagnose")(diagnose_command)
 app.command()(sampling)
 app.command("validate")(validate_command)

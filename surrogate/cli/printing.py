@@ -116,6 +116,10 @@ def print_board(board: Board) -> None:
         print_overall(board.overall, board.summary.rated_by)
     else:
         print_language(board.ratings, board.languages[0], board.summary.rated_by)
+    if board.summary.is_first:
+        print("\n".join(item.sentence for item in board.summary.macro.conclusions))
+        _print_skipped(board.summary)
+        return
     print_agreement(board.summary)
     _print_intervals(board)
     for entry in board.judge_report.metaevaluations:
@@ -145,16 +149,18 @@ def print_overall(overall: pd.DataFrame, by: str) -> None:
     """Print the board over all languages."""
     columns = ["rank", "system", "mean_rank", "languages", "coverage"]
     shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
-    title = f"Leaderboard, mean rank over languages (by {by})"
-    print_columns(title, shown, [*columns, "rank_by_verdicts_alone"])
+    if overall["arena_rank"].notna().any():
+        columns.append("rank_by_verdicts_alone")
+    print_columns(f"Leaderboard, mean rank over languages (by {by})", shown, columns)
 
 
 def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     """Print the board of one language."""
     from surrogate.publish.formats import percent
 
-    columns = ["rank", "ranks", "tier", "system", "rating", "interval", "own"]
-    columns += ["surrogate", "verdicts"]
+    columns = ["rank", "ranks", "tier", "system", "rating", "interval"]
+    by_verdicts = bool(board["arena_rating"].notna().any())
+    columns += ["own", "surrogate", "verdicts"] if by_verdicts else []
     rows = board[board["language"] == language]
     if (rows["coverage"] < 1).any():
         columns.append("coverage")
@@ -171,8 +177,10 @@ def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     )
     if (rows["note"] != "").any():
         columns.append("note")
-    title = f"Leaderboard, {language}: ratings by {by} with 90% intervals; the "
-    title += "share that is by a system's own verdicts; ratings by surrogate and by verdicts alone"
+    title = f"Leaderboard, {language}: ratings by {by}, with 90% intervals"
+    if by_verdicts:
+        title += "; the share that is by a system's own verdicts; ratings by surrogate and by "
+        title += "verdicts alone"
     print_columns(title, rows, columns)
 
 

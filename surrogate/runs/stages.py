@@ -16,6 +16,7 @@ from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import INFO_FILE
+from arena.data.systems import SYSTEMS_TABLE
 from arena.judging.folder import FAILURES_FILE
 from arena.judging.settings import JudgingSettings
 from arena.llm.replies import FINAL, UNPARSABLE
@@ -25,9 +26,9 @@ from features.engine.extraction import extract
 from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.build import build_board
-from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
-from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.build import board_judge, build_board
+from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
 from surrogate.board.tables import FEATURES_FILE, SURROGATE_FILE, read_feature_table
 from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
@@ -215,12 +216,12 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
     arena = judged_arena(board, place.board)
-    judge = arena.judged_by(board.judge).judges[0]
+    judge = board_judge(arena, board.settings)
     built = build_board(
         arena,
         board.settings,
         feature_table=_feature_table(board, place),
-        records=_judging_records(board, judge, place),
+        records=None if judge is None else _judging_records(board, judge, place),
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
@@ -268,6 +269,7 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
         as_rows(arena.answers, "answers"),
         as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
         as_rows(arena.published_ratings, PUBLISHED_TABLE),
+        as_rows(arena.attributes, SYSTEMS_TABLE),
     )
 
 

@@ -59,24 +59,31 @@ def board(
     jobs: JobsOption = -1,
     as_json: JsonOption = False,
 ) -> None:
-    """Rate every system of an arena by verdicts and surrogate, in all its languages."""
+    """Rate every system of an arena by verdicts and surrogate, in all its languages.
+
+    An arena without verdicts gets a first board: by how far answers agree with each other, with
+    reference answers and with relevance labels, and with the pairs to judge first.
+    """
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
     from features.models import FEATURE_PROMPTS, ModelOptions
-    from surrogate.board.build import build_board
-    from surrogate.board.judge_report import read_judging_records
+    from surrogate.board.build import board_judge, build_board
+    from surrogate.board.judge.report import read_judging_records
     from surrogate.cli.printing import progress_bar
 
     settings = chosen_settings(settings, {PRESET: preset})
     own = read_templates(templates or (), FEATURE_PROMPTS)
     read = read_arena(arena)
-    judge = read.judged_by(settings.judge).judges[0]
+    judge = board_judge(read, settings)
+    records = None
+    if judge is not None:
+        records = read_judging_records(arena, judge, metaevaluation or ())
     with progress_bar() as progress:
         built = build_board(
             read,
             settings,
             feature_table=given_features(feature_table),
-            records=read_judging_records(arena, judge, metaevaluation or ()),
+            records=records,
             n_jobs=jobs,
             models=ModelOptions(device, batch_size, download, templates=own),
             feature_cache=feature_cache,
@@ -120,7 +127,7 @@ def demo(
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
     from surrogate.board.details import compare_with_truth
-    from surrogate.board.judge_report import read_judging_records
+    from surrogate.board.judge.report import read_judging_records
     from surrogate.cli import printing
 
     arena = read_arena(sample_folder())

@@ -14,7 +14,7 @@ from arena.diagnostics import diagnose
 from arena.rating.published import NO_ERRORS, published_tournaments
 from features import extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board.judge_report import ONLY_RATINGS
+from surrogate.board.judge.report import ONLY_RATINGS
 from surrogate.board.summarize import PUBLISHED
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate

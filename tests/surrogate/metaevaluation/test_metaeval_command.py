@@ -5,7 +5,7 @@ from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
-from surrogate.board.metaevaluations import read_metaevaluations
+from surrogate.board.judge.metaevaluations import read_metaevaluations
 from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.report import judges_of
 
