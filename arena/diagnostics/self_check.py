@@ -102,7 +102,7 @@ def self_check(
     if repeats is not None and repeats.pairs:
         looks.append(_noise(repeats))
     found = [look.grade for look in looks]
-    grade = next((worst for worst in GRADES if worst in found), "not known")
+    grade: Grade = next((worst for worst in GRADES if worst in found), GRADES[2])
     faults = [look.sentence for look in looks if look.grade in ("doubtful", "unreliable")]
     facts = [look.sentence for look in looks if look.grade in ("reliable", "not known")]
     return SelfCheck(grade, tuple(faults), tuple(facts))
