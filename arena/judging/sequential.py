@@ -110,7 +110,7 @@ def compare_systems(
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     if isinstance(judge.asked_by, GradedPrompt):
-        raise UsageError("two systems are compared pair by pair; leave the form (--form) pairwise")
+        raise UsageError("two systems are compared pair by pair; leave `form` pairwise")
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
     answers = arena.answers[arena.answers["system"].isin([system, other])]

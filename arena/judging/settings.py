@@ -241,7 +241,7 @@ class JudgingSettings(BaseModel):
                 "at a time"
             )
         if self.budget is not None or self.until is not None:
-            raise UsageError("budget and until are for adaptive pairs (--pairs adaptive)")
+            raise UsageError("`budget` and `until` are for `pairs` adaptive")
         return choose_pairs(
             arena,
             self.questions,

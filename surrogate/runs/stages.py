@@ -26,9 +26,10 @@ from features.engine.extraction import extract
 from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.build import board_judge, build_board
+from surrogate.board.build import build_board
 from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
 from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.settings import board_judge
 from surrogate.board.tables import FEATURES_FILE, SURROGATE_FILE, read_feature_table
 from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings

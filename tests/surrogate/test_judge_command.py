@@ -188,7 +188,7 @@ def test_the_whole_output_is_shown_unless_the_answer_alone_is_asked_for(judge, s
         (["--body", "{"], "--body is no JSON"),
         (["--body", "[]"], "--body is no JSON object"),
         (["--panel", "local"], "name each judge once: local"),
-        (["--prices", "absent.json"], "there is no file of prices"),
+        (["--prices", "absent.json"], "does not exist"),
         (["--template", "absent.jinja"], "there is no template at"),
         (["--store", "redis://x"], "a store is a file on a local disk"),
         (["--timeout", 0], "--timeout is 0.0: input should be greater than 0"),
@@ -273,12 +273,12 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
     ("options", "reason"),
     [
         (["--pairs", "adaptive"], "say when to stop"),
-        (["--budget", 5], "for adaptive pairs"),
+        (["--budget", 5], "--budget and --until are for --pairs adaptive"),
         (["--pairs", "adaptive", "--budget", 5, "--panel", "m"], "one judge's verdicts"),
         (["--pairs", "adaptive", "--until", "best"], "write first=0.95"),
         (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "in one order"),
         (["--pairs", "adaptive", "--budget", 5, "--form", "pointwise"], "one by one"),
-        (["--prior", "nowhere"], "for adaptive pairs"),
+        (["--prior", "."], "for adaptive pairs"),
     ],
 )
 def test_what_adaptive_pairs_cannot_do_is_said(judge, serve, options, reason):

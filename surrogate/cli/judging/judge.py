@@ -14,6 +14,8 @@ import typer
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
+    FILE,
+    FOLDER,
     BodyOption,
     FeatureTableOption,
     JsonOption,
@@ -48,7 +50,9 @@ INTERRUPTED = 130
 
 @with_settings(JudgingSettings, leave_out=("model", "body"))
 def judge(
-    arena: Annotated[Path, typer.Argument(help="Arena folder; its judgments file grows.")],
+    arena: Annotated[
+        Path, typer.Argument(help="Arena folder; its judgments file grows.", **FOLDER)
+    ],
     model: Annotated[str, typer.Option("--model", help="Model that judges.")],
     settings: JudgingSettings,
     panel: Annotated[
@@ -68,6 +72,7 @@ def judge(
             "--prices",
             help="JSON of prices per million tokens: "
             '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+            **FILE,
         ),
     ] = None,
     prior: Annotated[
@@ -76,6 +81,7 @@ def judge(
             "--prior",
             help="With --pairs adaptive: board folder whose surrogate says what to expect of the "
             "systems.",
+            **FOLDER,
         ),
     ] = None,
     feature_table: FeatureTableOption = None,
