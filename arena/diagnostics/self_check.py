@@ -38,7 +38,7 @@ NOTABLE_NOISE = 0.2
 
 
 @dataclass(frozen=True)
-class Repeats:
+class RepeatNoise:
     """What the same judge replied to the same prompt several times.
 
     Attributes:
@@ -84,7 +84,7 @@ def self_check(
     judgments: pd.DataFrame,
     invalid: int = 0,
     asked: int | None = None,
-    repeats: Repeats | None = None,
+    repeats: RepeatNoise | None = None,
 ) -> SelfCheck:
     """Say what one judge's verdicts say of it; all languages together.
 
@@ -108,7 +108,7 @@ def self_check(
     return SelfCheck(grade, tuple(faults), tuple(facts))
 
 
-def repeats_of(judgments: pd.DataFrame, times: int) -> Repeats:
+def repeats_of(judgments: pd.DataFrame, times: int) -> RepeatNoise:
     """Say how far repeated replies agree.
 
     Args:
@@ -118,12 +118,12 @@ def repeats_of(judgments: pd.DataFrame, times: int) -> Repeats:
     """
     shares = judgments[["probability_a", "probability_b"]].dropna().to_numpy(np.float64)
     if not len(shares):
-        return Repeats(0, 0, float("nan"))
+        return RepeatNoise(0, 0, float("nan"))
     tied = 1.0 - shares.sum(axis=1)
     agreed = (shares**2).sum(axis=1) + tied**2
     # Of two replies drawn without replacement.
     differ = (1.0 - agreed) * times / (times - 1)
-    return Repeats(len(shares), int((differ < 1e-6).sum()), float(differ.mean()))
+    return RepeatNoise(len(shares), int((differ < 1e-6).sum()), float(differ.mean()))
 
 
 def _failures(invalid: int, replies: int) -> Iterator[_Look]:
@@ -194,7 +194,7 @@ def _ties(judgments: pd.DataFrame) -> Iterator[_Look]:
     yield _Look(grade, f"{ties:,} of {counted(len(judgments), 'verdict')} are ties ({share:.1%})")
 
 
-def _noise(repeats: Repeats) -> _Look:
+def _noise(repeats: RepeatNoise) -> _Look:
     grade: Grade = "doubtful" if repeats.disagreement >= NOTABLE_NOISE else "reliable"
     return _Look(
         grade,

@@ -11,7 +11,13 @@ import pandas as pd
 
 from arena.data.schema import JUDGMENTS, WINNERS
 from arena.diagnostics.bias import order_consistency_table
-from arena.diagnostics.self_check import NOTABLE_INVALID, Repeats, SelfCheck, repeats_of, self_check
+from arena.diagnostics.self_check import (
+    NOTABLE_INVALID,
+    RepeatNoise,
+    SelfCheck,
+    repeats_of,
+    self_check,
+)
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.families import self_preference_warnings
 from arena.judging.pairs import ChosenPairs
@@ -79,7 +85,7 @@ class JudgingSummary:
     flips: Flips
     usage: Usage
     cost: float | None
-    repeats: Repeats | None
+    repeats: RepeatNoise | None
     check: SelfCheck
     warnings: tuple[str, ...]
 

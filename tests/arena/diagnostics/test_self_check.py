@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.diagnostics.self_check import Repeats, repeats_of, self_check
+from arena.diagnostics.self_check import RepeatNoise, repeats_of, self_check
 
 
 def judgments(winner_of, questions=40, both=True):
@@ -99,5 +99,5 @@ def test_noise_of_repeats_is_that_of_two_replies_drawn():
     assert np.isnan(repeats_of(table.iloc[:0], 5).disagreement)
     noisy = self_check(judgments(mostly_s), repeats=found)
     assert noisy.grade == "doubtful"
-    quiet = self_check(judgments(mostly_s), repeats=Repeats(40, 38, 0.03))
+    quiet = self_check(judgments(mostly_s), repeats=RepeatNoise(40, 38, 0.03))
     assert quiet.grade == "reliable"
