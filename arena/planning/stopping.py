@@ -51,7 +51,7 @@ class Precision:
         most = 1.0 if aim == "first" else np.inf
         if aim not in DEFAULTS or value is None or not 0 < value < most:
             raise UsageError(
-                f"--until is {text!r}; write first=0.95 (probability that the leader is best), "
+                f"`until` is {text!r}; write first=0.95 (probability that the leader is best), "
                 "pairs or pairs=0.2 (neighbors decided, or within so many logits), or width=0.5 "
                 "(of the widest 90% interval)"
             )

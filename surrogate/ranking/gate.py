@@ -275,7 +275,7 @@ def _baseline(board: Board, baseline: str | None) -> str:
         return systems[0]
     if baseline not in systems:
         offered = offer(baseline, systems)
-        raise UsageError(f"the board has no system {baseline!r} (--baseline); {offered}")
+        raise UsageError(f"the board has no system {baseline!r}, given as `baseline`; {offered}")
     return baseline
 
 

@@ -27,8 +27,9 @@ from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
-from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.settings import board_judge
 from surrogate.board.tables import FEATURES_FILE, SURROGATE_FILE, read_feature_table
 from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
@@ -67,7 +68,7 @@ _NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 _MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
 _VERDICT_OPTIONS = {
-    *("model", "name", "questions", "pairs", "both_orders", "languages"),
+    *("model", "name", "questions", "pairs", "both_orders", "repeats", "languages"),
     *("form", "verdict", "show", "longest_answer", "longest_passage"),
     *("temperature", "max_tokens", "seed"),
 }
@@ -216,12 +217,12 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
     arena = judged_arena(board, place.board)
-    judge = arena.judged_by(board.judge).judges[0]
+    judge = board_judge(arena, board.settings)
     built = build_board(
         arena,
         board.settings,
         feature_table=_feature_table(board, place),
-        records=_judging_records(board, judge, place),
+        records=None if judge is None else _judging_records(board, judge, place),
         n_jobs=place.n_jobs,
         progress=place.progress,
     )

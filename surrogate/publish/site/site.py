@@ -238,16 +238,17 @@ def _write_pages(board: Board, pages: Pages, folder: Path) -> None:
             judged=judged,
             macro=board.summary.macro,
             rated_by=board.summary.rated_by,
+            is_first=board.summary.is_first,
             notes=sum(map(len, method.notes.values())),
         ),
         "heatmap": pages.fill("heatmap", view=heatmap(board), slugs=names),
-        "judge": pages.fill("judge", view=judge_page(board)),
+        "judge": pages.fill("judge", view=judge_page(board), is_first=board.summary.is_first),
         "method": pages.fill(
             "method",
             view=method,
             judged=judged,
             skipped=skipped_in_all(method),
-            corrects=board.summary.settings.ratings == "posterior",
+            made_by=board.summary.settings.ratings,
         ),
     }
     for name, text in filled.items():
@@ -260,6 +261,7 @@ def _write_pages(board: Board, pages: Pages, folder: Path) -> None:
             view=systems.page(system),
             slugs=names,
             rated_by=board.summary.rated_by,
+            scale=board.summary.scale,
         )
         _write(folder / "systems" / f"{names[system]}.html", text)
 

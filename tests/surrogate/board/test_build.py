@@ -12,8 +12,8 @@ from arena.statistics.rank_agreement import kendall_tau
 from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.details import compare_with_truth
-from surrogate.board.judge_report import JudgingRecords
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge.metaevaluations import MetaEvaluation
+from surrogate.board.judge.report import JudgingRecords
 from surrogate.board.ratings import NO_ANSWER, UNJUDGED, VERDICTS_ONLY
 from surrogate.board.summarize import BORROWED
 from surrogate.board.tables import read_feature_table
@@ -333,7 +333,7 @@ def test_unknown_judges_and_empty_arenas_are_refused(small_arena):
         build_board(small_arena, judge="gpt-9")
     empty = replace(small_arena, judgments=small_arena.judgments.iloc[:0])
     with pytest.raises(UsageError, match="has no judgments to learn from"):
-        build_board(empty)
+        build_board(empty, ratings="posterior")
 
 
 def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_arena, small_board):
