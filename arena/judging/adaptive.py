@@ -140,7 +140,7 @@ def judge_adaptively(
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     if isinstance(judge.asked_by, GradedPrompt):
-        raise UsageError("adaptive pairs are asked one by one; judge them with form='pairwise'")
+        raise UsageError("adaptive pairs are asked one by one; leave the form (--form) pairwise")
     run = _Run(Path(folder), arena, judge, plan, store, prices, progress)
     while (reason := run.reason_to_stop()) is None:
         run.judge_batch()

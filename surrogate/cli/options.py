@@ -231,13 +231,17 @@ def is_stated(context: typer.Context, name: str) -> bool:
 def _options(fields: dict[str, FieldInfo]) -> Iterator[inspect.Parameter]:
     for name, field in fields.items():
         least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
-        option = typer.Option(_flag(name), min=least, help=field.description)
         default = field.get_default(call_default_factory=True)
+        shown = _shown_type(field, default)
+        flag = _flag(name)
+        if shown == bool | None:  # neither is the default
+            flag = f"{flag}/{flag.replace('--', '--no-', 1)}"
+        option = typer.Option(flag, min=least, help=field.description)
         yield inspect.Parameter(
             name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             default=",".join(default) if isinstance(default, tuple) else default,
-            annotation=Annotated[_shown_type(field, default), option],
+            annotation=Annotated[shown, option],
         )
 
 

@@ -68,7 +68,7 @@ _NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 _MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
 _VERDICT_OPTIONS = {
-    *("model", "name", "questions", "pairs", "both_orders", "languages"),
+    *("model", "name", "questions", "pairs", "both_orders", "repeats", "languages"),
     *("form", "verdict", "show", "longest_answer", "longest_passage"),
     *("temperature", "max_tokens", "seed"),
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.judging.settings import JudgingSettings
-from surrogate.cli.judging.judge import STORE_FILE
+from surrogate.cli.judging.judge import STORE_FILE, kept_replies
 from surrogate.cli.options import (
     FILE,
     BoardOption,
@@ -112,6 +112,7 @@ def gate_command(
     read = read_arena(folder)
     where = str(folder / STORE_FILE) if settings.store is None else settings.store
     with (
+        kept_replies(where),
         nullcontext() if judge is None else open_store(where) as store,
         printing.progress_bar() as progress,
     ):
