@@ -1,7 +1,6 @@
 """Commands that begin, check and extend an arena folder."""
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -149,8 +148,8 @@ def test_a_new_system_joins_the_arena_and_its_board(grown, run, capsys):
     read = read_arena(grown / "arena")
     judged = read.judgments
     new = judged[(judged["system_a"] == NEW) | (judged["system_b"] == NEW)]
-    identical = int(re.search(r"; (\d+) of identical answers", said)[1])
-    assert len(new) == calls + identical == 5 * 6
+    assert len(new) == 5 * 6
+    assert 0 < calls <= len(new)  # the same texts are asked about once
     assert len(judged) == len(new) + 10 * 6
     board = Board.load(grown / "board")
     assert NEW in board.systems
