@@ -178,7 +178,7 @@ class Arena:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
         main = [name for name in names if name.rpartition(":")[0] not in names]
         if judge is None and len(main) > 1:
-            raise UsageError(f"several judges, choose one: {', '.join(names)}")
+            raise UsageError(f"several judges; choose one with `judge`: {', '.join(names)}")
         chosen = main[0] if judge is None else judge
         if chosen not in names:
             raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(names)}")

@@ -154,7 +154,7 @@ def judge_adaptively(
     panel = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
     check_distinct(panel)
     if any(isinstance(judge.asked_by, GradedPrompt) for judge in panel):
-        raise UsageError("adaptive pairs are asked one by one; judge them with form='pairwise'")
+        raise UsageError("adaptive pairs are asked one by one; leave the form (--form) pairwise")
     run = _Run(Path(folder), arena, panel, plan, store, aggregate, prices, progress)
     while (reason := run.reason_to_stop()) is None:
         run.judge_batch()

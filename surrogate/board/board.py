@@ -184,12 +184,12 @@ class Board:
         summary = self.summary
         if self.folder is None or summary.arena_folder is None:
             raise UsageError(
-                f"the board does not say where arena {summary.arena!r} is; name it (--arena)"
+                f"the board does not say where arena {summary.arena!r} is; name it with `arena`"
             )
         path = self.folder / summary.arena_folder
         if not path.is_dir():
             raise UsageError(
-                f"arena {summary.arena!r} is no longer at {path}; name its folder (--arena)"
+                f"arena {summary.arena!r} is no longer at {path}; name its folder with `arena`"
             )
         return path
 

@@ -27,7 +27,13 @@ from surrogate.board.language import (
     language_neighbors,
 )
 from surrogate.board.ratings import board_ratings, unjudged_ratings
-from surrogate.board.settings import NOBODY, BoardRecord, BoardSettings, chosen_settings
+from surrogate.board.settings import (
+    NOBODY,
+    BoardRecord,
+    BoardSettings,
+    board_judge,
+    chosen_settings,
+)
 from surrogate.board.summarize import (
     language_diagnoses,
     language_intervals,
@@ -146,24 +152,6 @@ def build_board(
     fits = fit_languages(data, surrogate, record, n_jobs, progress)
     parts = _Parts(arena, judged, table, X, fits, surrogate, record)
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
-
-
-def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
-    """Return whose verdicts a board rests on; None for a first board, without any.
-
-    Raises:
-        UsageError: If there is no such judge, several to choose from, or none where the settings
-            ask for ratings by verdicts.
-    """
-    if settings.ratings == "consensus":
-        if settings.judge is not None:
-            raise UsageError(
-                f"ratings by consensus look at no verdict; leave judge {settings.judge!r} out"
-            )
-        return None
-    if not arena.judges and settings.judge is None and settings.ratings == "posterior":
-        return None
-    return arena.judged_by(settings.judge).judges[0]
 
 
 def _first_board(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.version import __version__
+
+if TYPE_CHECKING:
+    from arena.data.folder import Arena
 
 NONE = "none"
 """Stands for an empty list."""
@@ -266,3 +269,21 @@ def option_faults(error: ValidationError) -> Iterator[str]:
             yield f"there is no option {name}"
         else:
             yield f"{name} = {fault['input']!r}: {message[:1].lower()}{message[1:]}"
+
+
+def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
+    """Return whose verdicts a board rests on; None for a first board, without any.
+
+    Raises:
+        UsageError: If there is no such judge, several to choose from, or none where the settings
+            ask for ratings by verdicts.
+    """
+    if settings.ratings == "consensus":
+        if settings.judge is not None:
+            raise UsageError(
+                f"ratings by consensus look at no verdict; leave judge {settings.judge!r} out"
+            )
+        return None
+    if not arena.judges and settings.judge is None and settings.ratings == "posterior":
+        return None
+    return arena.judged_by(settings.judge).judges[0]

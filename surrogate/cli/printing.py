@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -259,9 +261,29 @@ def _print_skipped(summary: BoardSummary) -> None:
     print(f"Signature: {summary.signature}")
 
 
+class ProgressLines:
+    """Writes how far each stage is to standard error, a line at every tenth of it."""
+
+    def __init__(self) -> None:
+        self._tenths: dict[str, int] = {}
+        self._started = time.monotonic()
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Write a line if another tenth is done."""
+        tenth = 10 * done // max(total, 1)
+        if tenth <= self._tenths.get(stage, 0):
+            return
+        self._tenths[stage] = tenth
+        seconds = time.monotonic() - self._started
+        print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows how far each stage is: ``(stage, done, total)``."""
+    """Yield a function that shows how far each stage is: ``(stage, done, total)``.
+
+    Where standard error is no terminal, a line is written at every tenth of a stage.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -271,8 +293,12 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         TimeElapsedColumn,
     )
 
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield ProgressLines().show
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+    with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         tasks: dict[str, int] = {}
 
         def show(stage: str, done: int, total: int) -> None:

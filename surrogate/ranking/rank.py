@@ -159,7 +159,7 @@ def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
         return parse_features(",".join(names))
     except UsageError as error:
         raise UsageError(
-            f"give the board's features of these answers in a table (--feature-table): {error}"
+            f"give the board's features of these answers in a table with `feature_table`: {error}"
         ) from error
 
 

@@ -31,9 +31,10 @@ from features.engine.extraction import extract
 from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.build import board_judge, build_board
+from surrogate.board.build import build_board
 from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
 from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
     FEATURES_FILE,
     MANIFEST_FILE,
@@ -81,7 +82,7 @@ _NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 _MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
 _VERDICT_OPTIONS = {
-    *("model", "name", "questions", "pairs", "both_orders", "languages"),
+    *("model", "name", "questions", "pairs", "both_orders", "repeats", "languages"),
     *(
         "budget",
         "until",

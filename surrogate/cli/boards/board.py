@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
+from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli.options import (
+    ArenaArgument,
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
@@ -31,7 +32,7 @@ SITE = "site"
 
 @with_settings(BoardSettings)
 def board(
-    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    arena: ArenaArgument,
     out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
     settings: BoardSettings,
     preset: PresetOption = None,
@@ -66,15 +67,17 @@ def board(
     """
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
+
+    settings = chosen_settings(settings, {PRESET: preset})
+    read = read_arena(arena)
+    judge = board_judge(read, settings)  # refused before what is slow to load
+
     from features.models import FEATURE_PROMPTS, ModelOptions
-    from surrogate.board.build import board_judge, build_board
+    from surrogate.board.build import build_board
     from surrogate.board.judge.report import read_judging_records
     from surrogate.cli.printing import progress_bar
 
-    settings = chosen_settings(settings, {PRESET: preset})
     own = read_templates(templates or (), FEATURE_PROMPTS)
-    read = read_arena(arena)
-    judge = board_judge(read, settings)
     records = None
     if judge is not None:
         records = read_judging_records(arena, judge, metaevaluation or ())

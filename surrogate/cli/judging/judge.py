@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,8 @@ import typer
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
+    FILE,
+    FOLDER,
     BodyOption,
     FeatureTableOption,
     JsonOption,
@@ -38,11 +41,16 @@ if TYPE_CHECKING:
     from arena.llm import Price
 
 STORE_FILE = "judging.sqlite"
+NO_COST = "not known; give each model's price (--prices FILE)"
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 
 
 @with_settings(JudgingSettings, leave_out=("model", "body"))
 def judge(
-    arena: Annotated[Path, typer.Argument(help="Arena folder; its judgments file grows.")],
+    arena: Annotated[
+        Path, typer.Argument(help="Arena folder; its judgments file grows.", **FOLDER)
+    ],
     model: Annotated[str, typer.Option("--model", help="Model that judges.")],
     settings: JudgingSettings,
     dry_run: Annotated[
@@ -55,6 +63,7 @@ def judge(
             "--prices",
             help="JSON of prices per million tokens: "
             '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+            **FILE,
         ),
     ] = None,
     feature_table: FeatureTableOption = None,
@@ -77,7 +86,7 @@ def judge(
         expected = None if prior is None else _expected(Path(prior), read, feature_table)
         plan = settings.adaptive_plan(expected)
         where = str(arena / STORE_FILE) if settings.store is None else settings.store
-        with open_store(where) as store, printing.progress_bar() as progress:
+        with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
             adaptive = judge_adaptively(
                 arena,
                 read,
@@ -95,7 +104,7 @@ def judge(
     if dry_run:
         _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
         return
-    with open_store(where) as store, printing.progress_bar() as progress:
+    with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
         judging = judge_folder(
             arena,
             read,
@@ -111,6 +120,21 @@ def judge(
         print_judging_json(judging, chosen)
     else:
         print_judging(judging, chosen)
+
+
+@contextmanager
+def kept_replies(store: str) -> Iterator[None]:
+    """Say on Ctrl-C what is kept and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(
+            f"Interrupted. Replies that came are kept in {store}; verdicts of batches and judges "
+            "that were done are in the arena folder. The same command goes on from there and asks "
+            "nothing twice.",
+            file=sys.stderr,
+        )
+        raise SystemExit(INTERRUPTED) from None
 
 
 def _expected(board: Path, arena: Arena, feature_table: Path | None) -> pd.DataFrame:
@@ -179,6 +203,8 @@ def _print_dry_runs(
     ]
     names = [name.replace("_", " ") for name in [*header, "cost_at_most"]]
     printing.print_table("Dry run: nothing was asked; tokens are estimates", names, rows)
+    if prices is None:
+        print(f"Cost: {NO_COST}")
 
 
 def pairs_json(chosen: ChosenPairs) -> dict[str, Any]:
@@ -257,18 +283,22 @@ def _print_summary(summary: JudgingSummary) -> None:
     print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
     print(f"  {summary.usage}; {summary.already_judged} were judged before")
     print(f"  INVALID: {summary.invalid}")
-    flips = summary.flips
-    if flips.items:
-        print(
-            f"  both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate:.1%}), "
-            f"{flips.tie_vs_win} are a tie in one order alone"
-        )
+    if summary.flips.items:
+        print(f"  both orders: {summary.flips.tie_vs_win} pairs are a tie in one order alone")
     if summary.cost is not None:
         print(f"  cost: {summary.cost:.4f}")
+    elif summary.usage.calls:
+        print(f"  cost: {NO_COST}")
     if summary.flags:
         print(f"  flags: {_counts(summary.flags)}")
     for warning in summary.warnings:
         print(f"  Warning: {warning}")
+    check = summary.check
+    print(f"  Verdict on {summary.judge}: {check.grade}")
+    for fault in check.faults:
+        print(f"    Warning: {fault}")
+    for fact in check.facts:
+        print(f"    {fact}")
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -33,6 +33,7 @@ def judging(server, further=""):
         base_url = "{server.url}"
         questions = 3
         pairs = 12
+        both_orders = false
         {further}
         """
 
