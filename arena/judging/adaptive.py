@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from arena.data.append import append_rows
@@ -420,7 +419,7 @@ class _Run:
         chosen = [before[before[CHOSEN] == ADAPTIVE], judgments]
         keys = pd.concat([table[PAIR_COLUMNS] for table in chosen])
         is_chosen = pd.MultiIndex.from_frame(panel[PAIR_COLUMNS]).isin(_keys(keys))
-        return panel.assign(**{CHOSEN: np.where(is_chosen, ADAPTIVE, None)})
+        return panel.assign(**{CHOSEN: [ADAPTIVE if chosen else None for chosen in is_chosen]})
 
     def _chosen(self, table: pd.DataFrame) -> ChosenPairs:
         identical = stacked([each.identical for each in self.asked], PAIR_COLUMNS)
