@@ -26,12 +26,16 @@ import pandas as pd  # noqa: E402
 
 from arena import read_arena  # noqa: E402
 from arena.data.seeds import generator  # noqa: E402
-from arena.planning.study import SAME_RATING_DECIMALS, connected_battles  # noqa: E402
+from arena.planning.study import connected_battles  # noqa: E402
 from arena.planning.subsets import Parts, adaptive_items, completed_items, random_items  # noqa: E402
 from arena.rating.battles import Battles  # noqa: E402
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
 from arena.rating.posterior import RatingPrior  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau, kendall_taus  # noqa: E402
+from arena.statistics.rank_agreement import (  # noqa: E402
+    SAME_RATING_DECIMALS,
+    kendall_tau,
+    kendall_taus,
+)
 from surrogate.board.first_board import first_prior, first_ratings  # noqa: E402
 from surrogate.board.tables import read_feature_table  # noqa: E402
 from surrogate.learning.languages import (  # noqa: E402

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
@@ -98,8 +98,8 @@ def neighbors_known(posterior: RatingPosterior, margin: float) -> npt.NDArray[np
     apart = ratings[:-1] - ratings[1:]
     own, next_to = np.diag(covariance), np.diag(covariance, 1)
     error = np.sqrt(np.maximum(own[:-1] + own[1:] - 2.0 * next_to, np.finfo(float).tiny))
-    decided = norm.cdf(apart / error) >= DECIDED
-    tied = norm.cdf((margin - apart) / error) - norm.cdf((-margin - apart) / error) >= DECIDED
+    decided = ndtr(apart / error) >= DECIDED
+    tied = ndtr((margin - apart) / error) - ndtr((-margin - apart) / error) >= DECIDED
     return np.asarray(decided | tied)
 
 
@@ -109,4 +109,4 @@ def misordered(posterior: RatingPosterior) -> float:
     variance = np.diag(posterior.covariance)
     spread = variance[first] + variance[second] - 2.0 * posterior.covariance[first, second]
     apart = np.abs(posterior.ratings[first] - posterior.ratings[second])
-    return float(norm.sf(apart / np.sqrt(np.maximum(spread, np.finfo(float).tiny))).mean())
+    return float(ndtr(-apart / np.sqrt(np.maximum(spread, np.finfo(float).tiny))).mean())
