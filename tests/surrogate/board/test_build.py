@@ -334,7 +334,7 @@ def test_unknown_judges_and_empty_arenas_are_refused(small_arena):
         build_board(small_arena, judge="gpt-9")
     empty = replace(small_arena, judgments=small_arena.judgments.iloc[:0])
     with pytest.raises(UsageError, match="has no judgments to learn from"):
-        build_board(empty, ratings="posterior")
+        build_board(empty, ratings="surrogate")
 
 
 def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_arena, small_board):
