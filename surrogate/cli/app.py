@@ -26,11 +26,13 @@ from surrogate.cli.data.init import init
 from surrogate.cli.data.select import select, statistics
 from surrogate.cli.group import new_group
 from surrogate.cli.judging.advise import advise_command
+from surrogate.cli.judging.agreement import agreement_command
 from surrogate.cli.judging.diagnose import diagnose_command
 from surrogate.cli.judging.generate import generate
 from surrogate.cli.judging.judge import judge
 from surrogate.cli.judging.prompts import prompts
 from surrogate.cli.judging.store import store
+from surrogate.cli.judging.vote import vote
 from surrogate.cli.studies.metaeval import metaeval
 from surrogate.cli.studies.sampling import sampling
 from surrogate.cli.studies.validate import validate_command
@@ -79,6 +81,8 @@ app.command()(add)
 app.command()(select)
 app.command()(statistics)
 app.command()(judge)
+app.command()(vote)
+app.command("agreement")(agreement_command)
 app.command()(generate)
 app.add_typer(imports, name="import")
 app.add_typer(features, name="features")

@@ -149,7 +149,7 @@ class Pages:
             style=Markup(style),  # noqa: S704 - from the package
             theme_script=Markup(theme_script),  # noqa: S704 - from the package
             script=Markup(script),  # noqa: S704 - from the package
-            policy=_policy(theme_script, script),
+            policy=content_policy(theme_script, script),
         )
 
     def fill(self, page: str, root: str = "", **values: object) -> str:
@@ -162,7 +162,12 @@ class Pages:
         """
         template = self._environment.get_template(f"{page}.html.jinja")
         filled = template.render(site=self._frame, page=page, root=root, **values)
-        return _UNSTORABLE.sub("�", filled)
+        return storable(filled)
+
+
+def storable(text: str) -> str:
+    """Replace what no file of HTML holds."""
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def _environment() -> Environment:
@@ -185,7 +190,8 @@ def _script(name: str) -> str:
     return files("surrogate.publish.site").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _policy(*scripts: str) -> str:
+def content_policy(*scripts: str) -> str:
+    """Return a content security policy: these scripts run, and nothing is loaded."""
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
