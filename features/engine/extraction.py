@@ -75,7 +75,7 @@ def extract(
     options = ModelOptions() if models is None else models
     chosen = with_templates(named, options.templates)
     if n_jobs == 0:
-        raise UsageError("n_jobs is a number of workers, or -1 for all cores; not 0")
+        raise UsageError("`n_jobs` is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
     _require(chosen, rows)
     asked = answers_of(arena, rows)

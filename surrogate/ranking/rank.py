@@ -32,6 +32,10 @@ from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings
 
 NEW = "new"
 NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
+NO_VERDICTS = (
+    "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
+    "their answers to the arena and build the board again, or have its first_verdicts.csv judged"
+)
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
@@ -122,12 +126,15 @@ def rank_systems(
             ``judged_ratings``.
 
     Raises:
-        UsageError: If a system is already on the board, the arena is another one, the feature
-            table lacks an answer or a feature, or there is none and a feature cannot be extracted.
+        UsageError: If a system is already on the board, the board is a first one, without any
+            verdict to have learned from, the arena is another one, the feature table lacks an
+            answer or a feature, or there is none and a feature cannot be extracted.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     board = open_board(board)
     arena = open_arena(board.arena_folder() if arena is None else arena)
+    if board.summary.is_first:
+        raise UsageError(NO_VERDICTS)
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
@@ -152,7 +159,7 @@ def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
         return parse_features(",".join(names))
     except UsageError as error:
         raise UsageError(
-            f"give the board's features of these answers in a table (--feature-table): {error}"
+            f"give the board's features of these answers in a table with `feature_table`: {error}"
         ) from error
 
 
