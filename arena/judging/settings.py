@@ -98,6 +98,17 @@ class JudgingSettings(BaseModel):
         "first=0.95 (probability that the leader is best), pairs=0.2 (all neighbors decided, or "
         "tied within so many logits), width=0.5 (of the widest 90% interval, in logits).",
     )
+    prior: str | None = Field(
+        default=None,
+        description="With --pairs adaptive: board folder that says what to expect of the systems: "
+        "by its surrogate or, of a first board, by how far answers agree.",
+    )
+    panel: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        default=(), description="Further models, comma-separated, that judge the same."
+    )
+    aggregate: Literal["majority", "dawid-skene"] = Field(
+        default="majority", description="The panel's verdict."
+    )
     both_orders: bool | None = Field(
         default=None,
         description="Ask every pair in both orders, twice the calls; the default, except of a "
@@ -159,9 +170,12 @@ class JudgingSettings(BaseModel):
 
     @property
     def judge(self) -> str:
-        """Name in the ``judge`` column."""
+        """Name in the ``judge`` column; the panel's, where there is one."""
         from arena.judging.graded import judge_name
+        from arena.judging.panel.aggregation import panel_name
 
+        if self.panel:
+            return panel_name(self.aggregate)
         return self.name or judge_name(self.model, self.form)
 
     def llm_judge(self, prompt: PairwisePrompt | GradedPrompt | None = None) -> LlmJudge:
@@ -185,6 +199,11 @@ class JudgingSettings(BaseModel):
         return LlmJudge(
             settings, endpoint, self.verdict, prompt or self._prompt(), self.name, self.repeats
         )
+
+    def llm_judges(self) -> list[LlmJudge]:
+        """Return the judge and the others of its panel, if there is one; see ``llm_judge``."""
+        others = [self.model_copy(update={"model": name, "name": ""}) for name in self.panel]
+        return [settings.llm_judge() for settings in (self, *others)]
 
     def _prompt(self) -> PairwisePrompt | GradedPrompt:
         from arena.judging.graded import GRADED_PROMPTS, GradedPrompt
@@ -223,7 +242,8 @@ class JudgingSettings(BaseModel):
 
         if self.both_orders is not None:
             return self.both_orders
-        own = set(pair_keys(arena.judgments[arena.judgments["judge"] == self.judge]))
+        name = self.model_copy(update={"panel": ()}).judge
+        own = set(pair_keys(arena.judgments[arena.judgments["judge"] == name]))
         turned = {(language, query_id, b, a) for language, query_id, a, b in own}
         return self.form == "pairwise" and (not own or not own.isdisjoint(turned))
 
@@ -237,11 +257,11 @@ class JudgingSettings(BaseModel):
 
         if self.pairs == "adaptive":
             raise UsageError(
-                "adaptive pairs are chosen as verdicts come: by surrogate-arena judge, one judge "
-                "at a time"
+                "adaptive pairs are chosen as verdicts come: by surrogate-arena judge, or "
+                "judge_adaptively in Python"
             )
-        if self.budget is not None or self.until is not None:
-            raise UsageError("`budget` and `until` are for `pairs` adaptive")
+        if any(limit is not None for limit in (self.budget, self.until, self.prior)):
+            raise UsageError("`budget`, `until` and `prior` are for `pairs` adaptive")
         return choose_pairs(
             arena,
             self.questions,

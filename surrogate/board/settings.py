@@ -284,7 +284,6 @@ def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
                 f"ratings by consensus look at no verdict; leave judge {settings.judge!r} out"
             )
         return None
-    asked = {"ratings", "judge"} & settings.model_fields_set
-    if not arena.judges and not asked:
+    if not arena.judges and settings.judge is None and settings.ratings == "posterior":
         return None
     return arena.judged_by(settings.judge).judges[0]

@@ -274,8 +274,8 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
     ("options", "reason"),
     [
         (["--pairs", "adaptive"], "say when to stop"),
-        (["--budget", 5], "--budget and --until are for --pairs adaptive"),
-        (["--pairs", "adaptive", "--budget", 5, "--panel", "m"], "one judge's verdicts"),
+        (["--budget", 5], "--until and --prior are for --pairs adaptive"),
+        (["--pairs", "adaptive", "--budget", 5, "--dry-run"], "as verdicts come"),
         (["--pairs", "adaptive", "--until", "best"], "write first=0.95"),
         (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "in one order"),
         (["--pairs", "adaptive", "--budget", 5, "--form", "pointwise"], "one by one"),

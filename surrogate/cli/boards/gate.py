@@ -33,7 +33,7 @@ STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 
 OF_JUDGE_ALONE = (
     *("model", "body", "questions", "pairs", "budget", "until", "both_orders", "form"),
-    "max_calls",
+    *("max_calls", "prior", "panel", "aggregate"),
 )
 
 

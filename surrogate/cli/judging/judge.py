@@ -19,10 +19,8 @@ from surrogate.cli.options import (
     BodyOption,
     FeatureTableOption,
     JsonOption,
-    checked_option,
     given_features,
     request_fields,
-    split_names,
     with_settings,
 )
 
@@ -55,13 +53,6 @@ def judge(
     ],
     model: Annotated[str, typer.Option("--model", help="Model that judges.")],
     settings: JudgingSettings,
-    panel: Annotated[
-        str | None,
-        typer.Option("--panel", help="Further models, comma-separated, that judge the same."),
-    ] = None,
-    aggregate: Annotated[
-        str, typer.Option("--aggregate", help="The panel's verdict: majority or dawid-skene.")
-    ] = "majority",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
     ] = False,
@@ -83,15 +74,6 @@ def judge(
             **FILE,
         ),
     ] = None,
-    prior: Annotated[
-        Path | None,
-        typer.Option(
-            "--prior",
-            help="With --pairs adaptive: board folder whose surrogate says what to expect of the "
-            "systems.",
-            **FOLDER,
-        ),
-    ] = None,
     feature_table: FeatureTableOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -99,32 +81,34 @@ def judge(
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
     from arena.judging import judge_adaptively, judge_folder
-    from arena.judging.panel.aggregation import AGGREGATES
     from arena.llm import open_store, read_prices
 
-    rule = checked_option("--aggregate", aggregate, AGGREGATES)
     settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
-    others = [settings.model_copy(update={"model": m, "name": ""}) for m in split_names(panel)]
-    judges = [each.llm_judge() for each in (settings, *others)]
+    judges = settings.llm_judges()
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
     if settings.pairs == "adaptive":
-        if len(judges) > 1 or dry_run or batch:
+        if dry_run or batch:
             raise UsageError(
-                "adaptive pairs follow from one judge's verdicts, one after the other; leave "
-                "--panel, --dry-run and --batch out"
+                "adaptive pairs are chosen as verdicts come; leave --dry-run and --batch out"
             )
-        expected = None if prior is None else _expected(prior, read, feature_table)
+        prior = settings.prior
+        expected = None if prior is None else _expected(Path(prior), read, feature_table)
         plan = settings.adaptive_plan(expected)
         where = str(arena / STORE_FILE) if settings.store is None else settings.store
         with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
             adaptive = judge_adaptively(
-                arena, read, judges[0], plan, store, prices=known_prices, progress=progress
+                arena,
+                read,
+                judges,
+                plan,
+                store,
+                aggregate=settings.aggregate,
+                prices=known_prices,
+                progress=progress,
             )
         _print_adaptive(adaptive, expected, as_json)
         return
-    if prior is not None:
-        raise UsageError("--prior is for adaptive pairs (--pairs adaptive)")
     chosen = settings.choose_pairs(read)
     where = str(arena / STORE_FILE) if settings.store is None else settings.store
     if dry_run:
@@ -139,7 +123,7 @@ def judge(
             judges,
             chosen,
             store,
-            aggregate=rule,
+            aggregate=settings.aggregate,
             max_calls=0 if batch else settings.max_calls,
             prices=known_prices,
             progress=progress,

@@ -157,7 +157,7 @@ def test_verdicts_that_are_there_are_not_looked_at(built, small_arena, table):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"judge": "gpt-4"}, {"ratings": "posterior"}, {"preset": "mirage"}]
+    "asked", [{"judge": "gpt-4"}, {"ratings": "surrogate"}, {"preset": "mirage"}]
 )
 def test_what_needs_verdicts_is_refused_without_any(unjudged, asked):
     with pytest.raises(UsageError, match="has no judgments to learn from"):
