@@ -33,7 +33,7 @@ from surrogate.board.summary import (
 from surrogate.learning.cross_fitting import resample_outcomes
 from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.selection import SelectedSurrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import NO_VALUE, Surrogate
 from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
@@ -248,11 +248,19 @@ def _skipped(
         questions_without_judgments=len(data.questions) - len(data.tournaments.battles.questions),
         missing_answers=int(len(ratings) * len(data.questions) - ratings["answers"].sum()),
         missing_feature_values=_missing_values(missing),
-        features_left_out=surrogate.left_out_.get(fit.language, {}),
+        features_left_out=_left_out(surrogate.left_out_.get(fit.language, {}), missing),
         systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
         systems_unrated=dict(zip(unrated["system"], unrated["note"], strict=True)),
         dropped_ties=data.tournaments.dropped_ties,
     )
+
+
+def _left_out(features: Mapping[str, str], missing: pd.DataFrame) -> dict[str, str]:
+    """Say of features without any value why their answers have none."""
+    reasons = missing.groupby("feature")["reason"].agg(lambda own: " or ".join(sorted(set(own))))
+    return {
+        name: reasons.get(name, why) if why == NO_VALUE else why for name, why in features.items()
+    }
 
 
 def _missing_values(missing: pd.DataFrame) -> dict[str, dict[str, int]]:

@@ -247,6 +247,8 @@ def _print_skipped(summary: BoardSummary) -> None:
         f"Skipped: {answers} absent answers, {values} feature values that could not be computed, "
         f"{questions} questions without judgments (reasons in summary.json)"
     )
+    if unused := _unused_features(summary):
+        print(f"Features the surrogate could not use: {unused}")
     said: dict[str, list[str]] = {}
     for language, item in summary.languages.items():
         own = (
@@ -259,6 +261,15 @@ def _print_skipped(summary: BoardSummary) -> None:
     if len(notes) > SHOWN_NOTES:
         print(f"… and {len(notes) - SHOWN_NOTES} more notes in summary.json")
     print(f"Signature: {summary.signature}")
+
+
+def _unused_features(summary: BoardSummary) -> str:
+    """Name the features that were left out in any language, by reason."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for item in summary.languages.values():
+        for feature, reason in item.skipped.features_left_out.items():
+            by_reason.setdefault(reason, {})[feature] = None
+    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
 
 
 class ProgressLines:

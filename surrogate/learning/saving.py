@@ -1,7 +1,8 @@
 """Saving surrogates as data: what they were trained on, and how; they learn it again when loaded.
 
 A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in
-it is executed, and no more of it is read than it declares and the bounds allow.
+it is executed, and no more of it is read than it declares and the bounds allow
+(``arena.data.files.Bounds``).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import UsageError
-from arena.data.files import atomic_path
+from arena.data.files import atomic_path, bounds, read_parquet
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
@@ -31,10 +32,6 @@ from surrogate.learning.training import RowKind, TrainingRatings
 FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
-LARGEST = 4 * 2**30
-"""Bytes that the file may hold when unpacked."""
-MOST_VALUES = 10**9
-"""Values that the training rows may have."""
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Of every member, so that the same surrogate gives the same bytes."""
@@ -124,6 +121,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 
     Raises:
         UsageError: If the file is absent, no surrogate, or holds what none of this project does.
+        DataError: If it holds more than ``arena.data.files.Bounds``.
         MissingDependencyError: If it needs a package that is not installed.
     """
     path = Path(path)
@@ -131,6 +129,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(f"there is no surrogate at {path}; {HINT}")
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_size(archive, path)
             return _restored(archive, n_jobs)
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, item["loc"])) or "JSON" for item in error.errors())
@@ -141,9 +140,15 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(f"{path.name} cannot be unpacked ({error}); {HINT}") from error
 
 
+def _check_size(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse a file that says it holds more than the bounds; more is not read of any member."""
+    limits, members = bounds(), archive.infolist()
+    limits.check(path.name, "members", len(members))
+    declared = sum(member.file_size for member in members)
+    limits.check(path.name, "expanded", declared, limits.most_expanded(path.stat().st_size))
+
+
 def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
-    if sum(member.file_size for member in archive.infolist()) > LARGEST:
-        raise UsageError("it is larger than any surrogate")
     description = _Description.model_validate_json(_content(archive, DESCRIPTION))
     names = archive.namelist()
     ratings, models = {}, {}
@@ -228,11 +233,9 @@ def _ratings(
 
 def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
     """Read the training rows, once their number is known to be in bounds."""
-    parquet = pq.ParquetFile(pa.BufferReader(content))
-    shape = parquet.metadata.num_rows, parquet.metadata.num_columns
-    if shape[0] * shape[1] > MOST_VALUES:
-        raise UsageError(f"its training rows have {shape[0]} x {shape[1]} values")
-    rows = parquet.read().to_pandas()
+    rows = read_parquet(content, ROWS).to_pandas(strings_to_categorical=False)
+    for name in rows.select_dtypes("category"):
+        rows[name] = rows[name].astype("str")
     names = list(features)
     if list(rows.columns[: len(KEYS) + len(names)]) != [*KEYS, *names]:
         raise UsageError("its training rows have other columns than it says")
