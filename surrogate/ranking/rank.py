@@ -23,7 +23,7 @@ from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.learning.languages import with_answers
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.copies import Copy, near_copies
+from surrogate.integrity.copies import Copy, near_copies
 from surrogate.ranking.explanations import Explanation, explain_systems
 from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings
 
