@@ -67,6 +67,7 @@ class LanguageFit:
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained.
+        borrows: Whether few systems are judged, and all rated by what other languages tell, too.
     """
 
     data: LanguageData
@@ -79,6 +80,7 @@ class LanguageFit:
     r2: Floats
     shares: Floats
     failure: str | None = None
+    borrows: bool = False
 
     @property
     def language(self) -> str:
@@ -149,6 +151,7 @@ def fit_languages(
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
             shares=np.array([fit.shares for fit in fits[place]]).reshape(-1, size),
             failure=surrogate.failures_.get(item.language),
+            borrows=item.language in surrogate.borrowing_,
         )
         for place, item in enumerate(data)
     ]
@@ -289,9 +292,9 @@ def language_neighbors(fit: LanguageFit, surrogate: Surrogate) -> pd.DataFrame:
     """
     if fit.failure:
         return pd.DataFrame(columns=NEIGHBOR_COLUMNS)
-    left_out = surrogate.left_out_[fit.language]
+    left_out = surrogate.left_out_.get(fit.language, {})
     used = [name for name in surrogate.features_ if name not in left_out]
-    space = system_space(
-        feature_tensor(fit.data.X, fit.language, used), used, surrogate.systems_[fit.language]
-    )
+    tensor = feature_tensor(fit.data.X, fit.language, used)
+    trained = tensor.systems if fit.borrows else surrogate.systems_[fit.language]
+    space = system_space(tensor, used, trained)
     return neighbors_table(space, fit.language)

@@ -42,6 +42,7 @@ BEYOND = "may be better than every judged system, so that there is no upper boun
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
 UNJUDGED = "no verdict in this language: by what those in others tell of answers"
+BORROWED = "few verdicts in this language: also by what those in others tell of answers"
 
 
 def board_ratings(
@@ -129,6 +130,9 @@ def _expected(
     rating = both["rating"].to_numpy(np.float64)
     errors = both["standard_error"].to_numpy(np.float64)
     bounds = [interval.around(*pair) for pair in zip(rating, errors, strict=True)]
+    if fit.borrows and interval.half_width is None:
+        width = NORMAL_90 * errors
+        bounds = list(zip(rating - width, rating + width, strict=True))
     names = zip(systems, rating, errors, strict=True)
     beyond = [name not in judged.index and interval.reaches_beyond(*pair) for name, *pair in names]
     held, trained = set(fit.holdout), set(fit.data.systems)
@@ -244,6 +248,8 @@ def _note(fit: LanguageFit, row: dict[str, object]) -> str:
     answers = int(str(row["answers"]))
     if row["is_beyond"]:
         return BEYOND
+    if np.isfinite(rating) and fit.borrows and answers:
+        return BORROWED
     if np.isfinite(rating) and not np.isfinite(expected):
         return VERDICTS_ONLY.format(fit.failure or absence(expected, answers))
     return "" if fit.failure else absence(rating, answers)

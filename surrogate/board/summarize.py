@@ -17,7 +17,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
-from surrogate.board.ratings import conformal_intervals, unseen_ratings
+from surrogate.board.ratings import NO_SURROGATE, conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,
@@ -39,6 +39,11 @@ BORROWED = (
     "no judgments in this language: systems are rated by what the verdicts in other languages tell "
     "of answers, and nothing here says how well; judge some questions"
 )
+BORROWING = (
+    "{} judged systems in this language: all are rated by the verdicts on them and by what those "
+    "in other languages tell of answers; judge more systems"
+)
+FEW_TO_LEAVE_OUT = "too few judged systems in this language to leave any out"
 SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
@@ -135,6 +140,9 @@ def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]
     """Find how wide the interval of a rating is in every judged language."""
     unseen = [fit.unseen for fit in fits]
     intervals = conformal_intervals(unseen_ratings(unseen))
+    for name in [fit.language for fit in fits if fit.borrows]:
+        if intervals[name].reason == NO_SURROGATE:
+            intervals[name] = intervals[name].model_copy(update={"reason": FEW_TO_LEAVE_OUT})
     worth = worth_of(unseen, training_ratings({fit.language: fit.data.tournaments for fit in fits}))
     if worth is None:
         return intervals
@@ -158,6 +166,8 @@ def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
     if fit.failure:
         yield fit.failure
         return
+    if fit.borrows:
+        yield BORROWING.format(len(fit.data.systems))
     if isinstance(surrogate, SelectedSurrogate):
         yield SELECTED.format(
             surrogate.chosen_.name,

@@ -8,24 +8,24 @@ from collections.abc import Sequence
 import typer
 
 from arena.data.errors import ArenaError
-from surrogate.cli.advise import advise_command
-from surrogate.cli.board import board, demo
-from surrogate.cli.diagnose import diagnose_command
-from surrogate.cli.diff import diff
-from surrogate.cli.features import features
-from surrogate.cli.fit import fit
-from surrogate.cli.generate import generate
-from surrogate.cli.imports import imports
-from surrogate.cli.judge import judge
-from surrogate.cli.metaeval import metaeval
-from surrogate.cli.prompts import prompts
-from surrogate.cli.publish import export_command, plot, report
-from surrogate.cli.rank import rank
-from surrogate.cli.run import run
-from surrogate.cli.sampling import sampling
-from surrogate.cli.select import select, statistics
-from surrogate.cli.store import store
-from surrogate.cli.validate import validate_command
+from surrogate.cli.boards.board import board, demo
+from surrogate.cli.boards.diff import diff
+from surrogate.cli.boards.features import features
+from surrogate.cli.boards.fit import fit
+from surrogate.cli.boards.publish import export_command, plot, report
+from surrogate.cli.boards.rank import rank
+from surrogate.cli.boards.run import run
+from surrogate.cli.data.imports import imports
+from surrogate.cli.data.select import select, statistics
+from surrogate.cli.judging.advise import advise_command
+from surrogate.cli.judging.diagnose import diagnose_command
+from surrogate.cli.judging.generate import generate
+from surrogate.cli.judging.judge import judge
+from surrogate.cli.judging.prompts import prompts
+from surrogate.cli.judging.store import store
+from surrogate.cli.studies.metaeval import metaeval
+from surrogate.cli.studies.sampling import sampling
+from surrogate.cli.studies.validate import validate_command
 
 USAGE_STATUS = 2
 

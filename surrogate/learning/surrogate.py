@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,7 @@ class Surrogate(Protocol):
         features_: Feature columns that were learned from.
         systems_: Language to the systems trained on.
         failures_: Language to why it could not be learned from.
+        borrowing_: Languages with few rated systems, where what others tell of answers counts.
         left_out_: Language to feature to why it could not be used.
         X_: The rows it was trained on.
         ratings_: Language to the ratings it was trained on.
@@ -78,6 +79,7 @@ class Surrogate(Protocol):
     features_: tuple[str, ...]
     systems_: dict[str, tuple[str, ...]]
     failures_: dict[str, str]
+    borrowing_: frozenset[str]
     left_out_: dict[str, dict[str, str]]
     X_: pd.DataFrame
     ratings_: dict[str, TrainingRatings]
@@ -225,6 +227,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
     """
 
     learns_tournaments = True
+    borrowing_: ClassVar[frozenset[str]] = frozenset()
 
     name: str
     rows: RowKind = DEFAULT_ROWS

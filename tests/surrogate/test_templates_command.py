@@ -15,7 +15,7 @@ from chat_server import ChatServer, completion
 
 import features.models
 from arena import write_arena
-from surrogate.cli.prompts import all_prompts, prompts_table
+from surrogate.cli.judging.prompts import all_prompts, prompts_table
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
 

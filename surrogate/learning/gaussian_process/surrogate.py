@@ -9,8 +9,8 @@ and averaged over languages, so that what is learned of a system in one is used 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +23,11 @@ from sklearn.preprocessing import normalize
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from features.engine.extraction import feature_columns
+from surrogate.learning.gaussian_process.borrowing import (
+    about_all,
+    borrowing_languages,
+    with_unjudged,
+)
 from surrogate.learning.gaussian_process.profiles import (
     ANSWER,
     ANSWER_MARK,
@@ -31,7 +36,7 @@ from surrogate.learning.gaussian_process.profiles import (
     learn_profiles,
 )
 from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
-from surrogate.learning.posterior.process import GaussianProcess, condition, fit_process
+from surrogate.learning.posterior.process import GaussianProcess, fit_process
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     KEYS,
@@ -79,6 +84,22 @@ class _Items:
     mean_features: Floats
     texts_by_language: Mapping[str, Floats]
 
+    def at(self, keys: Sequence[tuple[str, str]]) -> _Items:
+        """Keep some of the items, in this order, and what is known of their systems elsewhere."""
+        place = {key: index for index, key in enumerate(self.keys)}
+        kept = [place[key] for key in keys]
+        return replace(
+            self,
+            keys=tuple(keys),
+            system=self.system[kept],
+            features=self.features[kept],
+            texts=self.texts[kept],
+        )
+
+    def of(self, language: str) -> _Items:
+        """Keep the items of a language."""
+        return self.at([key for key in self.keys if key[0] == language])
+
     @property
     def languages(self) -> npt.NDArray[Any]:
         """Language of each item, shape (N,)."""
@@ -122,6 +143,9 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         pooled: Always: languages are learned from together.
         seed: Seed of which questions are kept, where a language has more than 200.
         n_jobs: Not used.
+
+    In a language with few judged systems among more that answered, where other languages have
+    enough, all are seen beside each other and rated, their level the mean of all.
     """
 
     learns_tournaments = False
@@ -158,25 +182,29 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.features_ = tuple(X[names].select_dtypes("number").columns)
         rows = _some_questions(X, known, self.seed)
         self.ratings_, self.failures_, self.profiles_ = {}, {}, {}
-        for language, rated in known.items():
-            own = rows[rows["language"] == language]
-            systems = _rated_systems(own, rated)
+        answers = {name: rows[rows["language"] == name] for name in known}
+        rated = {name: _rated_systems(answers[name], item) for name, item in known.items()}
+        self.borrowing_ = borrowing_languages(answers, rated)
+        read = {(name, system) for name, systems in rated.items() for system in systems}
+        for language, systems in rated.items():
+            own, seen = answers[language], systems
             if systems:
-                self.ratings_[language] = rated.take(systems)
-            if len(systems) < FEWEST_SYSTEMS:
+                self.ratings_[language] = known[language].take(systems)
+            if language in self.borrowing_:
+                seen = sorted(own["system"].unique()) if systems else []
+            elif len(systems) < FEWEST_SYSTEMS:
                 self.failures_[language] = TOO_FEW.format(
                     f"{language}: ", len(systems), len(self.features_), FEWEST_SYSTEMS
                 )
                 continue
-            self.profiles_[language] = learn_profiles(
-                own[own["system"].isin(systems)],
-                language,
-                systems,
-                self.features_,
-                arrays.get(language),
-            )
-        trained = {(language, name) for language, names in self.systems_.items() for name in names}
-        kept = [key in trained for key in zip(rows["language"], rows["system"], strict=True)]
+            if seen:
+                own = own[own["system"].isin(seen)]
+                texts = arrays.get(language)
+                self.profiles_[language] = learn_profiles(
+                    own, language, seen, self.features_, texts
+                )
+                read |= {(language, system) for system in seen}
+        kept = [key in read for key in zip(rows["language"], rows["system"], strict=True)]
         self.X_ = rows.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
         self.process_ = self._condition() if self.profiles_ else None
         return self
@@ -205,9 +233,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         table = counts.rename("answers").reset_index()
         table["rating"] = table["standard_error"] = np.nan
         if items is not None and self.process_ is not None:
-            mean, error = self.process_.predict(
-                self._kernels(items, self.items_), self._own_kernels(items), self._groups(items)
-            )
+            mean, error = self._predicted(self.process_, items)
+            mean = mean - [self.levels_.get(language, 0.0) for language, _ in items.keys]
             place = pd.MultiIndex.from_frame(table[["language", "system"]]).get_indexer(items.keys)
             table.loc[place, "rating"], table.loc[place, "standard_error"] = mean, error
         columns = ["language", "system", "rating", "answers", "standard_error"]
@@ -236,16 +263,22 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
                 if name in new
             }
         items = _items(known)
+        among = {
+            name: observed[name].among(known[name].systems) for name in known if name in observed
+        }
         seen = Observations(
-            {name: observed[name].among(known[name].systems) for name in known if name in observed}
+            {
+                name: with_unjudged(item, known[name].systems) if name in self.borrowing_ else item
+                for name, item in among.items()
+            }
         )
-        place = {key: index for index, key in enumerate(items.keys)}
-        among = [place[key] for key in seen.keys]
-        kernels = self._kernels(items, items)[:, among][:, :, among]
-        weights, residual = self.process_.weights, self.process_.residual
-        return seen.posteriors(
-            condition(weights, residual, kernels, seen.ratings, seen.noise, seen.groups)
-        )
+        rated = items.at(seen.keys)
+        kernels = self._kernels(rated, rated)
+        found = seen.posteriors(self.process_.on(kernels, seen.ratings, seen.noise, seen.groups))
+        return {
+            name: about_all(item, len(among[name].systems)) if name in self.borrowing_ else item
+            for name, item in found.items()
+        }
 
     def importances(self) -> pd.DataFrame:
         """Share of each feature in the linear part; see ``Surrogate.importances``."""
@@ -275,8 +308,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         kernels = self._kernels(items, self.items_)
         other = {TOGETHER: (1,), TEXTS: range(3 if self._is_multilingual else 2, len(kernels))}
         whole = [
-            sum(self.process_.weights[k] * kernels[k] @ self.process_.dual for k in places)
-            for places in other.values()
+            sum(kernels[k] @ self.process_.dual[k] for k in places) for places in other.values()
         ]
         contributions = np.column_stack([linear, *whole])
         keys = pd.DataFrame(items.keys, columns=["language", "system"])
@@ -313,16 +345,29 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def _condition(self) -> GaussianProcess:
         """Learn the weights of the kernels, and condition on the ratings."""
-        self.items_ = _items({name: own.training for name, own in self.profiles_.items()})
+        everybody = _items({name: own.training for name, own in self.profiles_.items()})
+        seen = Observations(observe({name: self.ratings_[name] for name in self.profiles_}))
+        self.items_ = everybody.at(seen.keys)
         distances = _squared_distances(self.items_, self.items_)
         apart = distances[np.triu_indices(len(distances), 1)]
         self.bandwidth_ = max(float(np.median(apart)), SMALLEST_DIAGONAL)
         self.scales_ = np.ones(5 if self._is_multilingual else 3)
         diagonals = self._own_kernels(self.items_).mean(axis=1)
         self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
-        seen = Observations(observe({name: self.ratings_[name] for name in self.profiles_}))
         kernels = self._kernels(self.items_, self.items_)
-        return fit_process(kernels, seen.ratings, seen.noise, self._groups(self.items_))
+        process = fit_process(kernels, seen.ratings, seen.noise, self._groups(self.items_))
+        self.levels_ = {
+            name: float(self._predicted(process, everybody.of(name))[0].mean())
+            for name in self.borrowing_
+            if name in self.profiles_
+        }
+        return process
+
+    def _predicted(self, process: GaussianProcess, items: _Items) -> tuple[Floats, Floats]:
+        """Mean and standard error of each item as the process has them, two of shape (M,)."""
+        return process.predict(
+            self._kernels(items, self.items_), self._own_kernels(items), self._groups(items)
+        )
 
     def _items_of(self, X: pd.DataFrame) -> _Items | None:
         """Return the systems of a table as kernels see them; None where nothing can be rated."""
@@ -392,11 +437,11 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         """What a unit of a profile's feature adds: in the language, on average over them."""
         if self.process_ is None:
             return np.zeros(len(self.features_)), np.zeros(len(self.features_))
-        weights, dual = self.process_.weights / self.scales_, self.process_.dual
-        own = weights[0] * self.items_.features.T @ dual
+        dual = self.process_.dual / self.scales_[:, None]
+        own = self.items_.features.T @ dual[0]
         if not self._is_multilingual:
             return own, np.zeros_like(own)
-        return own, weights[2] * self.items_.mean_features[self.items_.system].T @ dual
+        return own, self.items_.mean_features[self.items_.system].T @ dual[2]
 
 
 def _squared_distances(one: _Items, other: _Items) -> Floats:

@@ -1,20 +1,26 @@
-"""A Gaussian process with given kernels: weights by marginal likelihood, prediction in closed form.
+"""A Gaussian process with given kernels, averaged over how much each of them may matter.
 
 The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions, each with a
 kernel, and a residual, observed with the sampling variance of its estimate; every group has a mean
-of its own (Rasmussen and Williams, 2006, section 2.7).
+of its own (Rasmussen and Williams, 2006, section 2.7). Few ratings leave the variances of these
+parts open: predictions are averaged over several sets of them (Rue, Martino and Chopin, 2009,
+section 6.5), for intervals at the best set alone would be too narrow.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, cholesky
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 Floats = npt.NDArray[np.float64]
+Loss = Callable[[Floats], tuple[float, Floats]]
 
 RESIDUAL = 0.03
 """Share of the signal's variance that the residual has by the prior, beside rich kernels."""
@@ -23,11 +29,15 @@ PRIOR_DEVIATION = 1.5
 SMALLEST_SHARE = 0.25
 """Of the ratings' variance, that is signal at least, where the noise is estimated larger."""
 JITTER = 1e-9
+STRETCH = 1.1
+"""How far points lie from the best variances, as a factor of where they would lie at least."""
+DIFFERENCE = 1e-4
+"""Of the logarithms of variances, for second derivatives."""
 
 
 @dataclass(frozen=True)
-class GaussianProcess:
-    """A Gaussian process conditioned on N ratings.
+class ConditionedProcess:
+    """A Gaussian process of known variances, conditioned on N ratings.
 
     Attributes:
         weights: Variance of each of K kernels, shape (K,).
@@ -65,6 +75,59 @@ class GaussianProcess:
         return self.ratings - self.noise @ self.dual, covariance, 1.0 - np.diag(shrinkage)
 
     def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
+        """Predict M items; see ``GaussianProcess.predict``.
+
+        Returns:
+            Mean and variance, the residual included, two arrays of shape (M,).
+        """
+        kernel = np.tensordot(self.weights, cross, 1)
+        mean = groups @ self.means + kernel @ self.dual
+        solved = cho_solve((self._factor, True), kernel.T)
+        unknown = groups - kernel @ self._groups
+        variance = self.weights @ own + self.residual - np.einsum("mn,nm->m", kernel, solved)
+        variance += np.einsum("mg,gh,mh->m", unknown, np.linalg.inv(self._precision), unknown)
+        return mean, np.maximum(variance, 0.0)
+
+
+@dataclass(frozen=True)
+class GaussianProcess:
+    """Gaussian processes of C sets of variances, each conditioned on the same N ratings.
+
+    Attributes:
+        parts: The C processes.
+        probabilities: Of each set of variances, shape (C,), sum 1.
+    """
+
+    parts: tuple[ConditionedProcess, ...]
+    probabilities: Floats
+
+    @property
+    def dual(self) -> Floats:
+        """Weight of each training item in what each kernel predicts, shape (K, N)."""
+        return self._mean([np.outer(part.weights, part.dual) for part in self.parts])
+
+    @property
+    def means(self) -> Floats:
+        """Mean of each of G groups, shape (G,)."""
+        return self._mean([part.means for part in self.parts])
+
+    def on(self, kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> Self:
+        """Condition the same variances on other ratings; arguments as of ``fit_process``."""
+        parts = tuple(
+            condition(part.weights, part.residual, kernels, ratings, noise, groups)
+            for part in self.parts
+        )
+        return replace(self, parts=parts)
+
+    def posterior(self) -> tuple[Floats, Floats, Floats]:
+        """Estimate the training items' ratings; see ``ConditionedProcess.posterior``."""
+        means, covariances, shares = zip(*(part.posterior() for part in self.parts), strict=True)
+        mean = self._mean(means)
+        apart = np.array(means) - mean
+        between = (apart.T * self.probabilities) @ apart
+        return mean, self._mean(covariances) + between, self._mean(shares)
+
+    def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
         """Predict M items.
 
         Args:
@@ -75,13 +138,14 @@ class GaussianProcess:
         Returns:
             Mean and standard error, the residual included, two arrays of shape (M,).
         """
-        kernel = np.tensordot(self.weights, cross, 1)
-        mean = groups @ self.means + kernel @ self.dual
-        solved = cho_solve((self._factor, True), kernel.T)
-        unknown = groups - kernel @ self._groups
-        variance = self.weights @ own + self.residual - np.einsum("mn,nm->m", kernel, solved)
-        variance += np.einsum("mg,gh,mh->m", unknown, np.linalg.inv(self._precision), unknown)
-        return mean, np.sqrt(np.maximum(variance, 0.0))
+        predicted = [part.predict(cross, own, groups) for part in self.parts]
+        means, variances = zip(*predicted, strict=True)
+        mean = self._mean(means)
+        between = self._mean([(each - mean) ** 2 for each in means])
+        return mean, np.sqrt(self._mean(variances) + between)
+
+    def _mean(self, values: Sequence[Floats]) -> Floats:
+        return np.asarray(np.tensordot(self.probabilities, np.array(values), 1))
 
 
 def fit_process(
@@ -89,8 +153,8 @@ def fit_process(
 ) -> GaussianProcess:
     """Condition a Gaussian process on ratings.
 
-    The weights of the kernels and of the residual maximize the restricted marginal likelihood
-    under independent log-normal priors, wide and centered on equal shares of the signal,
+    The weights of the kernels and of the residual are those that the restricted likelihood finds
+    probable under independent log-normal priors, wide and centered on equal shares of the signal,
     with little left to the residual where kernels are rich.
 
     Args:
@@ -112,9 +176,44 @@ def fit_process(
         away = (logs - start) / PRIOR_DEVIATION**2
         return value + 0.5 * float(away @ (logs - start)), gradient + away
 
-    found = minimize(loss, start, jac=True, method="L-BFGS-B")
-    weights = np.exp(found.x)
-    return condition(weights[:-1], float(weights[-1]), kernels, ratings, noise, groups)
+    best = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    points, probabilities = _probable(loss, best)
+    return GaussianProcess(
+        tuple(
+            condition(np.exp(logs[:-1]), float(np.exp(logs[-1])), kernels, ratings, noise, groups)
+            for logs in points
+        ),
+        probabilities,
+    )
+
+
+def _probable(loss: Loss, best: Floats) -> tuple[Floats, Floats]:
+    """Choose points that stand for a density, around its mode.
+
+    The mode and two points on each axis of the density's curvature there, on a sphere, each by
+    what the density has there (Rue, Martino and Chopin, 2009, section 6.5). Were it normal, they
+    would have its mean and its covariance.
+
+    Args:
+        loss: Minus the logarithm of the density, and its gradient.
+        best: Its mode, shape (D,).
+
+    Returns:
+        Points, shape (2D + 1, D), and their probabilities, shape (2D + 1,).
+    """
+    size = len(best)
+    steps = DIFFERENCE * np.eye(size)
+    slopes = np.array([loss(best + step)[1] - loss(best - step)[1] for step in steps])
+    curvature = (slopes + slopes.T) / (4 * DIFFERENCE)
+    values, axes = np.linalg.eigh(curvature)
+    lengths = STRETCH * np.sqrt(size / np.maximum(values, PRIOR_DEVIATION**-2))
+    points = best + np.concatenate(
+        [np.zeros((1, size)), axes.T * lengths[:, None], -axes.T * lengths[:, None]]
+    )
+    sphere = STRETCH**-2 / (2 * size) * np.exp(0.5 * size * STRETCH**2)
+    volumes = np.array([1.0 - STRETCH**-2, *[sphere] * (2 * size)])
+    densities = np.array([-loss(point)[0] for point in points])
+    return points, np.asarray(softmax(densities + np.log(volumes)))
 
 
 def _covariance(weights: Floats, parts: Floats, noise: Floats) -> Floats:
@@ -145,14 +244,14 @@ def condition(
     ratings: Floats,
     noise: Floats,
     groups: Floats,
-) -> GaussianProcess:
-    """Condition a Gaussian process of known weights on ratings; see ``fit_process``."""
+) -> ConditionedProcess:
+    """Condition a Gaussian process of known variances on ratings; see ``fit_process``."""
     parts = np.concatenate([kernels, np.eye(len(ratings))[None]])
     factor = cholesky(_covariance(np.append(weights, residual), parts, noise), lower=True)
     solved = cho_solve((factor, True), np.column_stack([groups, ratings]))
     precision = groups.T @ solved[:, :-1]
     means = np.linalg.solve(precision, groups.T @ solved[:, -1])
-    return GaussianProcess(
+    return ConditionedProcess(
         weights=weights,
         residual=float(residual),
         means=means,

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from arena import DataError, UsageError, write_arena
 from arena.data.rows import write_rows
-from surrogate.cli.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose_command
+from surrogate.cli.judging.diagnose import SHOWN_OF_A_KIND, SHOWN_ROWS, diagnose_command
 
 app = typer.Typer()
 app.command()(diagnose_command)

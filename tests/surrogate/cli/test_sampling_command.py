@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from arena import UsageError, write_arena
-from surrogate.cli.sampling import sampling
+from surrogate.cli.studies.sampling import sampling
 
 
 @pytest.fixture(scope="module")

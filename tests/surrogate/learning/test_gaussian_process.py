@@ -12,7 +12,12 @@ from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
-from surrogate.learning.posterior.process import _negative_log_likelihood, fit_process
+from surrogate.learning.posterior.process import (
+    _negative_log_likelihood,
+    _probable,
+    condition,
+    fit_process,
+)
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
 WORDS = [
@@ -70,16 +75,72 @@ def test_the_closed_form_is_that_of_scikit_learn():
     features, new = random.normal(size=(12, 3)), random.normal(size=(5, 3))
     ratings = features @ [1.0, -0.5, 0.2] + random.normal(0, 0.1, 12) + 3.0
     noise = random.uniform(0.01, 0.1, 12)
-    process = fit_process((features @ features.T)[None], ratings, np.diag(noise), np.ones((12, 1)))
-    kernel = ConstantKernel(process.weights[0]) * DotProduct(sigma_0=1e-6)
-    other = GaussianProcessRegressor(kernel, alpha=noise + process.residual, optimizer=None)
+    kernels = (features @ features.T)[None]
+    process = condition(np.array([0.6]), 0.05, kernels, ratings, np.diag(noise), np.ones((12, 1)))
+    kernel = ConstantKernel(0.6) * DotProduct(sigma_0=1e-6)
+    other = GaussianProcessRegressor(kernel, alpha=noise + 0.05, optimizer=None)
     other.fit(features, ratings - process.means[0])
-    mean, error = process.predict(
+    mean, variance = process.predict(
         (new @ features.T)[None], np.sum(new**2, axis=1)[None], np.ones((5, 1))
     )
     expected, spread = other.predict(new, return_std=True)
     np.testing.assert_allclose(mean, expected + process.means[0], atol=1e-6)
-    assert (error**2 >= spread**2 + process.residual - 1e-6).all()  # the mean is not known either
+    assert (variance >= spread**2 + 0.05 - 1e-6).all()  # the mean is not known either
+
+
+def test_the_points_have_the_mean_and_covariance_of_a_normal_density():
+    random = np.random.default_rng(5)
+    factor, best = random.normal(size=(4, 4)), random.normal(size=4)
+    precision = factor @ factor.T + np.eye(4)
+
+    def loss(logs):
+        away = logs - best
+        return 0.5 * float(away @ precision @ away), precision @ away
+
+    points, probabilities = _probable(loss, best)
+    np.testing.assert_allclose(probabilities @ points, best, atol=1e-9)
+    apart = points - best
+    np.testing.assert_allclose(
+        (apart.T * probabilities) @ apart, np.linalg.inv(precision), atol=1e-6
+    )
+
+
+def test_what_is_averaged_has_the_variance_within_and_between_its_parts():
+    random = np.random.default_rng(8)
+    features, ratings = random.normal(size=(6, 2)), random.normal(size=6)
+    kernels, groups = (features @ features.T)[None], np.ones((6, 1))
+    process = fit_process(kernels, ratings, 0.1 * np.eye(6), groups)
+    draws = [
+        part.predict(kernels[:, :2], kernels[:, [0, 1], [0, 1]], groups[:2])
+        for part in process.parts
+    ]
+    mean, error = process.predict(kernels[:, :2], kernels[:, [0, 1], [0, 1]], groups[:2])
+    means, variances = np.array(draws).swapaxes(0, 1)
+    np.testing.assert_allclose(mean, process.probabilities @ means)
+    second = process.probabilities @ (variances + means**2)
+    np.testing.assert_allclose(error**2, second - mean**2)
+    np.testing.assert_allclose(kernels[0, :2] @ process.dual[0] + process.means[0], mean)
+
+
+def test_intervals_of_few_ratings_hold_new_ones():
+    missed = {"averaged": [], "best alone": []}
+    for seed in range(120):
+        random = np.random.default_rng(seed)
+        features, texts = random.normal(size=(11, 4)), random.normal(size=(11, 6))
+        kernels = np.stack([features @ features.T / 4, texts @ texts.T / 6])
+        weights = 0.3 * np.exp(random.normal(size=2))
+        truth = random.multivariate_normal(
+            np.zeros(11), np.tensordot(weights, kernels, 1) + 0.1 * np.eye(11)
+        )
+        observed = truth[:8] + random.normal(0, 0.3, 8)
+        process = fit_process(kernels[:, :8, :8], observed, 0.09 * np.eye(8), np.ones((8, 1)))
+        new = kernels[:, 8:, :8], kernels[:, range(8, 11), range(8, 11)], np.ones((3, 1))
+        mean, error = process.predict(*new)
+        best, variance = process.parts[0].predict(*new)
+        missed["averaged"].append(np.abs(mean - truth[8:]) > 1.645 * error)
+        missed["best alone"].append(np.abs(best - truth[8:]) > 1.645 * np.sqrt(variance))
+    assert 0.07 < np.mean(missed["averaged"]) < 0.15
+    assert np.mean(missed["best alone"]) > np.mean(missed["averaged"]) + 0.03
 
 
 def test_the_gradient_is_that_of_the_likelihood():

@@ -140,10 +140,10 @@ def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
     others = condition(
         known_weights, 0.3, kernel[None, 1:, 1:], ratings[1:], noise[1:, 1:], groups[1:]
     )
-    mean, error = others.predict(kernel[None, :1, 1:], kernel[None, 0, :1], groups[:1])
+    mean, variance = others.predict(kernel[None, :1, 1:], kernel[None, 0, :1], groups[:1])
     means, covariance, shares = everybody.posterior()
     assert means[0] == pytest.approx(mean[0], abs=1e-4)
-    assert np.sqrt(covariance[0, 0]) == pytest.approx(error[0], abs=1e-3)
+    assert covariance[0, 0] == pytest.approx(variance[0], abs=1e-3)
     assert shares[0] == pytest.approx(0.0, abs=1e-6)
 
 
@@ -241,6 +241,6 @@ def test_weights_of_kernels_are_found_where_noise_is_correlated():
     noise = 0.02 * np.eye(60) + 0.01
     ratings = signal + random.multivariate_normal(np.zeros(60), noise)
     process = fit_process((features @ features.T)[None], ratings, noise, np.ones((60, 1)))
-    assert process.weights[0] == pytest.approx(4.0, rel=0.9)
+    assert process.parts[0].weights[0] == pytest.approx(4.0, rel=0.9)
     means, _, _ = process.posterior()
     assert np.corrcoef(means, signal)[0, 1] > 0.99

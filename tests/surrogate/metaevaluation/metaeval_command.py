@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from surrogate.cli.metaeval import metaeval
+from surrogate.cli.studies.metaeval import metaeval
 
 
 def run(*arguments):

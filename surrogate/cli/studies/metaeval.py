@@ -17,7 +17,7 @@ from surrogate.cli.options import (
     split_names,
     with_settings,
 )
-from surrogate.cli.sheet import sheet
+from surrogate.cli.studies.sheet import sheet
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:

@@ -338,7 +338,7 @@ def import_miracl(
     """MIRACL's questions as an evaluation set, to be answered with 'generate'."""
     from arena.adapters import check_import_folder, import_arena
     from arena.generation import QuestionRules, select_questions
-    from surrogate.cli.select import with_context
+    from surrogate.cli.data.select import with_context
 
     check_import_folder(out, replace_there)
     if context == "bm25" and not corpus:

@@ -1,0 +1,1 @@
+"""Boards: built, extended, compared, shown."""

@@ -1,0 +1,1 @@
+"""Arenas as folders: written, read, checked, chosen from."""

@@ -1,0 +1,1 @@
+"""Studies: how well surrogates, judges and samples do."""

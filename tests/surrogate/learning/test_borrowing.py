@@ -1,0 +1,155 @@
+"""A language with few judged systems: all are rated, the surer the more of them are judged."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surrogate import build_board
+from surrogate.board.board import Board
+from surrogate.board.ratings import BORROWED as FEW
+from surrogate.learning.gaussian_process.borrowing import (
+    about_all,
+    borrowing_languages,
+    with_unjudged,
+)
+from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
+from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.posterior.observations import Observation, Posterior
+from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.posterior.replication import NOTHING_EXPECTED
+from surrogate.learning.surrogate import KEYS
+from surrogate.learning.training import training_ratings
+
+
+def judged_among(arena, systems):
+    """All judgments in English; in Swahili those among some systems."""
+    rows = arena.judgments
+    kept = rows["system_a"].isin(systems) & rows["system_b"].isin(systems)
+    kept |= rows["language"] == "en"
+    return replace(arena, judgments=rows[kept].reset_index(drop=True))
+
+
+def without_answers(arena, system):
+    gone = (arena.answers["language"] == "sw") & (arena.answers["system"] == system)
+    return replace(arena, answers=arena.answers[~gone].reset_index(drop=True))
+
+
+@pytest.fixture(scope="module")
+def rated(small_arena, quick_features):
+    """Number of systems judged in Swahili, to ratings there: posterior, else what is expected."""
+    order = [*small_arena.info.systems[3:], *small_arena.info.systems[:3]]
+    found = {}
+    for count in (0, 1, 2, 3):
+        arena = judged_among(small_arena, order[: max(count, 2)] if count else [])
+        answered = without_answers(arena, order[1]) if count == 1 else arena
+        X = quick_features.merge(answered.answers[KEYS], on=KEYS)
+        data = language_data(arena, X, TournamentSettings(tournaments=2))
+        known = training_ratings({item.language: item.tournaments for item in data})
+        surrogate = GaussianProcessSurrogate().fit(X, known)
+        table = surrogate.predict(X).set_index(["language", "system"]).loc["sw"]
+        if count:
+            both = posterior_ratings(surrogate, known, NOTHING_EXPECTED)["sw"]
+            own = {"rating": both.ratings, "standard_error": both.standard_errors}
+            table = pd.DataFrame(own | {"share": both.shares}, index=list(both.systems))
+            table = table[table.index != order[1]] if count == 1 else table
+        found[count] = table, order[:count]
+    return found
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_every_system_with_answers_is_rated(rated, count):
+    table, judged = rated[count]
+    assert len(table) == 12 - (count == 1)
+    assert np.isfinite(table["rating"]).all()
+    assert (table["standard_error"] > 0).all()
+    if count:
+        assert (table["share"].drop(judged) == 0).all()
+        assert table.loc[judged, "share"].between(0, 1, inclusive="left").all()
+        assert (table["share"] > 0).sum() == (count if count > 1 else 0)
+
+
+def test_intervals_shrink_with_the_number_of_judged_systems(rated):
+    widths = [table["standard_error"].mean() for table, _ in rated.values()]
+    assert list(rated) == [0, 1, 2, 3]
+    assert (np.diff(widths) < 0).all()
+
+
+@pytest.fixture(scope="module")
+def board(small_arena, quick_features):
+    arena = judged_among(small_arena, small_arena.info.systems[3:5])
+    return build_board(arena, feature_table=quick_features, tournaments=2)
+
+
+def test_a_board_rates_everybody_there_and_says_by_what(board):
+    rows = board.ratings[board.ratings["language"] == "sw"]
+    assert rows["rank"].notna().all()
+    assert (rows["low"] < rows["rating"]).all()
+    assert np.isfinite(rows["high"]).all()
+    assert set(rows["note"]) == {FEW}
+    judged = rows["split"] != "unjudged"
+    assert judged.sum() == 2
+    assert (rows.loc[~judged, "verdict_share"] == 0).all()
+    assert board.overall["rank"].notna().all()
+    summary = board.summary.languages["sw"]
+    assert summary.notes[0].startswith("2 judged systems in this language")
+    assert summary.systems_judged == 2
+
+
+def test_such_a_board_is_read_back_and_its_surrogate_predicts_the_same(board, tmp_path):
+    board.save(tmp_path / "board")
+    again = Board.load(tmp_path / "board")
+    pd.testing.assert_frame_equal(again.ratings, board.ratings)
+    table = board.features.assign(answer="")
+    pd.testing.assert_frame_equal(again.surrogate.predict(table), board.surrogate.predict(table))
+    assert again.surrogate.borrowing_ == {"sw"}
+
+
+def test_few_is_fewer_than_three_or_than_five_where_others_have_more():
+    answers = {name: pd.DataFrame({"system": list("abcdefg")}) for name in ("en", "fi", "sw", "te")}
+    rated = {"en": list("abcdefg"), "fi": list("abcd"), "sw": ["a"], "te": list("abcde")}
+    assert borrowing_languages(answers, rated) == {"fi", "sw"}
+    assert borrowing_languages(answers, rated | {"en": [], "te": []}) == {"en", "sw", "te"}
+    assert not borrowing_languages(answers, {"sw": ["a"], "te": ["a", "b"]})
+    few_answer = answers | {"sw": pd.DataFrame({"system": ["a", "b"]})}
+    assert borrowing_languages(few_answer, rated) == {"fi"}
+
+
+def test_verdicts_on_two_systems_do_not_say_where_these_lie():
+    pair = Observation(("b", "a"), np.array([0.5, -0.5]), np.array([[0.1, -0.1], [-0.1, 0.1]]))
+    seen = with_unjudged(pair, ("a", "b", "c"))
+    assert seen.systems == ("b", "a", "c")
+    assert seen.covariance[2, 2] > 1e3
+    found = about_all(Posterior(seen.systems, np.array([1.5, 0.5, -1]), np.eye(3), np.ones(3)), 2)
+    np.testing.assert_allclose(found.ratings, np.array([1.5, 0.5, -1]) - 1 / 3)
+    np.testing.assert_allclose(found.covariance.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(found.shares, [0.5, 0.5, 0])
+
+
+def test_verdicts_on_two_systems_move_their_difference(small_arena, quick_features):
+    """Of other systems the same is expected, up to what the two tell of answers like theirs."""
+    systems = list(small_arena.info.systems)
+    ratings = pd.DataFrame(
+        {
+            "language": "en",
+            "system": systems,
+            "rating": np.linspace(1, -1, len(systems)),
+            "variance": 0.01,
+        }
+    )
+    differences = []
+    for apart in (-1.0, 1.0):
+        two = pd.DataFrame(
+            {
+                "language": "sw",
+                "system": systems[:2],
+                "rating": [apart / 2, -apart / 2],
+                "variance": 0.01,
+            }
+        )
+        surrogate = GaussianProcessSurrogate().fit(quick_features, pd.concat([ratings, two]))
+        predicted = surrogate.predict(quick_features).set_index(["language", "system"])["rating"]
+        assert predicted["sw"].mean() == pytest.approx(0, abs=1e-6)
+        differences.append(predicted["sw", systems[0]] - predicted["sw", systems[1]])
+    assert differences[0] < differences[1]
