@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
@@ -28,6 +29,9 @@ from surrogate.board.language import (
 from surrogate.board.ratings import board_ratings, unjudged_ratings
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
+from surrogate.integrity.anomalies import Anomaly
+from surrogate.integrity.check import IntegrityCheck, Standing, learn_integrity, standings
+from surrogate.integrity.coverage import Key, variances_of_coverage
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
@@ -185,10 +189,13 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     fits, surrogate = parts.fits, parts.surrogate
     intervals = language_intervals(fits)
     predicted = surrogate.predict(parts.X)
+    check, anomalies = _integrity(parts)
+    variances = _variances(parts)
     rated = [
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
             parts.record.ratings,
+            _standing(fit, predicted, anomalies, variances),
         )
         for fit in fits
     ]
@@ -212,6 +219,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         examples=examples,
         surrogate_or_file=surrogate,
+        integrity_or_file=check,
         judge_report=report_judge(
             parts.arena, parts.record.judge, diagnoses, records, parts.record.seed
         ),
@@ -227,6 +235,38 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             parts.record,
         ),
     )
+
+
+def _integrity(parts: _Parts) -> tuple[IntegrityCheck, dict[Key, list[Anomaly]]]:
+    """Learn from the judged systems how answers look, and look at everybody's."""
+    answers, queries = parts.arena.answers, parts.arena.queries
+    judged = {fit.language: fit.data.systems for fit in parts.fits}
+    check, anomalies = learn_integrity(answers, queries, judged, parts.record.seed)
+    return check, anomalies | check.anomalies(_unjudged(answers, parts.fits), queries)
+
+
+def _unjudged(rows: pd.DataFrame, fits: Sequence[LanguageFit]) -> pd.DataFrame:
+    """Keep the rows of systems without verdicts in their language."""
+    judged = {(fit.language, system) for fit in fits for system in fit.data.systems}
+    keys = zip(rows["language"], rows["system"], strict=True)
+    return rows[np.array([key not in judged for key in keys], np.bool_)]
+
+
+def _variances(parts: _Parts) -> dict[Key, float]:
+    """How uncertain unjudged systems' ratings are for want of answers."""
+    questions = {fit.language: len(fit.data.questions) for fit in parts.fits}
+    return variances_of_coverage(parts.surrogate, _unjudged(parts.X, parts.fits), questions)
+
+
+def _standing(
+    fit: LanguageFit,
+    predicted: pd.DataFrame,
+    anomalies: Mapping[Key, Sequence[Anomaly]],
+    variances: Mapping[Key, float],
+) -> Standing:
+    own = predicted[predicted["language"] == fit.language]
+    answers = dict(zip(own["system"], own["answers"].astype(int), strict=True))
+    return standings(fit.language, anomalies, answers, len(fit.data.questions), variances)
 
 
 def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

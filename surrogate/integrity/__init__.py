@@ -1,1 +1,1 @@
-"""Whether answers are what a rank can rest on: no system is ranked by answers that were tampered with."""
+"""Whether a rank can rest on answers: none does on those that look tampered with."""

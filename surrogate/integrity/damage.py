@@ -62,8 +62,9 @@ def wrong_numbers(original: Original) -> list[str]:
     random = original.random
 
     def other(match: re.Match[str]) -> str:
-        first, *rest = match[0]
-        return str(random.integers(1, 10)) + "".join(str(random.integers(10)) for _ in rest)
+        digits = random.integers(10, size=len(match[0]))
+        digits[0] = max(digits[0], 1)
+        return "".join(map(str, digits.tolist()))
 
     return [_DIGITS.sub(other, text) for text in original.texts]
 

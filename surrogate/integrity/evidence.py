@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surrogate.integrity.texts import Hashes, Words, among, hash_texts, keyed, long_numbers, read_words
+from surrogate.integrity.texts import (
+    Hashes,
+    Words,
+    among,
+    hash_texts,
+    keyed,
+    long_numbers,
+    read_words,
+)
 
 COPIED = 8
 """Words in a row that are copied, where a passage has them too."""
@@ -59,7 +67,9 @@ def read_evidence(queries: pd.DataFrame, questions: Sequence[str]) -> Evidence:
     )
 
 
-def copied_words(words: Words, places: npt.NDArray[np.intp], evidence: Evidence) -> npt.NDArray[np.bool_]:
+def copied_words(
+    words: Words, places: npt.NDArray[np.intp], evidence: Evidence
+) -> npt.NDArray[np.bool_]:
     """Tell which words stand in a run of eight that a passage of their question has, shape (W,)."""
     runs, starts = words.ngrams(COPIED)
     found = starts[among(keyed(runs, places[words.owners[starts]]), evidence.passages)]

@@ -26,6 +26,10 @@ FEWEST_PAIRS = 3
 REPEATED_WORDS = 5
 NEXT_TO_NOTHING = 0.2
 """Share of the others' usual length below which an answer is next to nothing."""
+TAMPERED = 0.4
+"""Share of the way to damaged answers from which what no ordinary system does is grave."""
+MOSTLY = 0.75
+"""The same of what ordinary systems do, too: stop short, quote passages, get numbers wrong."""
 SHORT_TEXT = 20
 """Words added to an answer's, so that one citation of one word is not taken for many."""
 
@@ -39,36 +43,40 @@ class Measure:
         sentence: What is wrong where it is high; ``{}`` stands for a share.
         damage: The kind of damage that it is calibrated by.
         values: Function of answers, references and evidence; shape (N,), NaN where not measurable.
+        grave: Share of the way to damaged answers from which a system is not to be ranked.
         is_relative: Whether the sentence's share is that of the way to damaged answers, rather
             than the system's mean.
+        is_named: Whether a mean of one half or more is named, however common it is.
     """
 
     name: str
     sentence: str
     damage: str
     values: Callable[[AnswerBatch, References, Evidence], Floats]
+    grave: float = TAMPERED
     is_relative: bool = False
+    is_named: bool = False
 
 
-def _off_question(batch: AnswerBatch, known: References, _: Evidence) -> Floats:
+def _off_question(batch: AnswerBatch, known: References, _evidence: Evidence) -> Floats:
     return known.nearer(known.vectors(batch), batch.questions)
 
 
-def _disorder(batch: AnswerBatch, known: References, _: Evidence) -> Floats:
+def _disorder(batch: AnswerBatch, known: References, _evidence: Evidence) -> Floats:
     codes, owners = known.pair_codes(batch)
     means = mean_of(-known.order()[codes], owners, len(batch.texts))
     enough = np.bincount(owners, minlength=len(batch.texts)) >= FEWEST_PAIRS
     return np.where(enough, means, np.nan)
 
 
-def _echo(batch: AnswerBatch, _: References, evidence: Evidence) -> Floats:
+def _echo(batch: AnswerBatch, _known: References, evidence: Evidence) -> Floats:
     pairs, starts = batch.words.ngrams(ECHOED)
     owners = batch.words.owners[starts]
     found = among(keyed(pairs, batch.questions[owners]), evidence.questions)
     return mean_of(found.astype(np.float64), owners, len(batch.texts))
 
 
-def _repetition(batch: AnswerBatch, _: References, __: Evidence) -> Floats:
+def _repetition(batch: AnswerBatch, _known: References, _evidence: Evidence) -> Floats:
     runs, starts = batch.words.ngrams(REPEATED_WORDS)
     owners = batch.words.owners[starts]
     _, first = np.unique(keyed(runs, owners), return_index=True)
@@ -77,7 +85,7 @@ def _repetition(batch: AnswerBatch, _: References, __: Evidence) -> Floats:
     return mean_of(again, owners, len(batch.texts))
 
 
-def _emptiness(batch: AnswerBatch, known: References, _: Evidence) -> Floats:
+def _emptiness(batch: AnswerBatch, known: References, _evidence: Evidence) -> Floats:
     answers = known.answers[batch.questions]
     usual = np.divide(
         *(known.lengths[batch.questions], answers),
@@ -88,11 +96,11 @@ def _emptiness(batch: AnswerBatch, known: References, _: Evidence) -> Floats:
     return np.where(np.isfinite(usual), is_short.astype(np.float64), np.nan)
 
 
-def _breaking_off(batch: AnswerBatch, _: References, __: Evidence) -> Floats:
-    return batch.break_off
+def _breaking_off(batch: AnswerBatch, _known: References, _evidence: Evidence) -> Floats:
+    return batch.broken_off
 
 
-def _copying(batch: AnswerBatch, _: References, evidence: Evidence) -> Floats:
+def _copying(batch: AnswerBatch, _known: References, evidence: Evidence) -> Floats:
     shares = batch.words.shares(copied_words(batch.words, batch.questions, evidence))
     return np.where(evidence.has_passages[batch.questions], shares, np.nan)
 
@@ -104,7 +112,7 @@ def _unknown_numbers(batch: AnswerBatch, known: References, evidence: Evidence) 
     return mean_of(unknown.astype(np.float64), owners, len(batch.texts), missing=np.nan)
 
 
-def _citing(batch: AnswerBatch, _: References, evidence: Evidence) -> Floats:
+def _citing(batch: AnswerBatch, _known: References, evidence: Evidence) -> Floats:
     words = np.bincount(batch.words.owners, minlength=len(batch.texts))
     density = batch.citations / (words + SHORT_TEXT)
     return np.where(evidence.has_passages[batch.questions], density, np.nan)
@@ -127,14 +135,22 @@ MEASURES = (
     ),
     Measure("question", "{} of its text repeats the question", QUESTION_REPEATED, _echo),
     Measure("repetition", "{} of its text is repeated", REPEATED, _repetition),
-    Measure("empty", "{} of its answers are empty or next to nothing", EMPTIED, _emptiness),
-    Measure("cut", "{} of its answers break off", CUT, _breaking_off),
-    Measure("passages", "{} of its text is copied from the passages", PASTED, _copying),
+    Measure("empty", "{} of its answers are empty or next to nothing", EMPTIED, _emptiness, MOSTLY),
+    Measure("cut", "{} of its answers break off", CUT, _breaking_off, MOSTLY),
+    Measure(
+        "passages",
+        "{} of its text is copied from the passages",
+        PASTED,
+        _copying,
+        MOSTLY,
+        is_named=True,
+    ),
     Measure(
         "numbers",
         "{} of its numbers are in no passage, question or other answer",
         WRONG_NUMBERS,
         _unknown_numbers,
+        MOSTLY,
     ),
     Measure(
         "citations",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from surrogate.integrity.texts import FOLDED, AnswerBatch, Floats, Hashes, Integers, keyed
 
+PAIR = 2
 FREQUENT = 512
 """Words of a language, the most frequent, whose order is learned."""
 PRIOR = 20.0
@@ -27,7 +27,7 @@ class References:
         sums: Sum of the answers' vectors of each question, shape (Q, D).
         words: Hashes of the frequent words, sorted, shape (V,).
         pairs: How often each of them follows each, shape (V, V).
-        numbers: Numbers in answers, by question, sorted; with ``owners`` of each.
+        numbers: Hashes of the numbers in answers to each question, sorted.
         lengths: Sum of the logarithms of the answers' lengths, shape (Q,).
         answers: Number of answers, shape (Q,).
     """
@@ -42,7 +42,7 @@ class References:
 
     def vectors(self, batch: AnswerBatch) -> Floats:
         """Return the unit vectors of answers, shape (N, D); zeros of an empty one."""
-        return unit_vectors(batch, self.weights).toarray()
+        return np.asarray(unit_vectors(batch, self.weights).toarray())
 
     def nearer(self, vectors: Floats, questions: Integers) -> Floats:
         """Return the share of other questions whose answers are more like each answer, shape (N,).
@@ -64,7 +64,7 @@ class References:
 
         The logarithm of the ratio (pointwise mutual information), shrunk to 0 where pairs are few.
         """
-        counts = self.pairs.toarray() if sparse.issparse(self.pairs) else self.pairs
+        counts = self.pairs.toarray()
         first, second = counts.sum(axis=1) + 1, counts.sum(axis=0) + 1
         expected = np.outer(first, second / second.sum())
         prior = PRIOR * expected / first[:, None]
@@ -87,16 +87,13 @@ def unit_vectors(batch: AnswerBatch, weights: Floats) -> sparse.csr_array:
 def pair_codes(words: Hashes, batch: AnswerBatch) -> tuple[Integers, Integers]:
     """Return ``first * V + second`` of each pair of frequent words in a row, and whose it is."""
     hashes, owners = batch.words.hashes, batch.words.owners
-    if len(hashes) < ECHO_PAIR or not len(words):
+    if len(hashes) < PAIR or not len(words):
         return np.empty(0, np.intp), np.empty(0, np.intp)
     places = np.minimum(np.searchsorted(words, hashes), len(words) - 1)
     places = np.where(words[places] == hashes, places, -1)
     first, second = places[:-1], places[1:]
     kept = (first >= 0) & (second >= 0) & (owners[:-1] == owners[1:])
     return (first * len(words) + second)[kept], owners[:-1][kept]
-
-
-ECHO_PAIR = 2
 
 
 @dataclass(frozen=True)
@@ -175,6 +172,3 @@ def _counted(codes: Integers, size: int) -> sparse.csr_array:
     places, times = np.unique(codes, return_counts=True)
     rows = np.zeros(len(places), np.intp)
     return sparse.csr_array((times.astype(np.float64), (rows, places)), shape=(1, size))
-
-
-Arrays = Mapping[str, npt.NDArray[np.generic]]

@@ -27,6 +27,7 @@ FOLDED = 1024
 """Dimensions of an answer's vector."""
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 _UNENDED = frozenset(",、，،;；-–—([{（「")
+"""Marks that stand before more."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,7 @@ class AnswerBatch:
     @cached_property
     def plain(self) -> tuple[str, ...]:
         """The answers without citations and outer space."""
-        return tuple(strip_citations(text) if "[" in text or "【" in text else text.strip()
-                     for text in self.texts)  # fmt: skip
+        return tuple(map(strip_citations, self.texts))
 
     @cached_property
     def words(self) -> Words:
@@ -145,14 +145,14 @@ class AnswerBatch:
     @property
     def citations(self) -> Floats:
         """How many ids each answer cites, repetitions included, shape (N,)."""
-        return np.array([sum(len(marker.ids) for marker in find_citations(text)) for text in self.texts],
-                        dtype=np.float64)  # fmt: skip
+        found = [[len(marker.ids) for marker in find_citations(text)] for text in self.texts]
+        return np.array([float(sum(counts)) for counts in found])
 
     @property
-    def break_off(self) -> Floats:
+    def broken_off(self) -> Floats:
         """1 for each answer whose last character ends no sentence, else 0, shape (N,)."""
-        return np.array([float(bool(text) and (text[-1].isalnum() or text[-1] in _UNENDED))
-                         for text in self.plain])  # fmt: skip
+        ends = [text[-1:] for text in self.plain]
+        return np.array([float(end.isalnum() or end in _UNENDED) for end in ends])
 
 
 def long_numbers(text: str) -> list[str]:

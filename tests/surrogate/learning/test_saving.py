@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena.data import archive
 from arena.data.errors import UsageError
 from surrogate.learning import saving
 from surrogate.learning.names import find_surrogate
@@ -137,10 +138,10 @@ def test_a_header_that_claims_more_than_there_is_reads_nothing(saved, tmp_path):
 
 
 def test_what_is_larger_than_any_surrogate_is_not_unpacked(saved, monkeypatch):
-    monkeypatch.setattr(saving, "LARGEST", 1000)
+    monkeypatch.setattr(archive, "LARGEST", 1000)
     with pytest.raises(UsageError, match="larger than any surrogate"):
         load_surrogate(saved)
-    monkeypatch.setattr(saving, "LARGEST", 2**40)
+    monkeypatch.setattr(archive, "LARGEST", 2**40)
     monkeypatch.setattr(saving, "MOST_VALUES", 10)
     with pytest.raises(UsageError, match="its training rows have"):
         load_surrogate(saved)

@@ -1,4 +1,4 @@
-"""Zips of plain arrays and texts: nothing in them is executed, and no more is read than declared."""
+"""Zips of plain arrays and texts: nothing in them is executed, no more is read than declared."""
 
 from __future__ import annotations
 
