@@ -29,6 +29,7 @@ from surrogate.board.language import (
 from surrogate.board.ratings import board_ratings, unjudged_ratings
 from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
 from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
+from surrogate.board.summary import IntegritySummary
 from surrogate.integrity.anomalies import Anomaly
 from surrogate.integrity.check import IntegrityCheck, Standing, learn_integrity, standings
 from surrogate.integrity.coverage import Key, variances_of_coverage
@@ -233,6 +234,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             intervals,
             diagnoses,
             parts.record,
+            {fit.language: _integrity_summary(fit, check, anomalies) for fit in fits},
         ),
     )
 
@@ -243,6 +245,21 @@ def _integrity(parts: _Parts) -> tuple[IntegrityCheck, dict[Key, list[Anomaly]]]
     judged = {fit.language: fit.data.systems for fit in parts.fits}
     check, anomalies = learn_integrity(answers, queries, judged, parts.record.seed)
     return check, anomalies | check.anomalies(_unjudged(answers, parts.fits), queries)
+
+
+def _integrity_summary(
+    fit: LanguageFit, check: IntegrityCheck, anomalies: Mapping[Key, Sequence[Anomaly]]
+) -> IntegritySummary:
+    own, systems = check.languages.get(fit.language), fit.data.systems
+    if own is None:
+        return IntegritySummary()
+    found = [anomalies.get((fit.language, system), ()) for system in systems]
+    return IntegritySummary(
+        told=own.damages(are_told=True),
+        not_told=own.damages(are_told=False),
+        judged=len(systems),
+        alarms=sum(any(item.is_grave for item in items) for items in found),
+    )
 
 
 def _unjudged(rows: pd.DataFrame, fits: Sequence[LanguageFit]) -> pd.DataFrame:

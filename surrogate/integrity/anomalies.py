@@ -104,12 +104,19 @@ class LanguageCheck:
     spread: Spread
     effects: Floats
 
-    @property
-    def usable(self) -> tuple[str, ...]:
-        """Measures by which damage of all answers is told from real systems here."""
+    def damages(self, *, are_told: bool) -> tuple[str, ...]:
+        """Return the kinds of damage that are told from real systems here, or that are not.
+
+        Of all answers of a system; kinds that cannot be, such as passages where there are none,
+        are neither.
+        """
         limits = self._shares(self.spread.limits(self.spread.answers, self._count))
-        pairs = zip(MEASURES, limits, strict=True)
-        return tuple(measure.name for measure, limit in pairs if limit <= 1)
+        known = np.isfinite(self.effects)
+        return tuple(
+            measure.damage
+            for measure, limit, is_known in zip(MEASURES, limits, known, strict=True)
+            if is_known and (limit <= 1) == are_told
+        )
 
     def anomalies(self, rows: pd.DataFrame, queries: pd.DataFrame) -> dict[str, list[Anomaly]]:
         """Find what is wrong with systems' answers.

@@ -29,7 +29,7 @@ from surrogate.integrity.coverage import Key, lacks_answers
 
 DESCRIPTION = "integrity.json"
 REBUILD = "build the board again"
-NOT_RANKED = "not ranked, for its answers look tampered with: {}"
+NOT_RANKED = "not ranked: its answers look tampered with, {}"
 LOOKS = "its answers look unlike the others': {}"
 
 
