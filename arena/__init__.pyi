@@ -1,3 +1,14 @@
+from . import adapters as adapters
+from . import data as data
+from . import diagnostics as diagnostics
+from . import generation as generation
+from . import judging as judging
+from . import llm as llm
+from . import planning as planning
+from . import rating as rating
+from . import simulation as simulation
+from . import statistics as statistics
+from . import text as text
 from .adapters.imports import import_arena as import_arena
 from .adapters.judgments import read_judgments as read_judgments
 from .data.errors import ArenaError as ArenaError

@@ -1,3 +1,8 @@
+from . import declare as declare
+from . import engine as engine
+from . import measures as measures
+from . import models as models
+from . import text as text
 from .declare.feature import Feature as Feature
 from .declare.feature import Item as Item
 from .declare.feature import Parameter as Parameter

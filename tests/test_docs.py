@@ -104,9 +104,14 @@ def test_the_documentation_builds(tmp_path):
 
 @pytest.mark.parametrize(
     ("guide", "needed"),
-    [("ratings.md", "AdaptivePairing"), ("judge_quality.md", "Grouse")],
+    [
+        ("ratings.md", "AdaptivePairing"),
+        ("judge_quality.md", "Grouse"),
+        ("first_board.md", "from_frames"),
+    ],
 )
-def test_python_of_the_guides_runs(guide, needed, capsys):
+def test_python_of_the_guides_runs(guide, needed, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (code,) = [
         block for block in blocks(ROOT / "docs" / "guides" / guide, "python") if needed in block
     ]

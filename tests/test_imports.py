@@ -1,8 +1,14 @@
 """Importing the packages, and asking for help, loads nothing heavy."""
 
+import importlib
+import inspect
 import json
+import pydoc
+import re
+import rlcompleter
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +31,7 @@ STATEMENTS = {
     "import arena.judging": set(),
     "help('judge', '--help')": set(),
     "import arena, features, surrogate": set(),
+    "import surrogate_arena; dir(surrogate_arena)": set(),
     "from surrogate import Board, build_board, rank_systems": set(),
     "from arena.adapters import read_mirage, read_battles": set(),
     "import surrogate.publish.figures.ratings": set(),
@@ -57,6 +64,68 @@ def loaded():
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_nothing_heavy_is_loaded(loaded, statement):
     assert loaded[statement] == []
+
+
+def test_one_import_has_every_public_name():
+    import arena
+    import features
+    import surrogate
+    import surrogate_arena
+
+    for package in (arena, features, surrogate):
+        stub = Path(package.__file__).with_suffix(".pyi").read_text()
+        named = set(re.findall(r" as (\w+)$", stub, re.MULTILINE))
+        assert named == set(dir(package))
+        for name in named:
+            found = getattr(package, name)
+            if not inspect.ismodule(found):
+                assert getattr(surrogate_arena, name) is found
+                assert name in dir(surrogate_arena)
+    assert surrogate_arena.features is features
+    assert (
+        rlcompleter.Completer({"s": surrogate_arena}).complete("s.build_b", 0) == "s.build_board("
+    )
+    with pytest.raises(AttributeError, match="No surrogate_arena attribute oracle"):
+        _ = surrogate_arena.oracle
+
+
+@pytest.mark.parametrize("package", ["arena", "features", "surrogate", "surrogate_arena"])
+def test_help_begins_with_a_table_of_contents(package):
+    module = importlib.import_module(package)
+    contents = module.__doc__
+    listed = re.findall(r"^    (\w+(?:, \w+)*)", contents, re.MULTILINE)
+    names = {name for line in listed for name in line.split(", ")}
+    assert len(names) >= 5
+    assert names - {"ArenaError", "ImportError"} <= set(dir(module))
+    shown = pydoc.plain(pydoc.render_doc(module))
+    for line in contents.strip().splitlines()[1:]:
+        assert line.strip() in shown
+
+
+@pytest.mark.parametrize("place", ["features/__init__.py", "arena.py", "surrogate/__init__.py"])
+def test_packages_of_others_with_our_names_are_named(tmp_path, place):
+    theirs = tmp_path / place
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("mine = 1")
+    done = subprocess.run(
+        [sys.executable, "-c", "import surrogate_arena"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    name = place.partition("/")[0].removesuffix(".py")
+    assert f"its own package {name!r}" in done.stderr
+    assert f"is {theirs}: rename that file or folder" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["surrogate", "surrogate_arena"])
+def test_packages_run_as_the_command(package):
+    done = subprocess.run(
+        [sys.executable, "-m", package, "--help"], capture_output=True, text=True, check=True
+    )
+    assert f"Usage: python -m {package} [OPTIONS]" in done.stdout
 
 
 def test_unknown_names_are_missing_attributes():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,19 +29,23 @@ from arena.adapters.foreign_rows import (
 from arena.data.errors import DataError, Problem, UsageError, checked_choice
 from arena.data.folder import Arena, as_rows, checked_arena
 from arena.data.languages import UNDETERMINED, language_code
+from arena.data.passages import OWN_PASSAGES
 from arena.data.rows import Rows
-from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo
+from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, passages_of
 
 FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "question": ("question", "query", "prompt", "instruction"),
+        "question": ("question", "query", "prompt", "instruction", "user_input", "input"),
         "query_id": ("query_id", "question_id"),
         "language": ("language", "lang"),
-        "passages": ("passages", "contexts", "context"),
-        "reference": ("reference", "reference_answer", "ground_truth"),
+        "passages": (
+            *("passages", "contexts", "context"),
+            *("retrieved_contexts", "retrieval_context"),
+        ),
+        "reference": ("reference", "reference_answer", "ground_truth", "expected_output"),
         "judge": ("judge", "annotator"),
         "system": ("system", "model", "generator"),
-        "answer": ("answer", "output", "response"),
+        "answer": ("answer", "output", "response", "actual_output"),
         "verdict": ("verdict", "mark", "score"),
         "system_a": ("system_a", "model_a"),
         "answer_a": ("answer_a", "response_a"),
@@ -52,7 +54,11 @@ FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "winner": ("winner",),
     }
 )
-"""What a column may hold, and the names by which it is known unless another is given."""
+"""What a column may hold, and the names by which it is known unless another is given.
+
+Those of Ragas (``user_input``, ``response``, ``retrieved_contexts``) and DeepEval (``input``,
+``actual_output``, ``retrieval_context``) are among them.
+"""
 
 ONE_ANSWER = ("question", "system", "answer")
 ONE_PAIR = ("question", "system_a", "answer_a", "system_b", "answer_b")
@@ -65,7 +71,6 @@ REFERENCE = "reference"
 JUDGE = "judge"
 
 _ID_DIGITS = 12
-_JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
 _MARK_KEY = ["language", "query_id", "judge"]
 
 
@@ -128,7 +133,8 @@ def read_answer_tables(
     number, the higher the better: the better of two answers to a question wins); or a pair
     (``question, system_a, answer_a, system_b, answer_b``) with its ``winner``. Further fields of
     both are ``query_id`` (else questions with the same text are one), ``language`` (a code or an
-    English name), ``passages`` (a text, a list of texts or passages, or a list as JSON text),
+    English name), ``passages`` (a text, a list of texts or passages, or a list as JSON text; where
+    rows of a question have different ones, each answer has its own and the question none),
     ``reference`` (an answer to compare with) and ``judge``.
 
     Args:
@@ -231,11 +237,14 @@ class _Collected:
         if code is None or not all(sound):
             return
         key = (code, self._query_id(values))
-        if not self._adds_question(line, key, values):
-            return
         is_pair = len(sides) == 2
+        passages = self._passages(line, values)
+        if passages is None or not self._adds_question(line, key, values, passages, is_pair):
+            return
         for side in sides:
             self._add_answer(line, key, values[f"system{side}"], values[f"answer{side}"], is_pair)
+            if passages and not is_pair:
+                self.answers[*key, values["system"]]["passages"] = passages
         if values.get("reference") is not None and self._is_text(line, "reference", values):
             self._add_answer(line, key, REFERENCE, values["reference"], may_repeat=True)
         if "winner" in values and is_pair:
@@ -249,9 +258,20 @@ class _Collected:
         if self.marks:
             table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
             judged = as_rows(table, f"verdicts of {self.source}")
+        self._share_passages()
         queries = _rows(list(self.queries.values()), list(QUERIES.columns), self.source)
-        answers = _rows(list(self.answers.values()), list(ANSWERS.columns), self.source)
+        columns = [*ANSWERS.columns, OWN_PASSAGES]
+        answers = _rows(list(self.answers.values()), columns, self.source)
         return checked_arena(info, queries, answers, judged)
+
+    def _share_passages(self) -> None:
+        """Keep what the answers to a question have in common with it, and own ones with each."""
+        own = {key for key, query in self.queries.items() if query["differs"]}
+        for key in own:
+            self.queries[key]["passages"] = []
+        for (code, query_id, _), answer in self.answers.items():
+            if (code, query_id) not in own:
+                answer["passages"] = None
 
     def _language(self, line: int, values: Values) -> str | None:
         given = values.get("language")
@@ -278,20 +298,28 @@ class _Collected:
         given = values.get("query_id")
         return question_id(values["question"]) if given is None else str(given)
 
-    def _adds_question(self, line: int, key: Key, values: Values) -> bool:
+    def _passages(self, line: int, values: Values) -> list[dict[str, Any]] | None:
         try:
-            passages = passages_of(values.get("passages"))
+            return passages_of(values.get("passages"))
         except ValueError as error:
             hint = "give a text, a list of texts, or a list of {passage_id, text}"
             self._fault(line, "passages", values.get("passages"), str(error), hint)
-            return False
+            return None
+
+    def _adds_question(
+        self, line: int, key: Key, values: Values, passages: list[dict[str, Any]], is_pair: bool
+    ) -> bool:
         code, query_id = key
         new = {"query_id": query_id, "language": code, "query": values["question"]}
-        known = self.queries.setdefault(key, new | {"passages": passages, "line": line})
+        known = self.queries.setdefault(
+            key, new | {"passages": passages, "line": line, "differs": False}
+        )
         known["passages"] = known["passages"] or passages
+        differs = bool(passages) and passages != known["passages"]
+        known["differs"] |= differs
         differing = {
             "question": known["query"] != values["question"],
-            "passages": bool(passages) and passages != known["passages"],
+            "passages": differs and is_pair,
         }
         for ours in (ours for ours, differs in differing.items() if differs):
             fault = f"differs from that of the same question on line {known['line']}"
@@ -359,36 +387,3 @@ def _number(value: object) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
-
-
-def passages_of(value: object) -> list[dict[str, Any]]:
-    """Read the passages of a cell.
-
-    Args:
-        value: None; a text, which is one passage, or a list as JSON text; or a list of texts or
-            of objects with a ``text``.
-
-    Returns:
-        An arena's passages; those without an id are numbered from 1.
-
-    Raises:
-        ValueError: If it is something else.
-    """
-    if isinstance(value, str) and _JSON_LIST.match(value):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"is no JSON list ({error})") from error
-    if value is None or value == "":
-        return []
-    items = value if isinstance(value, list) else [value]
-    return [_passage(item, number) for number, item in enumerate(items, start=1)]
-
-
-def _passage(item: object, number: int) -> dict[str, Any]:
-    if isinstance(item, str):
-        item = {"text": item}
-    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
-        raise ValueError(f"has no text in passage {number}")
-    known = {"passage_id": str(number), "title": None, "relevance": None}
-    return known | {name: value for name, value in item.items() if value is not None}

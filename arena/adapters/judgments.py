@@ -67,7 +67,7 @@ def _checked(rows: Rows) -> pd.DataFrame:
     if rows.table.empty:
         raise DataError(rows.problems)
     completed = replace(rows, table=_completed(rows.table))
-    found = check_table(completed.table, JUDGMENTS, rows.source, rows.lines)
+    found = check_table(completed, JUDGMENTS)
     problems = sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
     problems = problems or self_judgments(completed)
     if problems:

@@ -378,7 +378,7 @@ def _malformed_judgments(language: _Language) -> list[Problem]:
     if language.judgments is None or language.judgments.rows.table.empty:
         return []
     rows = language.judgments.rows
-    found = check_table(rows.table, OUR_JUDGMENTS, rows.source, rows.lines)
+    found = check_table(rows, OUR_JUDGMENTS)
     return [_as_published(problem) for problem in found]
 
 

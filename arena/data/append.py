@@ -110,7 +110,7 @@ def _read(path: Path, name: Table) -> pd.DataFrame:
     rows = read_rows(path)
     if rows.table.empty and not rows.problems:
         return empty
-    problems = [*rows.problems, *check_table(rows.table, schema, rows.source, rows.lines)]
+    problems = [*rows.problems, *check_table(rows, schema)]
     if problems:
         raise DataError(problems)
     return rows.table

@@ -26,6 +26,8 @@ class Problem:
         value: The offending value as found.
         fault: What is wrong, as a clause.
         hint: What to do about it, as an instruction.
+        is_frame: Whether the source is a table in memory; ``line`` is then the row's place, from
+            0, as ``iloc`` counts.
     """
 
     source: str
@@ -34,12 +36,20 @@ class Problem:
     value: object
     fault: str
     hint: str
+    is_frame: bool = False
 
     def __str__(self) -> str:
-        place = self.source if self.line is None else f"{self.source}:{self.line}"
+        place = place_of(self.source, self.line, self.is_frame)
         field = "" if self.field is None else f" {self.field} = {_shown(self.value)}:"
         text = f"{place}:{field} {self.fault}; {self.hint}"
         return text.encode(errors="backslashreplace").decode()
+
+
+def place_of(source: str, line: int | None, is_frame: bool) -> str:
+    """Show where something stands: ``answers.jsonl:3``, or ``answers.iloc[3]`` of a frame."""
+    if line is None:
+        return source
+    return f"{source}.iloc[{line}]" if is_frame else f"{source}:{line}"
 
 
 def _shown(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
+from arena.data.passages import with_own_passages
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
@@ -44,7 +46,8 @@ class Arena:
     Attributes:
         info: Name, languages, systems, reference system.
         queries: Columns ``query_id, language, query, passages``.
-        answers: Columns ``query_id, language, system, answer`` (raw output).
+        answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages``
+            where systems were given others than the question's: a list as there, or None.
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
@@ -56,6 +59,63 @@ class Arena:
     judgments: pd.DataFrame
     published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
 
+    @classmethod
+    def from_frames(
+        cls,
+        questions: pd.DataFrame,
+        answers: pd.DataFrame,
+        judgments: pd.DataFrame | None = None,
+        passages: pd.DataFrame | None = None,
+        *,
+        name: str = "arena",
+        language: str | None = None,
+        judge: str | None = None,
+        systems: Sequence[str] | None = None,
+        reference_system: str | None = None,
+        published_ratings: pd.DataFrame | None = None,
+        source: str = "",
+        note: str = "",
+    ) -> Arena:
+        """Make an arena of tables in memory, checked as strictly as a folder is.
+
+        Whole numbers in columns of keys are taken as texts; further columns are kept.
+
+        Args:
+            questions: ``query_id, query``, and ``language`` unless it is given for all; may have
+                ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``.
+            answers: ``query_id, system, answer``. Without ``language`` they have that of their
+                question, as judgments and passages have, where ids of questions are unique.
+            judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
+                unless it is given for all.
+            passages: ``query_id, passage_id, text``, and ``title``, ``relevance`` (1, 0, or
+                nothing where it was not judged) if there are any, one row a passage.
+            name: Name of the arena.
+            language: Language code of rows that name none.
+            judge: Judge of rows that name none.
+            systems: Systems that may answer and be judged; by default those that answer.
+            reference_system: System whose answers serve as reference.
+            published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
+            source: Where the data come from.
+            note: Anything a reader should know.
+
+        Raises:
+            UsageError: If something is no DataFrame, or passages are given twice.
+            DataError: With every problem of every table: table, row (as ``iloc``), column, value.
+        """
+        from arena.data.frames import arena_from_frames
+
+        return arena_from_frames(
+            *(questions, answers, judgments, passages),
+            name=name,
+            language=language,
+            judge=judge,
+            systems=systems,
+            reference_system=reference_system,
+            published_ratings=published_ratings,
+            source=source,
+            note=note,
+        )
+
     @property
     def judges(self) -> tuple[str, ...]:
         """Names of those who judged, or whose ratings are published, sorted."""
@@ -66,6 +126,30 @@ class Arena:
         """Systems of the arena that are judged or have a published rating, sorted."""
         published = set(self.published_ratings["system"]) & set(self.info.systems)
         return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook how much of what the arena holds, by language."""
+        from arena.data.frames import notebook_html
+
+        sizes = {
+            "questions": self.queries["language"].value_counts(),
+            "systems": self.answers.groupby("language")["system"].nunique(),
+            "answers": self.answers["language"].value_counts(),
+            "judgments": self.judgments["language"].value_counts(),
+        }
+        counts = pd.DataFrame(sizes).reindex(list(self.info.languages)).fillna(0).astype(int)
+        said = (
+            f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."
+        )
+        return notebook_html(f"Arena {self.info.name}", said, counts.reset_index(names="language"))
+
+    def __repr__(self) -> str:
+        """Say how much the arena holds."""
+        return (
+            f"<Arena {self.info.name!r}: {len(self.queries)} questions in "
+            f"{', '.join(self.info.languages)}, {len(self.answers)} answers by "
+            f"{len(self.info.systems)} systems, {len(self.judgments)} judgments>"
+        )
 
     def judged_by(self, judge: str | None = None) -> Arena:
         """Keep one judge's judgments, or published ratings.
@@ -117,6 +201,23 @@ def read_arena(folder: Path | str) -> Arena:
     return checked_arena(info, queries, answers, judgments, published)
 
 
+def open_arena(arena: Arena | Path | str) -> Arena:
+    """Return an arena, read from its folder if a path is given.
+
+    Raises:
+        UsageError: If it is something else, or the folder is no arena folder.
+        DataError: If the content of the folder is at fault.
+    """
+    if isinstance(arena, Arena):
+        return arena
+    if isinstance(arena, Path | str):
+        return read_arena(arena)
+    raise UsageError(
+        f"an object of type {type(arena).__name__} is no arena; give Arena.from_frames(questions, "
+        "answers, judgments), or the path of an arena folder"
+    )
+
+
 def checked_arena(
     info: ArenaInfo,
     queries: Rows,
@@ -154,9 +255,11 @@ def checked_arena(
             *undeclared(judgments, "system_a", info.systems, "systems"),
             *undeclared(judgments, "system_b", info.systems, "systems"),
             *self_judgments(judgments),
-            *reference_problems(info),
+            *reference_problems(info, queries.is_frame),
             *faults,
         ]
+    if not problems:
+        answers, problems = with_own_passages(answers, queries.table)
     if problems:
         raise DataError(problems)
     return Arena(
@@ -186,7 +289,7 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
         queries: Query table of the arena they answer.
 
     Returns:
-        Columns ``query_id, language, system, answer``.
+        Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
 
     Raises:
         DataError: For malformed or duplicate answers and answers to unknown questions.
@@ -205,7 +308,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
         queries: Query table of the arena they answer.
 
     Returns:
-        Columns ``query_id, language, system, answer``.
+        Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
 
     Raises:
         DataError: For malformed or duplicate answers and answers to unknown questions.
@@ -217,6 +320,8 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
             *duplicates(answers, ANSWER_KEY, "answer"),
             *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
         ]
+    if not problems:
+        answers, problems = with_own_passages(answers, queries)
     if problems:
         raise DataError(problems)
     return _typed(answers.table, ANSWERS)
@@ -345,7 +450,7 @@ def _table_file(folder: Path, name: str) -> Path:
 def _row_problems(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
     if rows.table.empty and rows.problems:
         return list(rows.problems)
-    found = check_table(rows.table, schema, rows.source, rows.lines)
+    found = check_table(rows, schema)
     return sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
 
 

@@ -80,7 +80,7 @@ def published_ratings(
     if "language" not in table and len(languages) == 1:
         added["language"] = languages[0]
     full = replace(rows, table=table.assign(**added).astype(object))
-    problems = [*rows.problems, *check_table(full.table, _KEYS, rows.source, rows.lines)]
+    problems = [*rows.problems, *check_table(full, _KEYS)]
     main = next((name for name in (RATING, WIN_RATE) if name in table), None)
     if main is None:
         hint = f"add it, in logits, or the column {WIN_RATE}, in percent or as a share"
@@ -144,7 +144,7 @@ def _faulty_numbers(rows: Rows, main: str | None) -> Iterator[Problem]:
             for row, value in rows.table[name].items() if name in rows.table else ():
                 fault = _fault(_number(value), column, name, name == main)
                 if fault is not None:
-                    yield Problem(rows.source, int(rows.lines.loc[row]), name, value, *fault)
+                    yield rows.problem(row, name, value, *fault)
 
 
 def _fault(number: float | None, column: str, name: str, is_needed: bool) -> tuple[str, str] | None:
@@ -166,13 +166,13 @@ def _without_questions(rows: Rows, questions: Mapping[str, int]) -> Iterator[Pro
     unasked = rows.table[~rows.table["language"].isin(list(questions))]
     for row, value in unasked["language"].items():
         fault, hint = "no question of the arena is in it", "add its questions or leave it out"
-        yield Problem(rows.source, int(rows.lines.loc[row]), "language", value, fault, hint)
+        yield rows.problem(row, "language", value, fault, hint)
 
 
 def _judges_twice(rows: Rows, judges: Sequence[str]) -> Iterator[Problem]:
     for row, value in rows.table.loc[rows.table["judge"].isin(judges), "judge"].items():
         fault, hint = "has judgments in this arena too", "give its published ratings another name"
-        yield Problem(rows.source, int(rows.lines.loc[row]), "judge", value, fault, hint)
+        yield rows.problem(row, "judge", value, fault, hint)
 
 
 def _in_logits(

@@ -17,7 +17,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
+from arena.data.errors import (
+    HALF_SURROGATE,
+    HALF_SURROGATE_HINT,
+    DataError,
+    Problem,
+    UsageError,
+    place_of,
+)
 from arena.data.files import atomic_path, lenient_text, open_text
 
 JSONL = ".jsonl"
@@ -55,12 +62,23 @@ class Rows:
         lines: Line in the file of each row, where it begins (the row number, from 1, for Parquet).
         source: Name of the file.
         problems: Lines that are no record at all (broken JSON, wrong encoding).
+        is_frame: Whether they are those of a table in memory; lines then count from 0.
     """
 
     table: pd.DataFrame
     lines: pd.Series
     source: str
     problems: tuple[Problem, ...] = ()
+    is_frame: bool = False
+
+    def problem(self, row: object, field: str, value: object, fault: str, hint: str) -> Problem:
+        """Say what is wrong in a row, which its label in ``table`` names."""
+        line = int(self.lines.loc[row])
+        return Problem(self.source, line, field, value, fault, hint, self.is_frame)
+
+    def place(self, line: int) -> str:
+        """Say where a row stands, to one who reads of another row of the same source."""
+        return f"at {place_of(self.source, line, True)}" if self.is_frame else f"on line {line}"
 
 
 class _BadRowError(Exception):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Literal
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 import pandera.pandas as pa
@@ -109,6 +111,7 @@ _LANGUAGE_CODE = re.compile(LANGUAGE_CODE)
 _REPLACEMENT = "\ufffd"
 _MISSING_HINTS = {"winner": "leave failed judgments out"}
 _PASSAGES = TypeAdapter(list[Passage])
+_JSON_LIST = re.compile(r"\s*\[\s*[\"{\]]")
 
 
 def _is_text(values: pd.Series) -> pd.Series:
@@ -148,6 +151,39 @@ def passages_fault(passages: object) -> str | None:
     return None
 
 
+def passages_of(value: object) -> list[dict[str, Any]]:
+    """Read the passages of a cell.
+
+    Args:
+        value: None; a text, which is one passage, or a list as JSON text; or a list of texts or
+            of objects with a ``text``.
+
+    Returns:
+        An arena's passages; those without an id are numbered from 1.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    if isinstance(value, str) and _JSON_LIST.match(value):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"is no JSON list ({error})") from error
+    if value is None or value == "":
+        return []
+    items = value if isinstance(value, list) else [value]
+    return [_passage(item, number) for number, item in enumerate(items, start=1)]
+
+
+def _passage(item: object, number: int) -> dict[str, Any]:
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
+        raise ValueError(f"has no text in passage {number}")
+    known = {"passage_id": str(number), "title": None, "relevance": None}
+    return known | {name: value for name, value in item.items() if value is not None}
+
+
 def _has_sound_passages(values: pd.Series) -> pd.Series:
     return values.map(lambda passages: passages_fault(passages) is None)
 
@@ -164,6 +200,9 @@ _LANGUAGE = _check(
 _WINNER = pa.Check.isin(
     WINNERS,
     error=f"is not a winner{HINT}write 'a', 'b' or 'tie', and leave failed judgments out",
+)
+_RELEVANCE = pa.Check.isin(
+    (0, 1), error=f"is not a relevance{HINT}write 1, 0, or nothing where it was not judged"
 )
 _SOUND_PASSAGES = _check(
     _has_sound_passages,
@@ -186,6 +225,20 @@ QUERIES = pa.DataFrameSchema(
         "passages": pa.Column(object, [_SOUND_PASSAGES]),
     },
     name="queries",
+)
+FOR_ALL_ROWS = ("language", "judge")
+"""What whoever gives tables in memory may state once."""
+
+PASSAGES = pa.DataFrameSchema(
+    {
+        "query_id": _key_column(),
+        "language": _LANGUAGE_COLUMN,
+        "passage_id": _key_column(),
+        "text": pa.Column(object, [_TEXT]),
+        "title": pa.Column(object, [_TEXT], nullable=True),
+        "relevance": pa.Column(object, [_RELEVANCE], nullable=True),
+    },
+    name="passages",
 )
 ANSWERS = pa.DataFrameSchema(
     {
@@ -214,27 +267,31 @@ JUDGMENTS = pa.DataFrameSchema(
 )
 
 
-def check_table(
-    table: pd.DataFrame, schema: pa.DataFrameSchema, source: str, lines: pd.Series
-) -> list[Problem]:
+def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
     """Check every row of a table.
 
     Args:
-        table: Rows as read, columns of type object.
+        rows: Rows as read, columns of type object.
         schema: One of ``QUERIES``, ``ANSWERS``, ``JUDGMENTS``.
-        source: File the rows come from.
-        lines: Line of each row, on the table's index.
 
     Returns:
         All problems in line order, one a field; missing columns alone if there are any.
     """
+    table = rows.table
     absent = [column for column in schema.columns if column not in table.columns]
     if absent:
         return [
-            Problem(source, None, column, None, "this column is missing", "add it to every row")
+            Problem(
+                rows.source,
+                None,
+                column,
+                None,
+                "this column is missing",
+                _column_hint(rows, column),
+            )
             for column in absent
         ]
-    unstorable = _unstorable_problems(table, source, lines)
+    unstorable = _unstorable_problems(rows)
     damaged = {(problem.line, problem.field) for problem in unstorable}
     sound = table[list(schema.columns)].astype(object)
     if unstorable:
@@ -242,10 +299,17 @@ def check_table(
     try:
         schema.validate(sound, lazy=True)
     except pa.errors.SchemaErrors as error:
-        found = _problems(error.failure_cases, sound, source, lines)
+        found = _problems(error.failure_cases, sound, rows)
         others = [problem for problem in found if (problem.line, problem.field) not in damaged]
         return sorted([*unstorable, *others], key=lambda problem: problem.line or 0)
     return unstorable
+
+
+def _column_hint(rows: Rows, column: str) -> str:
+    if not rows.is_frame:
+        return "add it to every row"
+    argument = f" or give {column}=..." if column in FOR_ALL_ROWS else ""
+    return f"add it{argument}, or rename one of {', '.join(map(str, rows.table.columns))}"
 
 
 def _storable(value: object) -> object:
@@ -261,36 +325,33 @@ def is_unstorable(value: object) -> bool:
     return isinstance(value, list) and any(is_unstorable(part) for part in value)
 
 
-def _unstorable_problems(table: pd.DataFrame, source: str, lines: pd.Series) -> list[Problem]:
+def _unstorable_problems(rows: Rows) -> list[Problem]:
+    table = rows.table
     return [
-        Problem(
-            source, int(lines.loc[row]), str(column), value, HALF_SURROGATE, HALF_SURROGATE_HINT
-        )
+        rows.problem(row, str(column), value, HALF_SURROGATE, HALF_SURROGATE_HINT)
         for column in table.columns
         for row, value in table.loc[table[column].map(is_unstorable).astype(bool), column].items()
     ]
 
 
-def _problems(
-    cases: pd.DataFrame, table: pd.DataFrame, source: str, lines: pd.Series
-) -> list[Problem]:
+def _problems(cases: pd.DataFrame, table: pd.DataFrame, rows: Rows) -> list[Problem]:
     first_of_field = cases.drop_duplicates(["index", "column"]).sort_values("index", kind="stable")
     return [
-        _problem(check, column, table.loc[row, column], source, lines.loc[row])
+        _problem(check, column, table.loc[row, column], rows, row)
         for check, column, row in zip(
             first_of_field["check"], first_of_field["column"], first_of_field["index"], strict=True
         )
     ]
 
 
-def _problem(check: str, column: str, value: object, source: str, line: int) -> Problem:
+def _problem(check: str, column: str, value: object, rows: Rows, row: object) -> Problem:
     if check == "not_nullable":
         hint = _MISSING_HINTS.get(column, "give it a value")
-        return Problem(source, int(line), column, None, "is missing", hint)
+        return rows.problem(row, column, None, "is missing", hint)
     fault, _, hint = check.partition(HINT)
     if column == "passages":
         fault = passages_fault(value) or fault
-    return Problem(source, int(line), column, value, fault, hint)
+    return rows.problem(row, column, value, fault, hint)
 
 
 INFO_FILE = "arena.json"
@@ -303,12 +364,11 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
         return []
     first_lines = rows.lines.groupby([rows.table[column] for column in key]).first()
     return [
-        Problem(
-            rows.source,
-            int(rows.lines.loc[row]),
+        rows.problem(
+            row,
             "+".join(key),
             identity,
-            f"this {noun} already stands on line {int(first_lines.loc[identity])}",
+            f"this {noun} already stands {rows.place(int(first_lines.loc[identity]))}",
             "keep one of the two",
         )
         for row, identity in _identities(rows.table[repeated], key)
@@ -322,19 +382,27 @@ def _identities(
 
 
 def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
-    """List the values of a field that ``arena.json`` does not declare under a key."""
+    """List the values of a field that ``arena.json``, or a frame's caller, does not declare."""
+    where, how = f" of {INFO_FILE}", f"add it to {key} there or correct the name"
+    if rows.is_frame:
+        where, how = "", f"correct the name, or name all of them with {key}=[...]"
     unknown = rows.table[~rows.table[field].isin(declared)]
     return [
-        Problem(
-            rows.source,
-            int(rows.lines.loc[row]),
+        rows.problem(
+            row,
             field,
             value,
-            f"is not among the {key} of {INFO_FILE}",
-            f"add it to {key} there or correct the name",
+            f"is not among the {key}{where}",
+            how + _nearest(value, declared),
         )
         for row, value in unknown[field].items()
     ]
+
+
+def _nearest(value: str, declared: Sequence[str]) -> str:
+    known = {name.casefold(): name for name in declared}
+    close = get_close_matches(value.casefold(), known, n=1)
+    return f"; did you mean {known[close[0]]!r}?" if close else ""
 
 
 def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
@@ -342,12 +410,11 @@ def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
     known = pd.MultiIndex.from_frame(queries.table[QUESTION_KEY].astype(object))
     asked = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
     return [
-        Problem(
-            rows.source,
-            int(rows.lines.loc[row]),
+        rows.problem(
+            row,
             "+".join(QUESTION_KEY),
             identity,
-            f"this {noun} is to a question that {queries.source} does not hold",
+            f"this {noun} is to a question that is not in {queries.source}",
             f"add the question there or leave the {noun} out",
         )
         for row, identity in _identities(rows.table[~asked.isin(known)], QUESTION_KEY)
@@ -359,30 +426,23 @@ def self_judgments(judgments: Rows) -> list[Problem]:
     table = judgments.table
     same = table[table["system_a"] == table["system_b"]]
     return [
-        Problem(
-            judgments.source,
-            int(judgments.lines.loc[row]),
-            "system_b",
-            value,
-            "is judged against itself",
-            "remove this judgment",
+        judgments.problem(
+            row, "system_b", value, "is judged against itself", "remove this judgment"
         )
         for row, value in same["system_b"].items()
     ]
 
 
-def reference_problems(info: ArenaInfo) -> list[Problem]:
-    """Check that the reference system is one of the systems."""
-    if info.reference_system is None or info.reference_system in info.systems:
+def reference_problems(info: ArenaInfo, is_frame: bool = False) -> list[Problem]:
+    """Check that the reference system is one of the systems, in ``arena.json`` or an argument."""
+    name = info.reference_system
+    if name is None or name in info.systems:
         return []
-    fault = f"is not among the systems of {INFO_FILE}"
-    return [
-        Problem(
-            INFO_FILE,
-            None,
-            "reference_system",
-            info.reference_system,
-            fault,
-            "name one of the systems or write null",
-        )
-    ]
+    if is_frame:
+        fault, hint = "is not among the systems", "name one of the systems, or None"
+        return [Problem("from_frames", None, "reference_system", name, fault, hint)]
+    fault, hint = (
+        f"is not among the systems of {INFO_FILE}",
+        "name one of the systems or write null",
+    )
+    return [Problem(INFO_FILE, None, "reference_system", name, fault, hint)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
+from arena.data.folder import Arena, open_arena
 from arena.data.rows import plain_records
 from arena.diagnostics.bias import (
     length_findings,
@@ -106,7 +107,7 @@ class Diagnosis:
 
 
 def diagnose(
-    arena: Arena,
+    arena: Arena | Path | str,
     seed: int = 0,
     *,
     judge: str | None = None,
@@ -116,7 +117,7 @@ def diagnose(
     """Diagnose an arena.
 
     Args:
-        arena: Arena with judgments by any number of judges.
+        arena: Arena with judgments by any number of judges, or the path of its folder.
         seed: Seed of the bootstrap.
         judge: The only judge to look at.
         language: The only language to look at.
@@ -127,6 +128,7 @@ def diagnose(
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: If judgments are at fault.
     """
+    arena = open_arena(arena)
     published = list(published_findings(arena.published_ratings, arena.answers))
     if published and arena.judgments.empty:
         said = "; ".join(map(str, published))

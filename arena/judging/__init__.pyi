@@ -20,5 +20,7 @@ from .prompt import PAIRWISE_PROMPTS as PAIRWISE_PROMPTS
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt
 from .replies import parse_verdict as parse_verdict
+from .sequential import SystemComparison as SystemComparison
+from .sequential import compare_systems as compare_systems
 from .summary import Judged as Judged
 from .summary import JudgingSummary as JudgingSummary

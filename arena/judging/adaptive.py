@@ -26,7 +26,13 @@ from arena.judging.pairs import (
     draw_questions,
 )
 from arena.judging.panel.agreement import agreement_with_others
-from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS, Judged, summarize_judging
+from arena.judging.summary import (
+    FAILURE_COLUMNS,
+    JUDGMENT_COLUMNS,
+    Judged,
+    stacked,
+    summarize_judging,
+)
 from arena.llm.ask import Progress
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget, Price, Usage
@@ -324,16 +330,16 @@ class _Run:
 
     def finished(self, reason: str) -> AdaptiveJudging:
         """Put together what this run brought."""
-        judgments = _stacked([each.judgments for each in self.batches], JUDGMENT_COLUMNS)
-        failures = _stacked([each.failures for each in self.batches], FAILURE_COLUMNS)
-        left = self._chosen(_stacked([each.table for each in self.asked], PAIR_COLUMNS))
-        chosen = self._chosen(_stacked([self.earlier, left.table], PAIR_COLUMNS))
+        judgments = stacked([each.judgments for each in self.batches], JUDGMENT_COLUMNS)
+        failures = stacked([each.failures for each in self.batches], FAILURE_COLUMNS)
+        left = self._chosen(stacked([each.table for each in self.asked], PAIR_COLUMNS))
+        chosen = self._chosen(stacked([self.earlier, left.table], PAIR_COLUMNS))
         usage = Usage.total(self.judge.asked_settings.model, self._calls.usages)
         summary = summarize_judging(
             self.judge, chosen, left, judgments, failures, self.there, usage, self.prices
         )
         columns = list(JUDGMENTS.columns)
-        everybody = _stacked([self.arena.judgments[columns], judgments[columns]], columns)
+        everybody = stacked([self.arena.judgments[columns], judgments[columns]], columns)
         file, _ = append_rows(self.folder, "judgments", judgments)
         failures_file = self.folder / FAILURES_FILE
         return AdaptiveJudging(
@@ -357,7 +363,7 @@ class _Run:
         )
 
     def _chosen(self, table: pd.DataFrame) -> ChosenPairs:
-        identical = _stacked([each.identical for each in self.asked], PAIR_COLUMNS)
+        identical = stacked([each.identical for each in self.asked], PAIR_COLUMNS)
         absent = len(self.arena.info.systems) * len(self._drawn)
         absent -= sum(len(self._texts.systems(question)) for question in self._drawn)
         counts = {each.language: len(each.questions) for each in self.rankings}
@@ -384,14 +390,6 @@ def _rating_rows(ranking: _Ranking) -> pd.DataFrame:
         }
     )
     return table.sort_values("rating", ascending=False, kind="stable")[RATING_COLUMNS]
-
-
-def _stacked(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """Stack tables, of which there may be none."""
-    some = [table[list(columns)] for table in tables if len(table)]
-    if not some:
-        return pd.DataFrame(columns=list(columns), dtype=object)
-    return pd.concat(some, ignore_index=True)
 
 
 def _lasting_failures(path: Path, judge: str, there: pd.DataFrame) -> pd.DataFrame:

@@ -23,7 +23,9 @@ from arena.judging.pairs import (
     PairKey,
     QuestionKey,
     Show,
+    ShownPassage,
     pair_keys,
+    passages_of_all,
 )
 from arena.judging.prompt import SHOWN_QUESTION, TRIMMED, question_values, side_flags, trimmed
 from arena.judging.replies import Winner, read_order
@@ -86,16 +88,29 @@ GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
 
 
 @dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """An answer as a judge sees it: its text, and the passages it was given for."""
+
+    text: str
+    passages: tuple[ShownPassage, ...]
+
+    @classmethod
+    def of(cls, texts: ArenaTexts, question: QuestionKey, system: str, show: Show) -> ShownAnswer:
+        """Find the answer of a system."""
+        return cls(texts.shown(question, system, show), texts.passages(question, system))
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """What one prompt shows.
 
     Attributes:
         question: Language, query_id.
-        texts: What is shown of systems, each text once, in the order shown; one for a mark.
+        answers: What is shown of systems, each once, in the order shown; one for a mark.
     """
 
     question: QuestionKey
-    texts: tuple[str, ...]
+    answers: tuple[ShownAnswer, ...]
 
 
 @dataclass(frozen=True)
@@ -147,19 +162,20 @@ class GradedPrompt:
         """
         asked = pairs if self.form == "listwise" else left
         open_questions = {key[:2] for key in pair_keys(left.table)}
-        shown: dict[QuestionKey, set[str]] = {}
+        shown: dict[QuestionKey, set[ShownAnswer]] = {}
         for key in pair_keys(asked.table):
             if key[:2] in open_questions:
-                both = (texts.shown(key[:2], system, self.show) for system in key[2:])
+                both = (ShownAnswer.of(texts, key[:2], system, self.show) for system in key[2:])
                 shown.setdefault(key[:2], set()).update(both)
+        ordered = {key: sorted(found, key=_content) for key, found in shown.items()}
         if self.form == "pointwise":
-            return [Group(key, (text,)) for key, found in shown.items() for text in sorted(found)]
-        return [Group(key, self._drawn(key, sorted(found))) for key, found in shown.items()]
+            return [Group(key, (one,)) for key, found in ordered.items() for one in found]
+        return [Group(key, self._drawn(key, found)) for key, found in ordered.items()]
 
-    def _drawn(self, question: QuestionKey, texts: list[str]) -> tuple[str, ...]:
+    def _drawn(self, question: QuestionKey, found: list[ShownAnswer]) -> tuple[ShownAnswer, ...]:
         """Draw the order of a list, which rests on the question and the texts alone."""
-        draw = generator(self.seed, "judging", "list", *question, *texts)
-        return tuple(texts[place] for place in draw.permutation(len(texts)))
+        draw = generator(self.seed, "judging", "list", *question, *(one.text for one in found))
+        return tuple(found[place] for place in draw.permutation(len(found)))
 
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
         """Make the prompt.
@@ -168,11 +184,12 @@ class GradedPrompt:
             UsageError: If the template cannot be filled.
         """
         language, _ = group.question
+        numbered = enumerate(group.answers, start=1)
+        given = passages_of_all({f"answer {number}": one.passages for number, one in numbered})
         passages = tuple(
-            replace(each, text=trimmed(each.text, self.longest_passage))
-            for each in texts.passages(group.question)
+            replace(each, text=trimmed(each.text, self.longest_passage)) for each in given
         )
-        answers = [trimmed(text, self.longest_answer) for text in group.texts]
+        answers = [trimmed(one.text, self.longest_answer) for one in group.answers]
         values = question_values(language, texts.question(group.question), passages, answers)
         if self.form == "pointwise":
             values["answer"] = answers[0]
@@ -246,17 +263,17 @@ def judge_graded(
         stage=stage,
         progress=progress,
     )
-    places: dict[tuple[QuestionKey, str], Reply[int]] = {}
+    places: dict[tuple[QuestionKey, ShownAnswer], Reply[int]] = {}
     for group, reply in asked:
-        for number, text in enumerate(group.texts):
-            places[group.question, text] = _place(reply, number, len(group.texts))
-        if reply.value is not None and len(reply.value) != len(group.texts):
+        for number, one in enumerate(group.answers):
+            places[group.question, one] = _place(reply, number, len(group.answers))
+        if reply.value is not None and len(reply.value) != len(group.answers):
             asked.usage.count_failure(UNPARSABLE, 1)
     found = []
     for key in pair_keys(left.table):
-        shown = tuple(texts.shown(key[:2], system, prompt.show) for system in key[2:])
-        one, other = (places[key[:2], text] for text in shown)
-        found.append((key, _winner(one, other), prompt.flags(shown)))
+        shown = [ShownAnswer.of(texts, key[:2], system, prompt.show) for system in key[2:]]
+        first, second = (places[key[:2], each] for each in shown)
+        found.append((key, _winner(first, second), prompt.flags([each.text for each in shown])))
     return GradedPairs(found, asked.usage)
 
 
@@ -267,6 +284,10 @@ def graded_requests(
     texts = ArenaTexts(arena)
     for group in prompt.groups(pairs, left, texts):
         yield prompt.ask(group, texts)
+
+
+def _content(answer: ShownAnswer) -> tuple[str, str]:
+    return answer.text, repr(answer.passages)
 
 
 def _place(reply: Reply[tuple[int, ...]], number: int, count: int) -> Reply[int]:

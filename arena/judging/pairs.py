@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -14,6 +14,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import Arena
+from arena.data.passages import OWN_PASSAGES
 from arena.data.seeds import generator, seed_sequence
 from arena.text.answers import parse_answer
 
@@ -97,12 +98,14 @@ class ShownPassage:
         text: The passage.
         title: Title of its document, or None.
         relevance: 1 relevant, 0 not relevant, None not judged; not shown unless a template does.
+        given_to: Whose answer it was given for, ``A`` or ``answer 2``, where not for all shown.
     """
 
     passage_id: str
     text: str
     title: str | None = None
     relevance: int | None = None
+    given_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class Comparison:
     Attributes:
         key: Language, query_id, system on side A, system on side B.
         question: The question.
-        passages: Its passages, if any.
+        passages: Its passages, if any, or those that the two systems were given of their own.
         answer_a: What is shown of side A, citations included; see ``Show``.
         answer_b: What is shown of side B.
     """
@@ -139,6 +142,13 @@ class ArenaTexts:
             arena.answers, "language", "query_id", "system", "answer"
         ):
             self._outputs.setdefault((language, query_id), {})[system] = answer
+        self._own: dict[tuple[QuestionKey, str], Sequence[Any]] = {}
+        if OWN_PASSAGES in arena.answers:
+            for language, query_id, system, passages in _rows(
+                arena.answers, "language", "query_id", "system", OWN_PASSAGES
+            ):
+                if isinstance(passages, list):
+                    self._own[(language, query_id), system] = passages
 
     def questions(self, language: str) -> list[str]:
         """Ids of a language's questions."""
@@ -148,9 +158,11 @@ class ArenaTexts:
         """Return the text of a question."""
         return self._questions[key][0]
 
-    def passages(self, key: QuestionKey) -> tuple[ShownPassage, ...]:
-        """Return the passages of a question."""
-        return tuple(_shown_passages(self._questions[key][1]))
+    def passages(self, key: QuestionKey, system: str | None = None) -> tuple[ShownPassage, ...]:
+        """Return the passages of a question, or what a system was given instead."""
+        shared = self._questions[key][1]
+        given = shared if system is None else self._own.get((key, system), shared)
+        return tuple(_shown_passages(given))
 
     def systems(self, key: QuestionKey) -> list[str]:
         """Systems that answered a question, sorted."""
@@ -179,8 +191,26 @@ class ArenaTexts:
         answers = [self.shown(question, system, show) for system in (system_a, system_b)]
         if question not in self._questions:
             raise UsageError(f"there is no question {query_id!r} in {language!r}")
-        query, passages = self._questions[question]
-        return Comparison(key, query, tuple(_shown_passages(passages)), *answers)
+        given = {"A": self.passages(question, system_a), "B": self.passages(question, system_b)}
+        return Comparison(key, self.question(question), passages_of_all(given), *answers)
+
+
+def passages_of_all(given: Mapping[str, Sequence[ShownPassage]]) -> tuple[ShownPassage, ...]:
+    """Put the passages of several answers together, each once, with whose they are.
+
+    Systems with retrievers of their own may give the same id to different passages.
+
+    Args:
+        given: What to call an answer in a prompt, to the passages given for it.
+    """
+    answers: dict[ShownPassage, list[str]] = {}
+    for name, passages in given.items():
+        for passage in passages:
+            answers.setdefault(passage, []).append(name)
+    return tuple(
+        passage if len(names) == len(given) else replace(passage, given_to=" and ".join(names))
+        for passage, names in answers.items()
+    )
 
 
 def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:

@@ -73,7 +73,8 @@ SHOWN_QUESTION = MappingProxyType(
         "question": Variable("the question", "samplequestion", also=("query",)),
         "language": Variable("its language code", "en"),
         "passages": Variable(
-            "its passages, each with passage_id, title, text, relevance; may be empty",
+            "its passages, each with passage_id, title, text, relevance, and given_to (whose they "
+            "are, where systems have their own); may be empty",
             (ShownPassage("samplepart#1", "samplepart", "sampletitle", 1),),
         ),
         "documents": Variable(
@@ -221,7 +222,8 @@ def question_values(
 
 def _line(passage: ShownPassage) -> str:
     title = f"{passage.title}: " if passage.title else ""
-    return f"[{passage.passage_id}] {title}{passage.text}"
+    given = f"(given to {passage.given_to}) " if passage.given_to else ""
+    return f"[{passage.passage_id}] {given}{title}{passage.text}"
 
 
 def pairwise_prompt(

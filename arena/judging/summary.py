@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -215,3 +215,11 @@ class Judged:
     judgments: pd.DataFrame
     failures: pd.DataFrame
     summary: JudgingSummary
+
+
+def stacked(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Stack tables, of which there may be none."""
+    some = [table[list(columns)] for table in tables if len(table)]
+    if not some:
+        return pd.DataFrame(columns=list(columns), dtype=object)
+    return pd.concat(some, ignore_index=True)

@@ -32,6 +32,7 @@ EMPTY_ANSWER = Missing("empty answer")
 NO_LETTERS = Missing("no letters to tell a language by")
 LANGUAGE_NOT_COVERED = Missing("language unknown to the identifier")
 NO_PASSAGES = Missing("query without passages")
+SHARED_PASSAGES = Missing("passages shared by all systems")
 NO_RELEVANCE_LABELS = Missing("passages without relevance labels")
 NO_RELEVANT_PASSAGE = Missing("no relevant passage")
 NO_REFERENCE_SYSTEM = Missing("arena without reference system")
@@ -77,8 +78,10 @@ class Question:
         language: Language code of the question, the one to answer in.
         query_id: Its id within the language.
         query: The question itself.
-        passages: What the systems were given.
+        passages: What the system was given.
         reference: The reference system's output, or why there is none.
+        shared: Passages of the question, where the system was given others; None where it was
+            given these.
     """
 
     language: str
@@ -86,6 +89,13 @@ class Question:
     query: str
     passages: tuple[Passage, ...]
     reference: str | Missing
+    shared: tuple[Passage, ...] | None = None
+
+    @cached_property
+    def key(self) -> Hashable:
+        """What tells the question, with the passages given, from others in a memo."""
+        own = () if self.shared is None else self.passages
+        return (self.language, self.query_id, *own)
 
     @cached_property
     def passage_ids(self) -> tuple[str, ...]:
@@ -95,14 +105,7 @@ class Question:
     @cached_property
     def relevant_ids(self) -> frozenset[str] | Missing:
         """Ids of the passages labeled relevant, or why there are none."""
-        if not self.passages:
-            return NO_PASSAGES
-        if all(passage.relevance is None for passage in self.passages):
-            return NO_RELEVANCE_LABELS
-        relevant = frozenset(
-            passage.passage_id for passage in self.passages if passage.relevance == 1
-        )
-        return relevant or NO_RELEVANT_PASSAGE
+        return relevant_ids(self.passages)
 
     @cached_property
     def reference_text(self) -> str | Missing:
@@ -153,7 +156,7 @@ class Sample:
 
     def citations(self, part: Part) -> Citations:
         """Return what a part cites."""
-        key = ("citations", self.question.language, self.question.query_id, self.part(part))
+        key = ("citations", self.question.key, self.part(part))
         return self.memo.get(
             key, lambda: cited_passages(self.part(part), self.question.passage_ids)
         )
@@ -166,9 +169,21 @@ class Sample:
         """
         question, text = self.question, self.part(part)
         return self.memo.get(
-            ("statements", question.language, question.query_id, text),
+            ("statements", question.key, text),
             lambda: cut_statements(text, question.passage_ids, question.language),
         )
+
+
+def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
+    """Return the ids of the passages labeled relevant, or why there are none."""
+    if not passages:
+        return NO_PASSAGES
+    if all(passage.relevance is None for passage in passages):
+        return NO_RELEVANCE_LABELS
+    return (
+        frozenset(passage.passage_id for passage in passages if passage.relevance == 1)
+        or NO_RELEVANT_PASSAGE
+    )
 
 
 def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:

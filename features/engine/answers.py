@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.folder import Arena
+from arena.data.passages import OWN_PASSAGES
 from arena.data.schema import QUESTION_KEY, Passage
 from features.declare.feature import Item, Value
 from features.declare.sample import (
@@ -25,6 +26,8 @@ from features.declare.sample import (
 )
 
 KEY_BYTES = 16
+QuestionKey = tuple[str, str]
+"""Language and id of a question."""
 
 
 def question_key(question: Question) -> bytes:
@@ -48,7 +51,14 @@ def _question_parts(question: Question) -> Iterable[str]:
         yield from ("missing", question.reference.reason)
     else:
         yield from ("reference", question.reference)
-    for passage in question.passages:
+    yield from _passage_parts(question.passages)
+    if question.shared is not None:
+        yield "shared"
+        yield from _passage_parts(question.shared)
+
+
+def _passage_parts(passages: Iterable[Passage]) -> Iterable[str]:
+    for passage in passages:
         yield from (passage.passage_id, repr(passage.title), passage.text, repr(passage.relevance))
 
 
@@ -74,8 +84,8 @@ def no_gc() -> Iterator[None]:
             gc.enable()
 
 
-Asked = tuple[str, str]
-"""Language and id of a question."""
+Asked = tuple[str, str, int]
+"""Language and id of a question, and a number of the passages given; 0 for the question's."""
 
 
 @dataclass(frozen=True)
@@ -123,15 +133,30 @@ def answers_of(arena: Arena, rows: pd.DataFrame) -> Answers:
 
     Args:
         arena: Its questions and its reference answers.
-        rows: Columns ``language, query_id, answer``.
+        rows: Columns ``language, query_id, answer``, and ``passages`` where answers have their own.
     """
-    asked = tuple(zip(rows["language"], rows["query_id"], strict=True))
+    own = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
     with no_gc():
-        questions = _questions(arena, set(asked))
-    return Answers(questions, asked, tuple(rows["answer"]))
+        shared = _questions(arena, set(zip(rows["language"], rows["query_id"], strict=True)))
+        questions: dict[Asked, Question] = {}
+        asked: list[Asked] = []
+        numbers: dict[tuple[Passage, ...], int] = {}
+        for language, query_id, given in zip(rows["language"], rows["query_id"], own, strict=True):
+            question, number = shared[language, query_id], 0
+            if isinstance(given, list):
+                passages = _passages(given)
+                number = numbers.setdefault(passages, len(numbers) + 1)
+                question = replace(question, passages=passages, shared=question.passages)
+            asked.append((language, query_id, number))
+            questions.setdefault(asked[-1], question)
+    return Answers(questions, tuple(asked), tuple(rows["answer"]))
 
 
-def _questions(arena: Arena, asked: set[Asked]) -> dict[Asked, Question]:
+def _passages(records: Iterable[object]) -> tuple[Passage, ...]:
+    return tuple(Passage.model_validate(record) for record in records)
+
+
+def _questions(arena: Arena, asked: set[QuestionKey]) -> dict[QuestionKey, Question]:
     references = _references(arena)
     absent = NO_REFERENCE_SYSTEM if arena.info.reference_system is None else NO_REFERENCE_ANSWER
     columns = arena.queries[[*QUESTION_KEY, "query", "passages"]]
@@ -140,7 +165,7 @@ def _questions(arena: Arena, asked: set[Asked]) -> dict[Asked, Question]:
             language,
             query_id,
             query,
-            tuple(Passage.model_validate(passage) for passage in passages),
+            _passages(passages),
             references.get((language, query_id), absent),
         )
         for language, query_id, query, passages in columns.itertuples(index=False, name=None)
@@ -148,7 +173,7 @@ def _questions(arena: Arena, asked: set[Asked]) -> dict[Asked, Question]:
     }
 
 
-def _references(arena: Arena) -> dict[Asked, str]:
+def _references(arena: Arena) -> dict[QuestionKey, str]:
     if arena.info.reference_system is None:
         return {}
     answers = arena.answers[arena.answers["system"] == arena.info.reference_system]

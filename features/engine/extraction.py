@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, as_rows, checked_answers
+from arena.data.folder import Arena, open_arena
+from arena.data.frames import open_answers
+from arena.data.passages import OWN_PASSAGES
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
@@ -32,9 +34,9 @@ NOT_STATED = "no reason stated"
 
 
 def extract(
-    arena: Arena,
+    arena: Arena | Path | str,
     features: Sequence[Feature] | str = DEFAULT_FEATURES,
-    answers: pd.DataFrame | None = None,
+    answers: pd.DataFrame | Path | str | None = None,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
     *,
@@ -44,10 +46,11 @@ def extract(
     """Measure features on every answer.
 
     Args:
-        arena: Its questions, its reference answers and, unless others are given, its answers.
+        arena: Its questions, its reference answers and, unless others are given, its answers; or
+            the path of its folder.
         features: What to measure, as features or as text for ``parse_features``.
         answers: Answers of other systems to the arena's questions, with the columns
-            ``query_id, language, system, answer``.
+            ``query_id, language, system, answer``; or the path of their file.
         n_jobs: Number of processes, -1 for all cores, None for the workers that
             ``joblib.parallel_config`` names, such as a Dask cluster; results do not depend on it.
         progress: Called with the stage, the answers done and the answers in all.
@@ -67,6 +70,7 @@ def extract(
         DataError: For malformed or duplicate answers and answers to unknown questions.
         MissingDependencyError: If a feature needs a package that is not installed.
     """
+    arena = open_arena(arena)
     named = parse_features(features) if isinstance(features, str) else distinct_features(features)
     options = ModelOptions() if models is None else models
     chosen = with_templates(named, options.templates)
@@ -98,12 +102,13 @@ def _require(chosen: Sequence[Feature], rows: pd.DataFrame) -> None:
         require_sentences(rows["language"].unique())
 
 
-def _rows(arena: Arena, answers: pd.DataFrame | None) -> pd.DataFrame:
+def _rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.DataFrame:
     """Return the answers to measure, those to one question side by side."""
     given = arena.answers
     if answers is not None:
-        given = checked_answers(as_rows(answers, "answers"), arena.queries)
-    return given[[*QUESTION_KEY, "system", "answer"]].sort_values([*QUESTION_KEY, "system"])
+        given = open_answers(answers, arena.queries)
+    columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
+    return given.filter(columns).sort_values([*QUESTION_KEY, "system"])
 
 
 def feature_columns(table: pd.DataFrame) -> list[str]:

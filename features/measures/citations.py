@@ -1,10 +1,13 @@
-"""Does the answer cite the passages it should, and only such as exist?
+"""Citations and retrieval: are relevant passages cited, and did the system's retriever find them?
 
 Citations are read from the whole output, in order, as the method's prompt asks for them in the
-reasoning; ``part=answer`` reads those after ``##Answer:`` only.
+reasoning; ``part=answer`` reads those after ``##Answer:`` only. Retrieval is measured where systems
+have passages of their own; where all are given those of the question, nothing tells them apart.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from arena.text.citations import strip_citations
 from features.declare.feature import SENTENCES, Feature, Value, choice, cutoff
@@ -15,9 +18,11 @@ from features.declare.sample import (
     NO_RELEVANCE_LABELS,
     NO_RELEVANT_PASSAGE,
     NO_STATEMENTS,
+    SHARED_PASSAGES,
     Missing,
     Part,
     Sample,
+    relevant_ids,
 )
 from features.text.tokens import words
 
@@ -41,9 +46,13 @@ def citation_map(sample: Sample, k: int, part: Part) -> Value:
     relevant = sample.question.relevant_ids
     if isinstance(relevant, Missing):
         return relevant
+    return _average_precision(sample.citations(part).ranking[:k], relevant)
+
+
+def _average_precision(ranking: Sequence[str], relevant: frozenset[str]) -> float:
     precisions: list[float] = []
-    for rank, cited in enumerate(sample.citations(part).ranking[:k], start=1):
-        if cited in relevant:
+    for rank, passage_id in enumerate(ranking, start=1):
+        if passage_id in relevant:
             precisions.append((len(precisions) + 1) / rank)
     return sum(precisions) / len(relevant)
 
@@ -104,6 +113,33 @@ def citation_density(sample: Sample, part: Part) -> Value:
     return sample.citations(part).mentions / length if length else EMPTY_ANSWER
 
 
+def retrieval_recall(sample: Sample, k: int) -> Value:
+    """Return the share of all relevant passages among the first k that the system was given."""
+    relevant = _known_relevant(sample)
+    if isinstance(relevant, Missing):
+        return relevant
+    return len(relevant.intersection(sample.question.passage_ids[:k])) / len(relevant)
+
+
+def retrieval_map(sample: Sample, k: int) -> Value:
+    """Return the average precision at k of the passages that the system was given.
+
+    Passages without a label take a rank and are not relevant.
+    """
+    relevant = _known_relevant(sample)
+    if isinstance(relevant, Missing):
+        return relevant
+    return _average_precision(sample.question.passage_ids[:k], relevant)
+
+
+def _known_relevant(sample: Sample) -> frozenset[str] | Missing:
+    """Ids of the passages labeled relevant, among the question's and the system's own."""
+    question = sample.question
+    if question.shared is None:
+        return SHARED_PASSAGES
+    return relevant_ids((*question.shared, *question.passages))
+
+
 _QUALITY = "MIRAGE-Bench, section 4.1, citation quality"
 _UNJUDGED = (NO_PASSAGES, NO_RELEVANCE_LABELS, NO_RELEVANT_PASSAGE)
 
@@ -133,6 +169,24 @@ CITATION_PRECISION = Feature(
     measurement=citation_precision,
     parameters=(_PART,),
     missing=(NO_PASSAGES, NO_RELEVANCE_LABELS, NO_CITATION),
+)
+RETRIEVAL_RECALL = Feature(
+    name="retrieval_recall",
+    summary="Share of the relevant passages among the first k that the system retrieved",
+    source="surrogate-arena; trec_eval recall",
+    needs=("passages", "relevance labels"),
+    measurement=retrieval_recall,
+    parameters=(cutoff(10),),
+    missing=(SHARED_PASSAGES, *_UNJUDGED),
+)
+RETRIEVAL_MAP = Feature(
+    name="retrieval_map",
+    summary="Average precision of the first k passages that the system retrieved",
+    source="surrogate-arena; trec_eval map_cut",
+    needs=("passages", "relevance labels"),
+    measurement=retrieval_map,
+    parameters=(cutoff(10),),
+    missing=(SHARED_PASSAGES, *_UNJUDGED),
 )
 CITATIONS = Feature(
     name="citations",

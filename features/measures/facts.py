@@ -131,9 +131,7 @@ def _share(things: Collection[str], unknown: Collection[str]) -> float:
 
 def _known_numbers(sample: Sample, allowed: int) -> frozenset[str]:
     question = sample.question
-    asked, by_passage = sample.memo.get(
-        ("numbers", question.language, question.query_id), lambda: _numbers(question)
-    )
+    asked, by_passage = sample.memo.get(("numbers", question.key), lambda: _numbers(question))
     return asked.union(*(by_passage[passage] for passage in members(allowed)))
 
 

@@ -38,7 +38,7 @@ def passage_index(sample: Sample) -> PassageIndex:
     """Return the index of the question's passages, titles included; built once for all answers."""
     question = sample.question
     return sample.memo.get(
-        ("passage index", question.language, question.query_id),
+        ("passage index", question.key),
         lambda: PassageIndex([passage_text(passage) for passage in question.passages]),
     )
 
@@ -78,7 +78,7 @@ def matches(sample: Sample, passages: Passages) -> list[int] | Missing:
         return EMPTY_ANSWER
     question = sample.question
     return sample.memo.get(
-        ("matches", question.language, question.query_id, sample.text, allowed),
+        ("matches", question.key, sample.text, allowed),
         lambda: passage_index(sample).longest_matches(sample.folded_words, allowed),
     )
 
@@ -87,7 +87,7 @@ def query_words(sample: Sample) -> list[str]:
     """Return the distinct words of the question, case-folded, in their order."""
     question = sample.question
     return sample.memo.get(
-        ("query words", question.language, question.query_id),
+        ("query words", question.key),
         lambda: distinct(folded_words(question.query)),
     )
 
@@ -100,7 +100,7 @@ def distinct(words: Iterable[str]) -> list[str]:
 def _passage_numbers(sample: Sample) -> dict[str, int]:
     question = sample.question
     return sample.memo.get(
-        ("passage numbers", question.language, question.query_id),
+        ("passage numbers", question.key),
         lambda: {passage_id: number for number, passage_id in enumerate(question.passage_ids)},
     )
 

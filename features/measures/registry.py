@@ -20,6 +20,8 @@ from features.measures.citations import (
     CITED_SENTENCES,
     INVALID_CITATION_SHARE,
     INVALID_CITATIONS,
+    RETRIEVAL_MAP,
+    RETRIEVAL_RECALL,
 )
 from features.measures.facts import UNSUPPORTED_NAMES, UNSUPPORTED_NUMBERS
 from features.measures.fluency import ANSWER_LENGTH, FLUENCY_FEATURES
@@ -98,7 +100,7 @@ That is all without a model but chrF, the costliest, and those that cut sentence
 
 DETERMINISTIC_FEATURES = (
     *DEFAULT_FEATURES,
-    *(CITED_SENTENCES, CHRF),
+    *(RETRIEVAL_RECALL, RETRIEVAL_MAP, CITED_SENTENCES, CHRF),
     *(feature for feature in GROUNDING_FEATURES if feature not in DEFAULT_FEATURES),
 )
 """All features that need no model."""
@@ -124,6 +126,7 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "deterministic": (*DETERMINISTIC_FEATURES, *_OF_THE_REASON),
         "paper": PAPER_FEATURES,
         "as-published": PAPER_BY_LIBRARIES,
+        "retrieval": (RETRIEVAL_RECALL, RETRIEVAL_MAP),
         "grounding": GROUNDING_FEATURES,
         "fluency": FLUENCY_FEATURES,
         "llm": LLM_FEATURES,

@@ -113,7 +113,7 @@ def supports(sample: Sample) -> tuple[Support, ...] | Missing:
     if not question.passages:
         return NO_PASSAGES
     return sample.memo.get(
-        ("supports", question.language, question.query_id, sample.part("answer")),
+        ("supports", question.key, sample.part("answer")),
         lambda: _supports(sample),
     )
 

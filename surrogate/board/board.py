@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,8 @@ from pydantic import BaseModel
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
-from arena.data.folder import Arena, read_arena
+from arena.data.folder import Arena
+from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
@@ -28,6 +28,8 @@ from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from surrogate.ranking.rank import RankedSystems
 
 
@@ -122,8 +124,8 @@ class Board:
 
     def rank(
         self,
-        answers: pd.DataFrame,
-        arena: Arena | None = None,
+        answers: pd.DataFrame | Path | str,
+        arena: Arena | Path | str | None = None,
         n_jobs: int = 1,
         models: ModelOptions | None = None,
         *,
@@ -135,8 +137,9 @@ class Board:
         See ``ranking.rank.rank_systems``.
 
         Args:
-            answers: Columns ``query_id, language, system, answer``.
-            arena: The arena the board was built from; by default it is read from where it was.
+            answers: Columns ``query_id, language, system, answer``, or the path of their file.
+            arena: The arena the board was built from, or its folder; by default it is read from
+                where it was.
             n_jobs: Processes for feature extraction.
             models: How features' models are run.
             feature_table: Features of the answers already at hand, used instead of extracting any.
@@ -144,12 +147,39 @@ class Board:
         """
         from surrogate.ranking.rank import rank_systems
 
-        arena = read_arena(self.arena_folder()) if arena is None else arena
         return rank_systems(
             *(self, answers, arena, n_jobs, models),
             feature_table=feature_table,
             judgments=judgments,
         )
+
+    def plot(self, kind: str | None = None, language: str | None = None) -> Figure:
+        """Draw the board, as ``surrogate-arena plot`` does.
+
+        Args:
+            kind: ``ratings`` with their intervals (of one language), ``heatmap`` of ranks over
+                languages, ``importances`` and ``lollipops`` of features, ``wins`` of systems
+                against each other, or ``scatter`` of ratings with and without a surrogate; by
+                default ratings of a board of one language, ranks of others.
+            language: Language to take; may be left out where there is one, or the figure is of
+                all.
+
+        Returns:
+            A figure that notebooks show; ``.savefig(path)`` writes it.
+
+        Raises:
+            UsageError: For an unknown kind or language, one that is to be chosen, or a board that
+                lacks what the figure shows.
+            MissingDependencyError: If the extra ``plots`` is not installed.
+        """
+        from surrogate.publish.figures.board_figures import board_drawings
+
+        chosen = kind or ("ratings" if len(self.languages) == 1 else "heatmap")
+        drawings = list(board_drawings(self, [chosen], language))
+        if len(drawings) > 1:
+            known = ", ".join(self.languages)
+            raise UsageError(f"{chosen} are of one language; name it with `language`: {known}")
+        return drawings[0].draw()
 
     def arena_folder(self) -> Path:
         """Return the arena folder the board was built from.
@@ -242,11 +272,31 @@ class Board:
         said = " ".join([f"{numbers}.", *(item.sentence for item in macro.conclusions)])
         shown = self.overall if len(self.languages) > 1 else self.ratings
         caption = f"Leaderboard of {summary.arena}, judged by {summary.judge}"
+        return notebook_html(caption, said, shown, summary.signature)
+
+    def __repr__(self) -> str:
+        """Say of what arena the board is, and how many systems it ranks."""
         return (
-            f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>"
-            f"{shown.to_html(index=False, na_rep='–', float_format='{:.2f}'.format)}"
-            f"<p><small>{escape(summary.signature)}</small></p>"
+            f"<Board of {self.summary.arena!r}, judged by {self.summary.judge!r}: "
+            f"{len(self.systems)} systems in {', '.join(self.languages)}>"
         )
+
+
+def open_board(board: Board | Path | str) -> Board:
+    """Return a board, read from its folder if a path is given.
+
+    Raises:
+        UsageError: If it is something else, or the folder holds no board.
+        DataError: If a file of it is damaged.
+    """
+    if isinstance(board, Board):
+        return board
+    if isinstance(board, Path | str):
+        return Board.load(board)
+    raise UsageError(
+        f"an object of type {type(board).__name__} is no board; give what build_board returned, "
+        "or the path of a board folder"
+    )
 
 
 def _check(folder: Path) -> None:

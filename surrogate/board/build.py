@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
+from arena.data.folder import Arena, open_arena
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
@@ -74,7 +74,7 @@ def _complete_mean(grouped: pd.api.typing.SeriesGroupBy, languages: int) -> pd.S
 
 
 def build_board(
-    arena: Arena,
+    arena: Arena | Path | str,
     settings: BoardSettings | None = None,
     *,
     features: Sequence[Feature | str] | str | None = None,
@@ -91,7 +91,7 @@ def build_board(
     The same arguments give the same board, whatever ``n_jobs``.
 
     Args:
-        arena: The arena.
+        arena: The arena, or the path of its folder.
         settings: What is chosen; by default what ``options`` say.
         features: Features to extract from every answer, instead of those of the settings: as
             values, or by name.
@@ -109,6 +109,7 @@ def build_board(
         UsageError: For a choice that the arena does not allow.
     """
     settings = chosen_settings(settings, options)
+    arena = open_arena(arena)
     records = JudgingRecords() if records is None else records
     judged = arena.judged_by(settings.judge)
     table, names = _feature_table(

@@ -12,6 +12,7 @@ from surrogate.cli.boards.board import board, demo
 from surrogate.cli.boards.diff import diff
 from surrogate.cli.boards.features import features
 from surrogate.cli.boards.fit import fit
+from surrogate.cli.boards.gate import gate_command
 from surrogate.cli.boards.publish import export_command, plot, report
 from surrogate.cli.boards.rank import rank
 from surrogate.cli.boards.run import run
@@ -42,6 +43,7 @@ app.command()(run)
 app.command()(diff)
 app.command()(rank)
 app.command("advise")(advise_command)
+app.command("gate")(gate_command)
 app.command()(demo)
 app.command()(report)
 app.command()(plot)

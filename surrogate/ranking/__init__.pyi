@@ -1,4 +1,7 @@
 from .advice import advise as advise
+from .gate import Gate as Gate
+from .gate import GateRates as GateRates
+from .gate import gate as gate
 from .prediction_powered import estimate_win_rates as estimate_win_rates
 from .rank import RankedSystems as RankedSystems
 from .rank import place_systems as place_systems

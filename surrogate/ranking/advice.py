@@ -162,7 +162,9 @@ def advise(
     if not settled:
         raise UsageError("no new system has a rating in a language of the board")
     return Advice(
-        pd.DataFrame([row for place in settled for row in _neighbor_rows(place, level, power)]),
+        pd.DataFrame(
+            [row for place in settled for row in _neighbor_rows(place, level, power)]
+        ).astype({"rank": "Int64", "judgments": "Int64"}),
         pd.concat(
             [_question_rows(place, judged, questions, seed) for place in settled],
             ignore_index=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, as_rows, checked_answers, fingerprint
+from arena.data.folder import Arena, fingerprint, open_arena
+from arena.data.frames import notebook_html, open_answers
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
-from surrogate.board.board import Board
+from surrogate.board.board import Board, open_board
 from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
@@ -82,11 +84,24 @@ class RankedSystems:
     explanations: pd.DataFrame
     notes: tuple[str, ...]
 
+    def _repr_html_(self) -> str:
+        """Show the new systems in a notebook, by language and rank."""
+        said = " ".join(f"{note[:1].upper()}{note[1:]}." for note in self.notes)
+        return notebook_html("New systems on the board", said, self.new)
+
+    def __repr__(self) -> str:
+        """Say where the new systems stand."""
+        places = [
+            f"{system} ({language}): {'–' if pd.isna(rank) else rank}"
+            for language, system, rank in self.new[["language", "system", "rank"]].to_numpy()
+        ]
+        return f"<RankedSystems by rank: {', '.join(places)}>"
+
 
 def rank_systems(
-    board: Board,
-    answers: pd.DataFrame,
-    arena: Arena,
+    board: Board | Path | str,
+    answers: pd.DataFrame | Path | str,
+    arena: Arena | Path | str | None = None,
     n_jobs: int = 1,
     models: ModelOptions | None = None,
     *,
@@ -102,9 +117,10 @@ def rank_systems(
     interval is wider. A near-copy of a system on the board is rated no higher than that.
 
     Args:
-        board: The board.
-        answers: Columns ``query_id, language, system, answer``.
-        arena: The arena the board was built from (questions, passages, reference answers).
+        board: The board, or the path of its folder.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file.
+        arena: The arena the board was built from (questions, passages, reference answers), or the
+            path of its folder; by default it is read from where it was.
         n_jobs: Processes for feature extraction.
         models: How features' models are run; see ``features.extract``.
         feature_table: Features of the answers already at hand, used instead of extracting any:
@@ -117,11 +133,14 @@ def rank_systems(
             table lacks an answer or a feature, or there is none and a feature cannot be extracted.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
+    board = open_board(board)
+    arena = open_arena(board.arena_folder() if arena is None else arena)
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
             f"arena {board.summary.arena!r} the board was built from; build the board again"
         )
+    answers = open_answers(answers, arena.queries)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
@@ -130,8 +149,7 @@ def rank_systems(
         _refuse_other_templates(declared, models)
         table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
-        checked = checked_answers(as_rows(answers, "answers"), arena.queries)
-        table = _rows_of(checked, feature_table)
+        table = _rows_of(answers, feature_table)
     copies = near_copies(answers, arena.answers)
     anomalies = board.integrity.anomalies(answers, arena.queries)
     return place_systems(
@@ -222,7 +240,7 @@ def place_systems(
     new = _table(rows, NEW_COLUMNS)
     placed = pd.concat([board.ratings, _table(rows, BOARD_COLUMNS)], ignore_index=True)
     return RankedSystems(
-        board=placed.sort_values(["language", "rank"], kind="stable").reset_index(drop=True),
+        board=_by_rank(placed.assign(behind=-placed["rating"]), ["language", "rank", "behind"]),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
         new=new,
@@ -360,7 +378,13 @@ def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) 
 def _overall(overall: pd.DataFrame, new: pd.DataFrame, languages: int) -> pd.DataFrame:
     rows = [_overall_row(overall, system, part, languages) for system, part in _systems(new)]
     placed = pd.concat([overall, pd.DataFrame(rows).astype({"rank": "Int64"})], ignore_index=True)
-    return placed.sort_values("rank", kind="stable").reset_index(drop=True)
+    return _by_rank(placed, ["rank", "mean_rank"])
+
+
+def _by_rank(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+    """Sort as a reader expects: a new system stands above those it takes the rank of."""
+    in_order = table.sort_values(list(order), kind="stable", ignore_index=True)
+    return in_order.drop(columns="behind", errors="ignore")
 
 
 def _systems(new: pd.DataFrame) -> Sequence[tuple[str, pd.DataFrame]]:

@@ -97,7 +97,7 @@ def frontier(
     )
     times = Repeats(repeats, data.settings.seed, n_jobs, progress)
     tasks = [
-        delayed(_rate_held)(data.languages, trained, times, kind, held)
+        delayed(_rate_held)(data.languages, trained, Repeats(1, times.seed), kind, held)
         for kind, held in _held_out(data.languages, times)
     ]
     rated = pd.concat(times.run(tasks), ignore_index=True)
@@ -130,7 +130,7 @@ def _held_out(languages: Sequence[LanguageData], repeats: Repeats) -> list[tuple
 def _rate_held(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    repeats: Repeats,
+    own: Repeats,
     kind: str,
     held: Sequence[str],
 ) -> pd.DataFrame:
@@ -141,7 +141,6 @@ def _rate_held(
     """
     parts = [data.without(held) for data in languages]
     rows = [data.rows([name for name in data.systems if name in held]) for data in languages]
-    own = Repeats(1, repeats.seed)
     outcomes = leave_systems_out(parts, own.reseeded(surrogate, kind), own)
     intervals = conformal_intervals(unseen_ratings(outcomes))
     table, _ = train_and_rate(own.reseeded(surrogate, kind, "all"), parts, pd.concat(rows))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
+from arena.data.folder import Arena, open_arena
 from arena.data.version import __version__
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
@@ -74,7 +75,7 @@ class StudyData:
 
 
 def study_data(
-    arena: Arena,
+    arena: Arena | Path | str,
     features: Sequence[Feature] = DEFAULT_FEATURES,
     *,
     judge: str | None = None,
@@ -85,7 +86,7 @@ def study_data(
     """Measure the features, unless they are at hand, and draw the tournaments.
 
     Args:
-        arena: The arena.
+        arena: The arena, or the path of its folder.
         features: Features to extract from every answer.
         judge: Whose judgments to learn from; may be left out where there is one judge.
         feature_table: Features already at hand, used instead of extracting ``features``.
@@ -93,6 +94,7 @@ def study_data(
         n_jobs: Processes for the extraction.
     """
     settings = DEFAULT_SETTINGS if tournaments is None else tournaments
+    arena = open_arena(arena)
     judged = arena.judged_by(judge)
     table = extract(arena, features, n_jobs=n_jobs) if feature_table is None else feature_table
     languages = language_data(judged, with_answers(table, arena.answers), settings)

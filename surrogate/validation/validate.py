@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 import pandas as pd
@@ -56,7 +57,7 @@ OTHER_PROTOCOLS = (
 
 
 def validate(
-    arena: Arena,
+    arena: Arena | Path | str,
     protocol: str = DEFAULT_PROTOCOL,
     surrogate: str | Surrogate = DEFAULT_SURROGATE,
     features: Sequence[Feature] = DEFAULT_FEATURES,
@@ -64,7 +65,7 @@ def validate(
     rows: RowKind = DEFAULT_ROWS,
     judge: str | None = None,
     feature_table: pd.DataFrame | None = None,
-    test_arena: Arena | None = None,
+    test_arena: Arena | Path | str | None = None,
     test_judge: str | None = None,
     test_feature_table: pd.DataFrame | None = None,
     holdout: Sequence[str] | None = None,
@@ -78,7 +79,7 @@ def validate(
     The same arguments give the same result, whatever ``n_jobs``.
 
     Args:
-        arena: The arena.
+        arena: The arena, or the path of its folder.
         protocol: One of ``PROTOCOLS``: ``leave-systems-out`` (what to expect for new systems),
             ``leave-families-out`` (for new systems unlike all known ones), ``leave-language-out``,
             ``leave-questions-out``, ``transfer`` (to ``test_arena``) or ``mirage`` (MIRAGE-Bench,

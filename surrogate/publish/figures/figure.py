@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -262,15 +264,13 @@ def new_sheet(width: float, height: float, caption: Caption) -> Sheet:
         height: Height in inches of the body.
         caption: Title and note above the body, signature below.
     """
-    from matplotlib.figure import Figure
-
     title = _lines(caption.title, width, _TITLE_POINTS * _EM_PER_BOLD_CHARACTER)
     note = _lines(caption.note, width, _FONT_POINTS * _EM_PER_CHARACTER)
     signature = _lines(caption.signature, width, _SIGNATURE_POINTS * _EM_PER_CHARACTER)
     above = _inches(title, _TITLE_POINTS) + _inches(note, _FONT_POINTS) + 1.5 * _MARGIN_INCHES
     below = _inches(signature, _SIGNATURE_POINTS) + 1.5 * _MARGIN_INCHES
     whole = above + height + below
-    figure = Figure(figsize=(width, whole), layout="constrained")
+    figure = _shown_figure()(figsize=(width, whole), layout="constrained")
     parts = figure.subfigures(3, 1, height_ratios=[above, height, below], squeeze=False)
     left, top = _MARGIN_INCHES / width, 1 - _MARGIN_INCHES / whole
     _write(figure, (left, top), title, "top", fontsize=_TITLE_POINTS, fontweight="bold")
@@ -280,6 +280,20 @@ def new_sheet(width: float, height: float, caption: Caption) -> Sheet:
     _write(figure, (left, bottom), signature, "bottom", fontsize=_SIGNATURE_POINTS, color=MUTED)
     figure.set_label(drawable(caption.title))
     return Sheet(figure, parts[1, 0])
+
+
+@cache
+def _shown_figure() -> type[Figure]:
+    """Return matplotlib's figure, that notebooks show even where pyplot was not imported."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            stream = BytesIO()
+            _write_file(self, stream, "png")
+            return stream.getvalue()
+
+    return ShownFigure
 
 
 def panels(sheet: Sheet, count: int, columns: int, **sharing: Any) -> Sequence[Axes]:  # noqa: ANN401
@@ -329,9 +343,14 @@ def save(figure: Figure, path: Path | str) -> None:
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise UsageError(f"{path.name}: figures are written as {' or '.join(FORMATS)}")
+    with atomic_path(path) as temporary:
+        _write_file(figure, temporary, kind)
+
+
+def _write_file(figure: Figure, target: Path | BytesIO, kind: str) -> None:
     metadata = _metadata(figure, kind)
-    with atomic_path(path) as temporary, style(), missing_glyphs_said_once(), _laid_out(figure):
-        figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+    with style(), missing_glyphs_said_once(), _laid_out(figure):
+        figure.savefig(target, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
-from arena.adapters.answer_tables import judgments_of_marks, passages_of
+from arena.adapters.answer_tables import judgments_of_marks
+from arena.data.schema import passages_of
 
 ONE_EACH = (
     "prompt,model,output,score,contexts,ground_truth,tokens\n"
@@ -135,3 +136,24 @@ def test_kinds_and_options_are_checked(tmp_path):
         import_arena("csv", [tmp_path / "absent.csv"])
     with pytest.raises(UsageError, match="there is no file to read in"):
         import_arena("csv", [tmp_path])
+
+
+def test_where_contexts_differ_each_answer_has_its_own(tmp_path):
+    text = (
+        '{"user_input": "Where?", "system": "m1", "response": "Paris [1].", '
+        '"retrieved_contexts": ["Paris is in France."]}\n'
+        '{"user_input": "Where?", "system": "m2", "response": "Oslo [2].", '
+        '"retrieved_contexts": ["Bern.", "Oslo."]}\n'
+        '{"user_input": "Why?", "system": "m1", "response": "So.", '
+        '"retrieved_contexts": ["Because."]}\n'
+        '{"user_input": "Why?", "system": "m2", "response": "So.", '
+        '"retrieved_contexts": ["Because."]}\n'
+    )
+    arena = import_arena("csv", [table(tmp_path, text, "answers.jsonl")]).arena
+    shared = {row.query: row.passages for row in arena.queries.itertuples()}
+    assert shared["Where?"] == []
+    assert [passage["text"] for passage in shared["Why?"]] == ["Because."]
+    own = arena.answers["passages"].map(
+        lambda passages: passages and [passage["text"] for passage in passages]
+    )
+    assert own.tolist() == [["Paris is in France."], ["Bern.", "Oslo."], None, None]

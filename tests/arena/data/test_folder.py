@@ -303,9 +303,9 @@ def test_everything_that_does_not_fit_together_is_reported(folder: Path):
         "add it to languages there or correct the name",
         f"answers.jsonl:7: system = 'w': {system}",
         "answers.jsonl:6: language+query_id = ('en', 'q9'): this answer is to a question that "
-        "queries.jsonl does not hold; add the question there or leave the answer out",
+        "is not in queries.jsonl; add the question there or leave the answer out",
         "judgments.jsonl:1: language+query_id = ('en', 'q9'): this judgment is to a question that "
-        "queries.jsonl does not hold; add the question there or leave the judgment out",
+        "is not in queries.jsonl; add the question there or leave the judgment out",
         f"judgments.jsonl:2: system_a = 'w': {system}",
         f"judgments.jsonl:3: system_b = 'v': {system}",
         "judgments.jsonl:4: system_b = 'x': is judged against itself; remove this judgment",
@@ -316,7 +316,7 @@ def test_a_question_is_known_in_its_language_alone(folder: Path):
     (folder / "queries.jsonl").write_text(jsonl(QUERIES[:1]))
     assert faults(folder) == [
         "answers.jsonl:3: language+query_id = ('ja', 'q1'): this answer is to a question that "
-        "queries.jsonl does not hold; add the question there or leave the answer out"
+        "is not in queries.jsonl; add the question there or leave the answer out"
     ]
 
 
@@ -344,7 +344,7 @@ def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
         "new.jsonl:2: language+query_id+system = ('en', 'q1', 'new'): "
         "this answer already stands on line 1; keep one of the two",
         "new.jsonl:3: language+query_id = ('en', 'q2'): this answer is to a question that "
-        "queries does not hold; add the question there or leave the answer out",
+        "is not in queries; add the question there or leave the answer out",
     ]
     path.write_text(jsonl([{**row, "answer": 3}]))
     with pytest.raises(DataError, match=r"new.jsonl:1: answer = 3: is not a string; write it as"):

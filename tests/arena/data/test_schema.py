@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import DataError, Problem
+from arena.data.rows import Rows
 from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, check_table, passages_fault
 
 JUDGMENT = {
@@ -35,7 +36,7 @@ def check(schema, *rows: dict) -> list[str]:
         {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in columns}
     )
     lines = pd.Series(range(11, 11 + len(rows)), dtype=int)
-    return [str(problem) for problem in check_table(table, schema, "file", lines)]
+    return [str(problem) for problem in check_table(Rows(table, lines, "file"), schema)]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_sound_rows_have_no_problem(schema, row):
 @pytest.mark.parametrize("schema", [QUERIES, ANSWERS, JUDGMENTS])
 def test_no_rows_are_no_problem(schema):
     table = pd.DataFrame(columns=list(schema.columns), dtype=object)
-    assert check_table(table, schema, "file", pd.Series(dtype=int)) == []
+    assert check_table(Rows(table, pd.Series(dtype=int), "file"), schema) == []
 
 
 @pytest.mark.parametrize(

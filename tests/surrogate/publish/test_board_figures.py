@@ -53,6 +53,23 @@ def cells(axes, columns):
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
+def test_a_board_draws_itself(board, kind):
+    language = "en" if kind == "ratings" else None
+    assert written(board.plot(kind, language)) == written(ALL_KINDS[kind](board))
+
+
+def test_a_notebook_shows_what_a_board_draws(board):
+    figure = board.plot()
+    assert "ranks" in whole_text(figure).lower()
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    assert figure._repr_png_() == figure._repr_png_()
+    with pytest.raises(UsageError, match="ratings are of one language; name it with `language`"):
+        board.plot("ratings")
+    with pytest.raises(UsageError, match="there is no figure 'pie'; use some of heatmap"):
+        board.plot("pie")
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_figure_says_its_title_counts_and_signature(board, kind):
     figure = ALL_KINDS[kind](board)
     title, note, signature = (text.get_text().replace("\n", "") for text in figure.texts)

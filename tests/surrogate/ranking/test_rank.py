@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from arena.data.errors import UsageError
+from arena.data.errors import DataError, UsageError
 from surrogate import Board, place_systems, rank_systems
 from surrogate.board.ratings import NO_ANSWER
 from surrogate.board.summary import POOLED
@@ -34,6 +34,31 @@ def test_a_copy_of_a_system_gets_its_rating_and_rank(published, small_arena):
         assert (apart < 0.05).all()
 
 
+def test_paths_take_the_place_of_board_arena_and_answers(
+    small_arena, arena_folder, build_quickly, quick_features, tmp_path
+):
+    board = build_quickly(arena_folder)
+    pd.testing.assert_frame_equal(board.ratings, build_quickly(small_arena).ratings)
+    board.save(tmp_path / "board", arena_folder)
+    system = small_arena.info.systems[0]
+    new, features = (
+        rows[rows["system"] == system].assign(system="copy")
+        for rows in (small_arena.answers, quick_features)
+    )
+    new.to_json(tmp_path / "new.jsonl", orient="records", lines=True)
+    by_paths = rank_systems(tmp_path / "board", tmp_path / "new.jsonl", feature_table=features)
+    in_memory = rank_systems(board, new, small_arena, feature_table=features)
+    pd.testing.assert_frame_equal(by_paths.new, in_memory.new)
+    with pytest.raises(UsageError, match="of type Arena is no board"):
+        rank_systems(small_arena, new)
+    with pytest.raises(UsageError, match="there is no file of answers at"):
+        rank_systems(board, tmp_path / "absent.jsonl", small_arena)
+    with pytest.raises(DataError, match=r"answers\.iloc\[0\]: system = None: is missing"):
+        rank_systems(board, new.assign(system=None), small_arena)
+    with pytest.raises(UsageError, match="of type DataFrame is no arena"):
+        build_quickly(new)
+
+
 def test_by_features_alone_a_copy_has_the_very_rating_and_rank(forest_board, small_arena):
     system = small_arena.info.systems[0]
     placed = rank_systems(forest_board, copy_of(small_arena, system, "copy"), small_arena)
@@ -56,6 +81,20 @@ def test_existing_rows_do_not_move(published, small_arena):
     )
     old = placed.overall[placed.overall["system"] != "newcomer"].reset_index(drop=True)
     pd.testing.assert_frame_equal(old, published.overall)
+
+
+def test_rows_are_in_the_order_people_read(published, small_arena):
+    answers = copy_of(small_arena, small_arena.info.systems[4], "<i>newcomer</i>")
+    placed = rank_systems(published, answers, small_arena)
+    for _, rows in placed.board.groupby("language"):
+        assert rows["rank"].dropna().is_monotonic_increasing
+        assert rows["rating"].dropna().is_monotonic_decreasing
+    assert placed.overall["mean_rank"].dropna().is_monotonic_increasing
+    assert list(placed.board.columns) == list(published.ratings.columns)
+    html = placed._repr_html_()
+    assert "&lt;i&gt;newcomer&lt;/i&gt;" in html
+    assert "<i>" not in html
+    assert repr(placed).startswith("<RankedSystems by rank: <i>newcomer</i> (en): ")
 
 
 def test_the_best_and_the_worst_take_the_ends_of_the_board(published, small_arena):

@@ -174,6 +174,7 @@ def test_advice_names_the_neighbors_and_the_open_questions(published, own, judge
     assert above["win_rate"] < 0.5 <= below["win_rate"]
     assert above["rank"] == 1 + (ratings >= ratings[above["neighbor"]]).sum()
     assert above["judgments"] > 0
+    assert advice.neighbors[["rank", "judgments"]].dtypes.eq("Int64").all()
     assert not set(advice.questions["query_id"]) & set(judged["query_id"])
     named = advice.questions.set_index("order")["uncertainty"]
     assert list(named.loc[1:5]) == sorted(named.loc[1:5], reverse=True)

@@ -1,5 +1,6 @@
 """Systems better than all learned from are said to be so, others seldom."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,15 @@ SETTINGS = TournamentSettings(tournaments=5, seed=2)
 @pytest.fixture(scope="module")
 def study():
     arena = simulate(languages=("en", "es"), questions=8, seed=4).arena
-    return frontier(arena, features=FEATURES, repeats=1, tournaments=SETTINGS)
+    unsendable = threading.RLock()  # as displays of progress have one
+    return frontier(
+        arena,
+        features=FEATURES,
+        repeats=1,
+        tournaments=SETTINGS,
+        n_jobs=2,
+        progress=lambda *_: unsendable.acquire(),
+    )
 
 
 def test_better_systems_are_flagged_more_often_than_others(study):

@@ -1,0 +1,260 @@
+"""An arena from tables in memory, checked as a folder is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pandera.pandas as pa
+from pydantic import ValidationError
+
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.folder import Arena, checked_answers, checked_arena, empty_rows, read_answers
+from arena.data.languages import LANGUAGE_CODE, UNDETERMINED
+from arena.data.published import TABLE as PUBLISHED_RATINGS
+from arena.data.rows import Rows, plain_table
+from arena.data.schema import (
+    ANSWERS,
+    JUDGMENTS,
+    PASSAGES,
+    QUERIES,
+    QUESTION_KEY,
+    ArenaInfo,
+    check_table,
+    duplicates,
+    passages_of,
+    unknown_questions,
+    validation_problems,
+)
+
+LANGUAGE = "language"
+PASSAGES_COLUMN = "passages"
+_WHOLE = "from_frames"
+_KEYS = ("query_id", "system", "system_a", "system_b", "passage_id")
+_OPTIONAL = ("title", "relevance")
+
+
+def arena_from_frames(
+    questions: pd.DataFrame,
+    answers: pd.DataFrame,
+    judgments: pd.DataFrame | None = None,
+    passages: pd.DataFrame | None = None,
+    *,
+    name: str = "arena",
+    language: str | None = None,
+    judge: str | None = None,
+    systems: Sequence[str] | None = None,
+    reference_system: str | None = None,
+    published_ratings: pd.DataFrame | None = None,
+    source: str = "",
+    note: str = "",
+) -> Arena:
+    """Make an arena of tables in memory; ``Arena.from_frames`` says what they hold."""
+    if language is not None and not re.fullmatch(LANGUAGE_CODE, language):
+        fault, hint = "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
+        raise DataError([Problem(_WHOLE, None, LANGUAGE, language, fault, hint)])
+    asked = _rows(questions, "questions", QUERIES, language)
+    if passages is not None and PASSAGES_COLUMN in asked.table:
+        raise UsageError(
+            "questions have a column 'passages', and passages are given beside them; keep one"
+        )
+    answered = _rows(answers, "answers", ANSWERS, language, asked)
+    judged = empty_rows(JUDGMENTS)
+    if judgments is not None:
+        judged = _rows(judgments, "judgments", JUDGMENTS, language, asked)
+        judged = _filled(judged, "judge", judge)
+    shown = None if passages is None else _passage_rows(passages, language, asked)
+    problems = [] if shown is None else _passage_problems(shown, asked)
+    asked = _with_passages(asked, None if problems else shown)
+    published = published_ratings
+    info = _info(
+        name=name,
+        languages=[
+            code for code in _distinct(asked, LANGUAGE) if re.fullmatch(LANGUAGE_CODE, code)
+        ],
+        systems=_distinct(answered, "system") if systems is None else systems,
+        reference_system=reference_system,
+        source=source,
+        note=note,
+    )
+    rated = None if published is None else frame_rows(published, PUBLISHED_RATINGS)
+    try:
+        arena = checked_arena(info, asked, answered, judged, rated)
+    except DataError as error:
+        raise DataError([*problems, *error.problems]) from None
+    if problems:
+        raise DataError(problems)
+    return arena
+
+
+def open_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
+    """Return answers to the questions of an arena, read from their file if a path is given.
+
+    Args:
+        answers: A file of answers in any row format; or the table ``query_id, system, answer``,
+            and ``language`` unless ids of questions are unique.
+        queries: Query table of the arena they answer.
+
+    Returns:
+        Columns ``query_id, language, system, answer``.
+
+    Raises:
+        UsageError: If there is no such file, or something else is given.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    if isinstance(answers, Path | str):
+        return read_answers(answers, queries)
+    asked = frame_rows(queries, "questions")
+    return checked_answers(_rows(answers, "answers", ANSWERS, None, asked), queries)
+
+
+def frame_rows(table: pd.DataFrame, name: str) -> Rows:
+    """Wrap a table that a user holds in memory, so that it is checked like a file.
+
+    Problems name its rows as ``iloc`` does.
+
+    Args:
+        table: The table; a named index counts as columns.
+        name: What problems call it.
+
+    Raises:
+        UsageError: If it is no DataFrame.
+        DataError: If a column stands several times.
+    """
+    if not isinstance(table, pd.DataFrame):
+        kind = type(table).__name__
+        raise UsageError(f"{name} is of type {kind}; give a pandas DataFrame, one row an item")
+    named = [label for label in table.index.names if label is not None]
+    columns = [*named, *table.columns]
+    repeated = sorted({str(column) for column in columns if columns.count(column) > 1})
+    if repeated:
+        fault, hint = "stands several times among the columns", "keep one of them"
+        raise DataError([Problem(name, None, column, None, fault, hint) for column in repeated])
+    flat = table.reset_index(drop=not named)
+    return Rows(plain_table(flat), pd.Series(range(len(flat)), dtype=int), name, is_frame=True)
+
+
+def notebook_html(caption: str, said: str, table: pd.DataFrame, small: str = "") -> str:
+    """Show a table in a notebook, under what is said of it; all text is escaped.
+
+    Args:
+        caption: First line, in bold.
+        said: Sentences below it.
+        table: The table, shown without its index.
+        small: Last line, in small letters.
+    """
+    shown = table.to_html(index=False, na_rep="–", float_format="{:.2f}".format, escape=True)
+    last = f"<p><small>{escape(small)}</small></p>" if small else ""
+    return f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>{shown}{last}"
+
+
+def _rows(
+    table: pd.DataFrame,
+    name: str,
+    schema: pa.DataFrameSchema,
+    language: str | None,
+    asked: Rows | None = None,
+) -> Rows:
+    """Wrap a frame: whole numbers in keys as texts, and a language for every row."""
+    rows = frame_rows(table, name)
+    if rows.table.empty:
+        return replace(empty_rows(schema), source=name, is_frame=True)
+    whole = [key for key in _KEYS if key in rows.table and _are_whole(rows.table[key])]
+    texts = {key: rows.table[key].map(_digits).astype(object) for key in whole}
+    rows = replace(rows, table=rows.table.assign(**texts))
+    if language is not None or asked is None or LANGUAGE not in asked.table:
+        return _filled(rows, LANGUAGE, language)
+    return _with_language_of(rows, asked)
+
+
+def _are_whole(values: pd.Series) -> bool:
+    known = list(values.dropna())
+    return bool(known) and all(
+        isinstance(value, Integral) and not isinstance(value, bool) for value in known
+    )
+
+
+def _digits(value: object) -> object:
+    return None if value is None else str(value)
+
+
+def _filled(rows: Rows, column: str, value: str | None) -> Rows:
+    """Give every row a value where the column is absent."""
+    if value is None or column in rows.table:
+        return rows
+    return replace(rows, table=rows.table.assign(**{column: value}).astype(object))
+
+
+def _with_language_of(rows: Rows, asked: Rows) -> Rows:
+    """Give rows without a language that of their question, where its id says which."""
+    questions = asked.table
+    if LANGUAGE in rows.table or "query_id" not in rows.table or "query_id" not in questions:
+        return rows
+    if questions["query_id"].duplicated().any():
+        return rows
+    known = dict(zip(questions["query_id"], questions[LANGUAGE], strict=True))
+    languages = [known.get(key, UNDETERMINED) for key in rows.table["query_id"]]
+    return replace(rows, table=rows.table.assign(**{LANGUAGE: languages}).astype(object))
+
+
+def _passage_rows(table: pd.DataFrame, language: str | None, asked: Rows) -> Rows:
+    rows = _rows(table, PASSAGES_COLUMN, PASSAGES, language, asked)
+    absent = {column: None for column in _OPTIONAL if column not in rows.table}
+    return replace(rows, table=rows.table.assign(**absent).astype(object))
+
+
+def _passage_problems(rows: Rows, asked: Rows) -> list[Problem]:
+    problems = check_table(rows, PASSAGES)
+    if problems or check_table(_with_passages(asked, None), QUERIES):
+        return problems
+    key = [*QUESTION_KEY, "passage_id"]
+    return [*duplicates(rows, key, "passage"), *unknown_questions(rows, asked, "passage")]
+
+
+def _with_passages(asked: Rows, shown: Rows | None) -> Rows:
+    """Give every question its passages: those of a table, or of its own column, or none."""
+    questions = asked.table
+    if shown is not None:
+        found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+        for record in shown.table.to_dict(orient="records"):
+            key = tuple(record.pop(column) for column in QUESTION_KEY)
+            relevance = record["relevance"]
+            record["relevance"] = None if relevance is None else int(relevance)
+            found.setdefault(key, []).append(record)
+        keys = zip(*(questions[column] for column in QUESTION_KEY), strict=True)
+        cells = [found.get(key, []) for key in keys]
+    elif PASSAGES_COLUMN in questions:
+        cells = [_cell(value) for value in questions[PASSAGES_COLUMN]]
+    else:
+        cells = [[] for _ in range(len(questions))]
+    column = pd.Series(cells, index=questions.index, dtype=object)
+    return replace(asked, table=questions.assign(**{PASSAGES_COLUMN: column}))
+
+
+def _cell(value: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
+    """Read the passages of a cell; one that holds something else is told of by the checks."""
+    listed = value.tolist() if hasattr(value, "tolist") else value
+    listed = list(listed) if isinstance(listed, tuple) else listed
+    try:
+        return passages_of(listed)
+    except ValueError:
+        return value
+
+
+def _distinct(rows: Rows, column: str) -> list[str]:
+    values = rows.table.get(column, ())
+    return sorted({value for value in values if isinstance(value, str) and value.strip()})
+
+
+def _info(**fields: object) -> ArenaInfo:
+    try:
+        return ArenaInfo.model_validate(fields)
+    except ValidationError as error:
+        problems = validation_problems(error, _WHOLE, None, lambda _: "see help(Arena.from_frames)")
+        raise DataError(problems) from error

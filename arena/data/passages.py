@@ -1,0 +1,102 @@
+"""Passages of an answer's own: what its system retrieved, where systems do not share passages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from arena.data.errors import HALF_SURROGATE, Problem
+from arena.data.rows import Rows
+from arena.data.schema import QUESTION_KEY, is_unstorable, passages_fault
+
+OWN_PASSAGES = "passages"
+"""Column of answers, if it is there: null where the system was given the question's passages."""
+PassageRecord = Mapping[str, Any]
+"""A passage as tables hold it; see ``arena.data.schema.Passage``."""
+
+_HINT = (
+    "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids, "
+    "ids of the question's passages, or null for these"
+)
+
+
+def passages_given(own: object, of_question: Sequence[PassageRecord]) -> Sequence[PassageRecord]:
+    """Return what a system was given: passages of its own, else those of the question."""
+    return own if isinstance(own, list) else of_question
+
+
+def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:
+    """Check the passages that answers have of their own, and look up those given by id.
+
+    Of a passage that is one of the question's (same id and text), the relevance is known from
+    there, unless the answer's row says it.
+
+    Args:
+        answers: Sound answers, with or without a column ``passages``.
+        queries: Columns ``language, query_id, passages``, sound.
+
+    Returns:
+        The answers, their own passages as lists of records or None, without the column where no
+        answer has any; and what is wrong with them.
+    """
+    table = answers.table
+    if OWN_PASSAGES not in table:
+        return answers, []
+    shared = dict(
+        zip(
+            queries[QUESTION_KEY].itertuples(index=False, name=None),
+            queries["passages"],
+            strict=True,
+        )
+    )
+    keys = table[QUESTION_KEY].itertuples(index=False, name=None)
+    problems: list[Problem] = []
+    found: list[object] = []
+    for row, key, own in zip(table.index, keys, table[OWN_PASSAGES], strict=True):
+        records = None if _is_missing(own) else _looked_up(own, shared.get(key, ()))
+        fault = None if records is None else _fault(records)
+        found.append(None if fault or records is None else records)
+        if fault:
+            line = int(answers.lines.loc[row])
+            problems.append(Problem(answers.source, line, OWN_PASSAGES, own, fault, _HINT))
+    if not any(records is not None for records in found):
+        return replace(answers, table=table.drop(columns=OWN_PASSAGES)), problems
+    column = pd.Series(found, index=table.index, dtype=object)
+    return replace(answers, table=table.assign(**{OWN_PASSAGES: column})), problems
+
+
+def _is_missing(own: object) -> bool:
+    return own is None or (isinstance(own, float) and own != own)
+
+
+def _looked_up(own: object, shared: Sequence[PassageRecord]) -> object:
+    """Replace ids by the question's passages, and say of the others what is known there."""
+    if not isinstance(own, list):
+        return own
+    by_id = {passage["passage_id"]: passage for passage in shared}
+    return [
+        by_id.get(each, each) if isinstance(each, str) else _labeled(each, by_id) for each in own
+    ]
+
+
+def _labeled(own: object, by_id: Mapping[str, PassageRecord]) -> object:
+    if not isinstance(own, dict) or own.get("relevance") is not None:
+        return own
+    known = by_id.get(str(own.get("passage_id")), {})
+    if known.get("text") != own.get("text"):
+        return own
+    return {**own, "relevance": known.get("relevance")}
+
+
+def _fault(records: object) -> str | None:
+    if is_unstorable(records):
+        return HALF_SURROGATE
+    unknown = (
+        [each for each in records if isinstance(each, str)] if isinstance(records, list) else []
+    )
+    if unknown:
+        return f"no passage {unknown[0]!r} is among those of the question"
+    return passages_fault(records)

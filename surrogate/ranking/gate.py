@@ -1,0 +1,429 @@
+"""A gate for a new version of a system: better than a baseline, the same, worse, or cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from scipy.stats import norm
+
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.judging.sequential import ORDERS, SystemComparison, compare_systems
+from arena.statistics.betting import EVEN, Difference, SequentialTest
+from arena.statistics.significance import NORMAL_90
+from features.declare.feature import offer
+from features.models.scorer import ModelOptions
+from surrogate.board.board import Board
+from surrogate.ranking.rank import RankedSystems, rank_systems
+
+if TYPE_CHECKING:
+    from arena.judging.judge import LlmJudge
+    from arena.llm.ask import Progress
+    from arena.llm.store import Store
+
+GateVerdict = Literal["better", "same", "worse", "cannot say"]
+GATE_VERDICTS: tuple[GateVerdict, ...] = ("better", "same", "worse", "cannot say")
+CANNOT_SAY: GateVerdict = "cannot say"
+
+SURROGATE_SHARE = 0.2
+"""Of the error that may be made: what is left to the surrogate where verdicts can be asked for."""
+
+NO_CALIBRATION = "that it ranks unseen systems better than chance is not shown on this board"
+NO_LANGUAGE = "there is no language in which both have a rating"
+NO_INTERVAL = "a rating has no interval"
+ROUGH = "intervals in {} rest on systems of other languages"
+UNLIKE = "the candidate is unlike the systems the surrogate was trained on, in {}"
+TOO_WIDE = "the interval of the difference is too wide"
+CANDIDATE = "{} (candidate)"
+
+
+@dataclass(frozen=True)
+class GateRates:
+    """How often a gate may be wrong.
+
+    Attributes:
+        error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as
+            the baseline, ``same`` of one whose win rate differs by more than the margin.
+        margin: Difference of a win rate from one half that matters.
+        power: Probability with which such a difference is to be found.
+    """
+
+    error: float = 0.05
+    margin: float = 0.05
+    power: float = 0.8
+
+    def __post_init__(self) -> None:
+        SequentialTest(self.error, self.margin).scores_needed(self.margin, 1.0, self.power)
+
+    def test(self, share: float = 1.0) -> SequentialTest:
+        """Return the test of verdicts, with a share of the error."""
+        return SequentialTest(share * self.error, self.margin)
+
+
+@dataclass(frozen=True)
+class RatingDifference:
+    """By how much a board's surrogate rates a candidate above a baseline.
+
+    Attributes:
+        difference: What it says; None where it may not, or does not.
+        reason: Why it is None.
+        languages: Columns ``language, rating, baseline_rating, standard_error`` (of the
+            difference, logits).
+        rating: Mean difference over languages, logits; NaN without any.
+        low: Lower bound.
+        high: Upper bound; infinite where the candidate may be better than every judged system.
+        error: Probability that the bounds do not hold the difference.
+    """
+
+    difference: Difference | None
+    reason: str
+    languages: pd.DataFrame
+    rating: float
+    low: float
+    high: float
+    error: float
+
+    @property
+    def win_rate(self) -> float:
+        """Expected win rate against the baseline."""
+        return float(expit(self.rating))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Bounds of the win rate."""
+        return float(expit(self.low)), float(expit(self.high))
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What is known of a candidate beside a baseline.
+
+    Attributes:
+        verdict: ``better``, ``same``, ``worse`` or ``cannot say``.
+        by: ``surrogate`` or ``verdicts``, whichever says so; empty where nothing does.
+        candidate: The new system.
+        baseline: The system of the board that it is held against.
+        rates: How often the gate may be wrong.
+        ratings: What the surrogate says.
+        verdicts: What an LLM's verdicts say, where they were asked for.
+        questions: Questions that both answered.
+        unanswered: Questions that the baseline answered and the candidate did not.
+        variance: Of the score of a question: observed, or that of the arena's verdicts.
+    """
+
+    verdict: GateVerdict
+    by: Literal["surrogate", "verdicts", ""]
+    candidate: str
+    baseline: str
+    rates: GateRates
+    ratings: RatingDifference
+    verdicts: SystemComparison | None
+    questions: int
+    unanswered: int
+    variance: float
+
+    @property
+    def verdicts_needed(self) -> int:
+        """Verdicts that find a difference of the margin with the power, in both orders."""
+        return ORDERS * self._test.scores_needed(self.rates.margin, self.variance, self.rates.power)
+
+    @property
+    def verdicts_expected(self) -> int | None:
+        """Verdicts that find the difference the surrogate expects, if it is right and notable."""
+        apart = abs(self.ratings.win_rate - EVEN)
+        if np.isnan(apart) or apart < self.rates.margin / 2:
+            return None
+        return ORDERS * self._test.scores_needed(apart, self.variance, self.rates.power)
+
+    @property
+    def difference_found(self) -> float:
+        """Difference of a win rate that the questions here find with the power."""
+        return self._test.difference_found(self.questions, self.variance, self.rates.power)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, and what would say more, in words."""
+        return tuple(_sentences(self))
+
+    @property
+    def _test(self) -> SequentialTest:
+        return self.rates.test(1 - SURROGATE_SHARE)
+
+
+def gate(
+    board: Board,
+    answers: pd.DataFrame,
+    arena: Arena,
+    baseline: str | None = None,
+    judge: LlmJudge | None = None,
+    store: Store | None = None,
+    *,
+    budget: int | None = None,
+    rates: GateRates | None = None,
+    languages: Sequence[str] = (),
+    n_jobs: int = 1,
+    models: ModelOptions | None = None,
+    feature_table: pd.DataFrame | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Gate:
+    """Say how a candidate differs from a system of a board.
+
+    First by the ratings: the candidate's by the surrogate, with the interval that systems unseen
+    in training had, the baseline's as on the board. Where that does not say it and there is a
+    judge, by its verdicts on the two, question by question until they do
+    (``arena.judging.compare_systems``), whatever the surrogate is worth. With a judge the
+    surrogate may be wrong with a fifth of the error, the verdicts with the rest, so that the sum
+    is the error asked for.
+
+    Args:
+        board: The board.
+        answers: The candidate's, columns ``query_id, language, system, answer``, of one system;
+            one of a name on the board is taken for a new version of it.
+        arena: The arena the board was built from.
+        baseline: System of the board; its best one by default.
+        judge: LLM that is asked where the surrogate does not say it; None asks nobody.
+        store: Where its replies are and go; needed with a judge.
+        budget: Most verdicts; None allows all questions.
+        rates: How often the gate may be wrong.
+        languages: Languages to compare in; all by default.
+        n_jobs: Processes for feature extraction.
+        models: How features' models are run.
+        feature_table: Features of the answers already at hand.
+        seed: Seed of the order of questions and sides.
+        progress: Called with the judge's name, the questions done, and all.
+
+    Raises:
+        UsageError: If the answers are of several systems, the baseline is not on the board, or
+            there is a judge without a store.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    rates = rates or GateRates()
+    answers, candidate = _candidate(board, answers)
+    against = _baseline(board, baseline)
+    if languages:
+        answers = answers[answers["language"].isin(languages)]
+    if answers.empty:
+        raise UsageError(f"{candidate} has no answer in these languages")
+    if judge is not None and store is None:
+        raise UsageError("verdicts need a store to be kept in; see arena.llm.open_store")
+    placed = rank_systems(board, answers, arena, n_jobs, models, feature_table=feature_table)
+    error = rates.error * (1.0 if judge is None else SURROGATE_SHARE)
+    found = _surrogates_view(board, placed, against, rates, error)
+    both = _with_candidate(arena, answers, candidate)
+    questions, unanswered = _questions(both, candidate, against)
+    verdicts = None
+    if found.difference is None and judge is not None and store is not None and questions:
+        verdicts = compare_systems(
+            both,
+            candidate,
+            against,
+            judge,
+            store,
+            rates.test(1 - SURROGATE_SHARE),
+            budget=budget,
+            seed=seed,
+            progress=progress,
+        )
+    verdict, by = _verdict(found, verdicts)
+    known = float("nan") if verdicts is None else verdicts.variance
+    return Gate(
+        verdict=verdict,
+        by=by,
+        candidate=candidate,
+        baseline=against,
+        rates=rates,
+        ratings=found,
+        verdicts=verdicts,
+        questions=questions,
+        unanswered=unanswered,
+        variance=known if known > 0 else _planned_variance(board, arena),
+    )
+
+
+def _verdict(
+    ratings: RatingDifference, verdicts: SystemComparison | None
+) -> tuple[GateVerdict, Literal["surrogate", "verdicts", ""]]:
+    if ratings.difference is not None:
+        return ratings.difference, "surrogate"
+    if verdicts is not None and verdicts.difference is not None:
+        return verdicts.difference, "verdicts"
+    return CANNOT_SAY, ""
+
+
+def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the candidate's answers under a name that is not on the board."""
+    systems = sorted(set(answers["system"]))
+    if len(systems) != 1:
+        raise UsageError(
+            f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
+            f"{', '.join(systems[:5])}; give a file of one"
+        )
+    name = systems[0]
+    while name in set(board.ratings["system"]):
+        name = CANDIDATE.format(name)
+    return answers.assign(system=name), name
+
+
+def _baseline(board: Board, baseline: str | None) -> str:
+    systems = list(board.systems)
+    if baseline is None:
+        return systems[0]
+    if baseline not in systems:
+        offered = offer(baseline, systems)
+        raise UsageError(f"the board has no system {baseline!r} (--baseline); {offered}")
+    return baseline
+
+
+def rating_difference(
+    own: pd.DataFrame, other: pd.DataFrame, rates: GateRates, error: float
+) -> RatingDifference:
+    """Compare the ratings of two systems.
+
+    The standard error of a rating is that whose normal density has its 90% interval. Errors of
+    the two systems are taken for independent, those of one system in several languages for one
+    and the same, so that more languages make no interval narrower.
+
+    Args:
+        own: Of the one, columns ``language, rating, low, high``.
+        other: Of the other.
+        rates: What counts as a difference.
+        error: Probability with which the statement may be wrong.
+    """
+    columns = ["language", "rating", "low", "high"]
+    both = own[columns].merge(other[columns], on="language", suffixes=("", "_other"))
+    both = both.dropna(subset=["rating", "rating_other"])
+    errors = [(both[f"rating{end}"] - both[f"low{end}"]) / NORMAL_90 for end in ("", "_other")]
+    languages = pd.DataFrame(
+        {
+            "language": both["language"],
+            "rating": both["rating"],
+            "baseline_rating": both["rating_other"],
+            "standard_error": np.sqrt(errors[0] ** 2 + errors[1] ** 2),
+        }
+    ).reset_index(drop=True)
+    apart = float((both["rating"] - both["rating_other"]).mean())
+    width = float(languages["standard_error"].mean(skipna=False))
+    is_beyond = bool(np.isinf(both["high"]).any())
+
+    def reach(of: float) -> tuple[float, float]:
+        far = float(norm.ppf(1 - of)) * width
+        return apart - far, np.inf if is_beyond else apart + far
+
+    bounds = reach(error / 2)
+    said = _said(bounds, reach(error), rates.margin)
+    reason = "" if said else TOO_WIDE if np.isfinite(width) else NO_INTERVAL
+    return RatingDifference(said, reason, languages, apart, *bounds, error)
+
+
+def _said(
+    bounds: tuple[float, float], one_sided: tuple[float, float], margin: float
+) -> Difference | None:
+    if bounds[0] > 0:
+        return "better"
+    if bounds[1] < 0:
+        return "worse"
+    low, high = (float(expit(bound)) for bound in one_sided)
+    return "same" if EVEN - margin < low and high < EVEN + margin else None
+
+
+def _surrogates_view(
+    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, error: float
+) -> RatingDifference:
+    """Say what the surrogate says, unless there is a doubt whether it may."""
+    other = board.ratings[board.ratings["system"] == baseline]
+    found = rating_difference(placed.new, other, rates, error)
+    doubts = "; ".join(_doubts(board, placed, list(found.languages["language"])))
+    return replace(found, difference=None, reason=doubts) if doubts else found
+
+
+def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
+    """Yield why the surrogate may not say it alone."""
+    if not compared:
+        yield NO_LANGUAGE
+        return
+    macro = board.summary.macro
+    if macro.tau_unseen_low is None or macro.tau_unseen_low <= 0:
+        yield NO_CALIBRATION
+    summaries = board.summary.languages
+    rough = [name for name in compared if name in summaries and summaries[name].interval.pooled]
+    if rough:
+        yield ROUGH.format(", ".join(rough))
+    found = placed.explanations
+    unlike = found.loc[found["outside_training"].notna(), "language"]
+    unlike = [name for name in unlike if name in compared]
+    if unlike:
+        yield UNLIKE.format(", ".join(unlike))
+
+
+def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Arena:
+    systems = (*arena.info.systems, candidate)
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"systems": systems}),
+        answers=pd.concat([arena.answers, answers], ignore_index=True),
+    )
+
+
+def _questions(arena: Arena, candidate: str, baseline: str) -> tuple[int, int]:
+    """Count the questions that both answered, and those that the baseline alone answered."""
+    keys = ["language", "query_id"]
+    own, other = (
+        set(arena.answers.loc[arena.answers["system"] == name, keys].itertuples(index=False))
+        for name in (candidate, baseline)
+    )
+    return len(own & other), len(other - own)
+
+
+def _planned_variance(board: Board, arena: Arena) -> float:
+    """Largest variance of a question's score that the judge's share of ties leaves."""
+    own = arena.judgments[arena.judgments["judge"] == board.summary.judge]
+    ties = float((own["winner"] == "tie").mean()) if len(own) else 0.0
+    return max(0.25 * (1 - ties), 0.05)
+
+
+def _sentences(found: Gate) -> Iterator[str]:
+    rates, ratings, verdicts = found.rates, found.ratings, found.verdicts
+    yield _headline(found)
+    if not np.isnan(ratings.rating):
+        low, high = ratings.bounds
+        level = f"{1 - ratings.error:.0%} interval"
+        bounds = "" if np.isnan(low) else f", {level} {low:.1%} to {high:.1%}"
+        yield f"The surrogate expects a win rate of {ratings.win_rate:.1%}{bounds}."
+    if ratings.reason:
+        yield f"The surrogate does not say it alone: {ratings.reason}."
+    if verdicts is not None:
+        failed = len(verdicts.failures)
+        lost = f"; {failed} pairs without a verdict" if failed else ""
+        yield (
+            f"{len(verdicts.judgments)} verdicts on {len(verdicts.scores)} of "
+            f"{verdicts.questions} questions{lost}; {verdicts.reason}."
+        )
+    if found.unanswered:
+        yield f"Not compared: {found.unanswered} questions that the baseline alone answered."
+    if found.verdict == CANNOT_SAY:
+        yield (
+            f"About {found.verdicts_needed:,} verdicts find a difference of {100 * rates.margin:g} "
+            f"points of win rate with power {rates.power:.0%}; the {found.questions:,} questions "
+            f"here, judged in both orders, one of {100 * found.difference_found:.0f}."
+        )
+        expected = found.verdicts_expected
+        if expected is not None:
+            yield f"If the surrogate is right, about {expected:,} verdicts show it."
+
+
+def _headline(found: Gate) -> str:
+    names = f"{found.candidate} against {found.baseline}: {found.verdict}"
+    verdicts = found.verdicts
+    if verdicts is not None and len(verdicts.scores):
+        level = 1 - found.rates.test(1 - SURROGATE_SHARE).error
+        return (
+            f"{names}. Win rate by verdicts {verdicts.win_rate:.1%}, {level:.0%} interval at any "
+            f"time {verdicts.low:.1%} to {verdicts.high:.1%}."
+        )
+    return f"{names}{', by the surrogate alone' if found.by else ''}."

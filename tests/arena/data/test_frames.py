@@ -1,0 +1,297 @@
+"""Arenas of tables in memory: the same as from a folder, checked as strictly."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena import Arena, DataError, UsageError, diagnose, read_arena, sample_arena, write_arena
+from arena.data.frames import open_answers
+
+QUESTIONS = pd.DataFrame({"query_id": ["1", "2"], "language": "en", "query": ["Why?", "Who?"]})
+ANSWERS = pd.DataFrame(
+    {
+        "query_id": ["1", "1", "2", "2"],
+        "language": "en",
+        "system": ["ada", "bob", "ada", "bob"],
+        "answer": ["Because.", "", "She.", "He."],
+    }
+)
+JUDGMENTS = pd.DataFrame(
+    {
+        "query_id": ["1", "2"],
+        "language": "en",
+        "system_a": ["ada", "bob"],
+        "system_b": ["bob", "ada"],
+        "winner": ["a", "tie"],
+        "judge": "gpt",
+    }
+)
+PASSAGES = pd.DataFrame(
+    {
+        "query_id": ["1", "1", "2"],
+        "language": "en",
+        "passage_id": ["p1", "p2", "p1"],
+        "text": ["One.", "Two.", "Three."],
+        "relevance": [1, None, 0],
+    }
+)
+
+
+def problems(*frames, **options):
+    with pytest.raises(DataError) as caught:
+        Arena.from_frames(*frames, **options)
+    return list(map(str, caught.value.problems))
+
+
+def changed(table, row, column, value):
+    texts = table.astype(object)
+    texts.loc[row, column] = value
+    return texts
+
+
+def test_the_tables_of_an_arena_give_that_arena():
+    arena = sample_arena()
+    info = arena.info
+    made = Arena.from_frames(
+        arena.queries,
+        arena.answers,
+        arena.judgments,
+        name=info.name,
+        systems=info.systems,
+        reference_system=info.reference_system,
+        source=info.source,
+        note=info.note,
+    )
+    for table in ("queries", "answers", "judgments", "published_ratings"):
+        pd.testing.assert_frame_equal(getattr(made, table), getattr(arena, table))
+    assert set(made.info.languages) == set(info.languages)
+    for field in ("name", "systems", "reference_system", "source", "note"):
+        assert getattr(made.info, field) == getattr(info, field)
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    arena = Arena.from_frames(QUESTIONS, ANSWERS, JUDGMENTS, PASSAGES, name="mine")
+    write_arena(arena, tmp_path / "mine")
+    read = read_arena(tmp_path / "mine")
+    assert read.info == arena.info
+    assert read.queries["passages"].tolist() == [
+        [
+            {"passage_id": "p1", "text": "One.", "relevance": 1, "title": None},
+            {"passage_id": "p2", "text": "Two.", "relevance": None, "title": None},
+        ],
+        [{"passage_id": "p1", "text": "Three.", "relevance": 0, "title": None}],
+    ]
+    for table in ("queries", "answers", "judgments"):
+        pd.testing.assert_frame_equal(getattr(read, table), getattr(arena, table))
+
+
+def test_what_holds_for_all_rows_is_stated_once():
+    numbered = QUESTIONS.drop(columns="language").assign(query_id=[1, 2])
+    arena = Arena.from_frames(
+        numbered.set_index("query_id"),
+        ANSWERS.drop(columns="language").assign(query_id=[1, 1, 2, 2], seconds=0.5),
+        JUDGMENTS.drop(columns=["language", "judge"]).assign(query_id=[1, 2]),
+        language="en",
+        judge="me",
+    )
+    assert arena.info.systems == ("ada", "bob")
+    assert arena.info.languages == ("en",)
+    assert arena.judges == ("me",)
+    assert arena.queries["query_id"].tolist() == ["1", "2"]
+    assert arena.answers["seconds"].tolist() == [0.5] * 4
+    assert arena.queries["passages"].tolist() == [[], []]
+
+
+def test_answers_are_in_the_language_of_their_question():
+    questions = QUESTIONS.assign(language=["en", "ja"])
+    arena = Arena.from_frames(
+        questions, ANSWERS.drop(columns="language"), JUDGMENTS.drop(columns="language")
+    )
+    assert arena.answers["language"].tolist() == ["en", "en", "ja", "ja"]
+    assert arena.judgments["language"].tolist() == ["en", "ja"]
+    twice = pd.concat([QUESTIONS, QUESTIONS.assign(language="ja")])
+    assert problems(twice, ANSWERS.drop(columns="language")) == [
+        "answers: language = None: this column is missing; add it or give language=..., or "
+        "rename one of query_id, system, answer"
+    ]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [["One.", "Two."], None],
+        [np.array(["One.", "Two."], dtype=object), ()],
+        [({"passage_id": "1", "text": "One."}, {"passage_id": "2", "text": "Two."}), []],
+    ],
+)
+def test_passages_in_cells(cells):
+    column = pd.Series(cells, dtype=object)
+    arena = Arena.from_frames(QUESTIONS.assign(passages=column), ANSWERS)
+    texts = [[passage["text"] for passage in shown] for shown in arena.queries["passages"]]
+    assert texts == [["One.", "Two."], []]
+
+
+FAULTY = {
+    "answers": [
+        (1, "system", None),
+        (1, "system", " "),
+        (2, "answer", None),
+        (2, "answer", 7),
+        (2, "language", "english"),
+        (3, "query_id", "9"),
+        (3, "query_id", 2.5),
+        (3, "system", "half \ud800"),
+    ],
+    "judgments": [
+        (0, "winner", "A"),
+        (0, "winner", None),
+        (0, "system_a", "Ada"),
+        (0, "system_a", "bob"),
+        (1, "query_id", "9"),
+        (1, "judge", ""),
+        (1, "language", "fr"),
+    ],
+    "queries": [
+        (0, "query", ""),
+        (0, "query", None),
+        (0, "query_id", "2"),
+        (1, "language", "EN-us"),
+        (1, "passages", [{"passage_id": "1", "text": 3}]),
+        (1, "passages", [{"passage_id": "1", "text": "a"}, {"passage_id": "1", "text": "b"}]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column", "value"),
+    [(name, *fault) for name, faults in FAULTY.items() for fault in faults],
+)
+def test_frames_are_refused_where_files_are(tmp_path, name, row, column, value):
+    tables = {
+        "queries": QUESTIONS.assign(passages=[[], []]),
+        "answers": ANSWERS,
+        "judgments": JUDGMENTS,
+    }
+    tables[name] = changed(tables[name], 0, "query_id", "1")
+    tables[name].at[row, column] = value
+    info = {"name": "x", "languages": ["en"], "systems": ["ada", "bob"]}
+    (tmp_path / "arena.json").write_text(json.dumps(info))
+    for key, table in tables.items():
+        records = table.to_dict(orient="records")
+        (tmp_path / f"{key}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    with pytest.raises(DataError) as of_folder:
+        read_arena(tmp_path)
+    with pytest.raises(DataError) as of_frames:
+        Arena.from_frames(*tables.values(), systems=["ada", "bob"])
+    at_frames = {(problem.line, problem.field) for problem in of_frames.value.problems}
+    at_folder = {(problem.line - 1, problem.field) for problem in of_folder.value.problems}
+    assert at_folder <= at_frames  # files do not tell of languages that arena.json lacks twice
+
+
+def test_problems_name_table_row_column_value_and_what_to_do():
+    assert problems(QUESTIONS, ANSWERS, changed(JUDGMENTS, 0, "system_a", "Bobb")) == [
+        "judgments.iloc[0]: system_a = 'Bobb': is not among the systems; correct the name, or "
+        "name all of them with systems=[...]; did you mean 'bob'?"
+    ]
+    assert problems(QUESTIONS, changed(ANSWERS, 2, "answer", np.nan)) == [
+        "answers.iloc[2]: answer = None: is missing; give it a value"
+    ]
+    assert problems(QUESTIONS, pd.concat([ANSWERS, ANSWERS[:1]])) == [
+        "answers.iloc[4]: language+query_id+system = ('en', '1', 'ada'): this answer already "
+        "stands at answers.iloc[0]; keep one of the two"
+    ]
+    assert problems(QUESTIONS, ANSWERS, changed(JUDGMENTS, 1, "winner", "model_b")) == [
+        "judgments.iloc[1]: winner = 'model_b': is not a winner; write 'a', 'b' or 'tie', and "
+        "leave failed judgments out"
+    ]
+    assert problems(QUESTIONS, ANSWERS.rename(columns={"answer": "output"})) == [
+        "answers: answer = None: this column is missing; add it, or rename one of query_id, "
+        "language, system, output"
+    ]
+
+
+def test_problems_of_all_tables_come_together():
+    unasked = PASSAGES.assign(query_id=["1", "1", "9"], passage_id="p1")
+    found = problems(QUESTIONS, ANSWERS, changed(JUDGMENTS, 0, "query_id", "8"), unasked)
+    assert [text.split(":")[0] for text in found] == [
+        "passages.iloc[1]",
+        "passages.iloc[2]",
+        "judgments.iloc[0]",
+    ]
+
+
+def test_faulty_passages():
+    graded = PASSAGES.assign(relevance=[1, None, 3])
+    assert problems(QUESTIONS, ANSWERS, None, graded) == [
+        "passages.iloc[2]: relevance = 3.0: is not a relevance; write 1, 0, or nothing where it "
+        "was not judged"
+    ]
+    with pytest.raises(UsageError, match="passages are given beside them"):
+        Arena.from_frames(QUESTIONS.assign(passages=None), ANSWERS, None, PASSAGES)
+
+
+def test_arguments_that_cannot_be():
+    with pytest.raises(UsageError, match="answers is of type dict; give a pandas DataFrame"):
+        Arena.from_frames(QUESTIONS, ANSWERS.to_dict())
+    assert problems(QUESTIONS, ANSWERS, language="English") == [
+        "from_frames: language = 'English': is not a language code; use an ISO 639-1 code such "
+        "as 'en' or 'zh'"
+    ]
+    assert problems(QUESTIONS, ANSWERS, reference_system="eve") == [
+        "from_frames: reference_system = 'eve': is not among the systems; name one of the "
+        "systems, or None"
+    ]
+    assert problems(QUESTIONS, ANSWERS, systems=["ada", "ada", "bob"])[0].startswith(
+        "from_frames: systems = "
+    )
+    repeated = pd.concat([ANSWERS, ANSWERS[["system"]]], axis=1)
+    assert problems(QUESTIONS, repeated) == [
+        "answers: system = None: stands several times among the columns; keep one of them"
+    ]
+
+
+def test_published_ratings_are_checked_too():
+    rated = pd.DataFrame({"system": ["ada", "bob"], "rating": [0.5, "high"]})
+    assert problems(QUESTIONS, ANSWERS, published_ratings=rated)[0].startswith(
+        "published_ratings.iloc[1]: rating = 'high': is not a number"
+    )
+
+
+def test_paths_and_tables_in_the_place_of_arenas(tmp_path):
+    arena = Arena.from_frames(QUESTIONS, ANSWERS, JUDGMENTS)
+    write_arena(arena, tmp_path)
+    assert diagnose(str(tmp_path)).findings == diagnose(arena).findings
+    with pytest.raises(UsageError, match=r"of type DataFrame is no arena; give Arena\.from_frames"):
+        diagnose(ANSWERS)
+    with pytest.raises(UsageError, match="is not an arena folder"):
+        diagnose(tmp_path / "absent")
+    new = ANSWERS.assign(system="eve").drop_duplicates("query_id")
+    new.to_json(tmp_path / "new.jsonl", orient="records", lines=True)
+    read = open_answers(tmp_path / "new.jsonl", arena.queries)
+    pd.testing.assert_frame_equal(read, open_answers(new, arena.queries))
+    with pytest.raises(DataError, match=r"answers\.iloc\[1\]: system = None: is missing"):
+        open_answers(changed(new, 2, "system", None), arena.queries)
+
+
+def test_a_notebook_shows_how_much_of_what_there_is():
+    named = ANSWERS.assign(system=["<b>ada</b>", "bob"] * 2)
+    arena = Arena.from_frames(
+        QUESTIONS.assign(language=["en", "ja"]), named.drop(columns="language")
+    )
+    html = arena._repr_html_()
+    assert "&lt;b&gt;ada&lt;/b&gt;, bob. Judges: none." in html
+    assert "<b>ada" not in html
+    (shown,) = pd.read_html(StringIO(html))
+    assert shown.to_dict(orient="list") == {
+        "language": ["en", "ja"],
+        "questions": [1, 1],
+        "systems": [2, 2],
+        "answers": [2, 2],
+        "judgments": [0, 0],
+    }
+    assert repr(arena) == (
+        "<Arena 'arena': 2 questions in en, ja, 4 answers by 2 systems, 0 judgments>"
+    )

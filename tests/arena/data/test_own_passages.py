@@ -1,0 +1,176 @@
+"""Systems with retrievers of their own: passages of an answer instead of the question's."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from arena import read_answers, read_arena, write_arena
+from arena.data.errors import DataError
+from arena.judging.graded import GRADED_PROMPTS, GradedPrompt, graded_requests
+from arena.judging.pairs import ArenaTexts, choose_pairs
+from arena.judging.prompt import pairwise_prompt
+from features import extract
+
+SHARED = [
+    {"passage_id": "p1", "text": "Ada wrote the first program.", "title": None, "relevance": 1},
+    {"passage_id": "p2", "text": "Oslo is cold in winter.", "title": None, "relevance": 0},
+    {"passage_id": "p3", "text": "Bern has 140,000 people.", "title": "Bern", "relevance": 1},
+]
+OWN = [
+    {"passage_id": "1", "text": "Ada died in 1852.", "title": None, "relevance": None},
+    {"passage_id": "p1", "text": "Ada wrote the first program.", "title": None, "relevance": None},
+]
+ANSWERS = {
+    "given": "Ada wrote the first program [p1].",
+    "chosen": "Bern has 140,000 people [p3] [p1].",
+    "own": "Ada died in 1852 [1].",
+}
+PASSAGES = {"given": None, "chosen": ["p3", "p2"], "own": OWN}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    info = {"name": "own", "languages": ["en"], "systems": list(ANSWERS)}
+    (tmp_path / "arena.json").write_text(json.dumps(info))
+    write_lines(
+        tmp_path / "queries.jsonl",
+        [{"query_id": "q", "language": "en", "query": "Who was Ada?", "passages": SHARED}],
+    )
+    write_lines(tmp_path / "answers.jsonl", [row(name) for name in ANSWERS])
+    return tmp_path
+
+
+def row(name, passages=None):
+    return {
+        "query_id": "q",
+        "language": "en",
+        "system": name,
+        "answer": ANSWERS.get(name, "?"),
+        "passages": PASSAGES.get(name) if passages is None else passages,
+    }
+
+
+def write_lines(path, rows):
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+
+
+def test_ids_are_looked_up_and_labels_are_those_of_the_question(folder):
+    answers = read_arena(folder).answers.set_index("system")["passages"]
+    assert answers["given"] is None
+    assert answers["chosen"] == [SHARED[2], SHARED[1]]
+    assert [passage["relevance"] for passage in answers["own"]] == [None, 1]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl.gz", ".parquet"])
+def test_they_come_back_as_written(folder, suffix, tmp_path):
+    arena = read_arena(folder)
+    write_arena(arena, tmp_path / "again", suffix)
+    again = read_arena(tmp_path / "again")
+    assert again.answers["passages"].tolist() == arena.answers["passages"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("passages", "fault"),
+    [
+        (["p9"], "no passage 'p9' is among those of the question"),
+        ("p1", "Input should be a valid list"),
+        ([SHARED[0], "p1"], "passage_id 'p1' stands twice"),
+        ([{"passage_id": "x"}], "passages.0.text: Field required"),
+        ([7], "passages.0: "),
+        ([{"passage_id": "x", "text": "\ud800"}], "holds half a surrogate pair"),
+    ],
+)
+def test_what_is_wrong_is_said(folder, passages, fault):
+    write_lines(folder / "answers.jsonl", [row("given"), row("own", passages)])
+    with pytest.raises(DataError) as error:
+        read_arena(folder)
+    problem = error.value.problems[0]
+    assert (problem.source, problem.line, problem.field) == ("answers.jsonl", 2, "passages")
+    assert fault in problem.fault
+
+
+def test_without_any_there_is_no_column(folder):
+    write_lines(folder / "answers.jsonl", [row("given")])
+    assert "passages" not in read_arena(folder).answers
+
+
+def values(arena, features, answers=None):
+    return extract(arena, features, answers=answers).set_index("system")
+
+
+def test_features_look_at_what_the_system_was_given(folder):
+    features = "citation_recall,invalid_citations,ngram_coverage@1,unsupported_numbers"
+    found = values(read_arena(folder), features)
+    assert found.loc["given", "citation_recall@10"] == 0.5  # of p1 and p3
+    assert found.loc["chosen", "citation_recall@10"] == 1.0  # p3 is all that it was given
+    assert found["invalid_citations"].to_dict() == {"given": 0, "chosen": 1, "own": 0}
+    assert found.loc["own", "unsupported_numbers"] == 0.0  # 1852 stands in its own passage
+
+
+def test_each_system_is_measured_as_if_its_passages_were_the_questions(folder, tmp_path):
+    arena = read_arena(folder)
+    together = values(arena, "deterministic")
+    for name, passages in arena.answers.set_index("system")["passages"].items():
+        own = SHARED if passages is None else passages
+        alone = tmp_path / name
+        alone.mkdir()
+        (alone / "arena.json").write_text((folder / "arena.json").read_text())
+        query = {"query_id": "q", "language": "en", "query": "Who was Ada?", "passages": own}
+        write_lines(alone / "queries.jsonl", [query])
+        write_lines(alone / "answers.jsonl", [{**row(name), "passages": None}])
+        expected = values(read_arena(alone), "deterministic")
+        columns = [column for column in expected if not column.startswith("retrieval")]
+        pd.testing.assert_frame_equal(together.loc[[name], columns], expected[columns])
+
+
+def test_retrieval_is_measured_against_all_that_is_known_to_be_relevant(folder):
+    found = values(read_arena(folder), "retrieval")
+    assert found.loc["given", "retrieval_recall@10:missing"] == "passages shared by all systems"
+    assert found.loc["chosen", "retrieval_recall@10"] == 0.5  # p3 of p1 and p3
+    assert found.loc["chosen", "retrieval_map@10"] == 0.5  # first of two
+    assert found.loc["own", "retrieval_recall@10"] == 0.5
+    assert found.loc["own", "retrieval_map@10"] == 0.25  # second of two, half of it
+
+
+def test_new_systems_bring_their_own(folder, tmp_path):
+    arena = read_arena(folder)
+    path = tmp_path / "new.jsonl"
+    write_lines(path, [{**row("own"), "system": "new"}])
+    found = values(arena, "retrieval,invalid_citations", read_answers(path, arena.queries))
+    assert found.loc["new", "retrieval_recall@10"] == 0.5
+    assert found.loc["new", "invalid_citations"] == 0
+
+
+def test_a_judge_is_told_whose_passages_are_whose(folder):
+    texts = ArenaTexts(read_arena(folder))
+    comparison = texts.comparison(("en", "q", "chosen", "own"), "output")
+    whose = {passage.text: passage.given_to for passage in comparison.passages}
+    assert whose[SHARED[2]["text"]] == "A"
+    assert whose[OWN[0]["text"]] == "B"
+    asked = pairwise_prompt().ask(comparison).prompt.messages[-1].content
+    assert "[1] (given to assistant B) Ada died in 1852." in asked
+    assert "[p3] (given to assistant A) Bern: Bern has 140,000 people." in asked
+
+
+def test_a_judge_of_marks_sees_the_passages_of_the_answer(folder):
+    arena = read_arena(folder)
+    pairs = choose_pairs(arena)
+    requests = list(
+        graded_requests(
+            arena, GradedPrompt("pointwise", GRADED_PROMPTS["pointwise"].packaged()), pairs, pairs
+        )
+    )
+    (own,) = [each.messages[-1].content for each in requests if "[1]." in each.messages[-1].content]
+    assert "Oslo" not in own
+    assert "given to" not in own
+    (listed,) = graded_requests(
+        arena, GradedPrompt("listwise", GRADED_PROMPTS["listwise"].packaged()), pairs, pairs
+    )
+    assert "(given to answer " in listed.messages[-1].content
+
+
+def test_where_all_are_given_the_same_nothing_is_said_of_it(folder):
+    write_lines(folder / "answers.jsonl", [row("given"), row("own", ["p1", "p2", "p3"])])
+    comparison = ArenaTexts(read_arena(folder)).comparison(("en", "q", "given", "own"), "output")
+    assert [passage.given_to for passage in comparison.passages] == ["", "", ""]

@@ -1,0 +1,121 @@
+"""Two systems judged question by question until it is known how they differ."""
+
+from dataclasses import replace
+
+import pytest
+from chat_server import broken, completion
+from judged_systems import better, build_arena, shown_answers
+
+from arena import UsageError
+from arena.judging import GRADED_PROMPTS, GradedPrompt, compare_systems
+from arena.judging.sequential import ALL_JUDGED, DECIDED, question_scores
+from arena.statistics.betting import SequentialTest
+
+TEST = SequentialTest()
+
+
+def honest(prompt, _):
+    return completion(f"[[{better(prompt)}]]")
+
+
+def always_a(*_):
+    return completion("[[A]]")
+
+
+@pytest.fixture
+def compare(serve, judge_at, store):
+    def compare(behave, systems=("good", "poor"), questions=40, **options):
+        server = serve(behave)
+        arena = options.pop("arena", None) or build_arena(questions=questions)
+        return server, compare_systems(arena, *systems, judge_at(server), store, TEST, **options)
+
+    return compare
+
+
+def test_a_clear_difference_is_found_before_all_is_asked(compare):
+    server, found = compare(honest)
+    assert (found.difference, found.reason) == ("better", DECIDED)
+    assert found.win_rate == 1.0
+    assert 0.5 < found.low < 1.0 == found.high
+    assert len(found.scores) < 20
+    assert sum(server.asked.values()) == len(found.judgments) == 2 * len(found.scores)
+    _, turned = compare(honest, ("poor", "good"))
+    assert turned.difference == "worse"
+    assert turned.high == pytest.approx(1 - found.low)
+
+
+def test_a_judge_that_sees_sides_alone_finds_no_difference(compare):
+    server, found = compare(always_a, questions=70)
+    assert set(found.scores["score"]) == {0.5}
+    assert found.difference == "same"
+    assert 0.44 < found.low < 0.5 < found.high < 0.56
+    assert sum(server.asked.values()) < 140
+
+
+def test_a_budget_counts_verdicts_and_the_same_run_again_asks_nothing(compare, store):
+    server, found = compare(always_a, budget=11)
+    assert found.difference is None
+    assert found.reason == "the budget of 11 verdicts is spent"
+    assert sum(server.asked.values()) == 10
+    again = compare_again(server, store, 11)
+    assert sum(server.asked.values()) == 10
+    assert again.scores.equals(found.scores)
+    more = compare_again(server, store, 20)
+    assert sum(server.asked.values()) == 20
+    assert list(more.scores["query_id"][:5]) == list(found.scores["query_id"])
+
+
+def compare_again(server, store, budget):
+    from arena.judging import LlmJudge
+    from arena.llm import Endpoint, ModelSettings
+
+    judge = LlmJudge(ModelSettings("test-judge"), Endpoint(server.url, None))
+    arena = build_arena(questions=40)
+    return compare_systems(arena, "good", "poor", judge, store, TEST, budget=budget)
+
+
+def test_identical_answers_are_ties_without_being_asked(compare):
+    same = {(f"q{n}", system): "the same" for n in range(8) for system in ("good", "poor")}
+    server, found = compare(honest, arena=build_arena(same, questions=8), budget=2)
+    assert not server.asked
+    assert found.reason == ALL_JUDGED
+    assert list(found.scores["score"]) == [0.5] * 8
+
+
+def test_a_question_without_both_verdicts_has_no_score(compare):
+    def behave(prompt, _):
+        first, _ = shown_answers(prompt)
+        return broken() if "q3" in prompt and first.startswith("good") else honest(prompt, _)
+
+    _, found = compare(behave, questions=6)
+    assert (len(found.scores), len(found.failures)) == (5, 1)
+    assert "q3" not in set(found.scores["query_id"])
+    assert len(found.judgments) == 11
+
+
+def test_only_questions_that_both_answered_are_asked(compare):
+    arena = build_arena({("q1", "poor"): None, ("q2", "good"): None}, questions=5)
+    _, found = compare(honest, arena=arena)
+    assert found.questions == 3
+    with pytest.raises(UsageError, match="no question has answers of both"):
+        compare(honest, arena=build_arena({("q0", "good"): None}, questions=1))
+
+
+def test_scores_average_both_orders(compare):
+    def behave(prompt, _):
+        first, _ = shown_answers(prompt)
+        return completion("[[A]]" if first.startswith("good") else "[[C]]")
+
+    _, found = compare(behave, questions=4)
+    assert list(found.scores["score"]) == [0.75] * 4
+    assert set(question_scores(found.judgments, "poor").values()) == {0.25}
+
+
+def test_marks_are_no_pairs(serve, judge_at, store):
+    asked = GRADED_PROMPTS["pointwise"]
+    judge = judge_at(serve(honest))
+    judge = replace(judge, prompt=GradedPrompt("pointwise", asked.packaged()))
+    with pytest.raises(UsageError, match="pair by pair"):
+        compare_systems(build_arena(), "good", "poor", judge, store, TEST)
+    with pytest.raises(UsageError, match="judges no question"):
+        compare_systems(build_arena(), "good", "poor", judge_at(serve()), store, TEST, budget=1)

@@ -1,0 +1,238 @@
+"""The gate: what it says by a board's ratings, by verdicts, and when it cannot say."""
+
+import json
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from typer.main import get_command
+
+from arena import UsageError, read_arena, write_arena
+from arena.data.rows import write_rows
+from surrogate.cli.app import app
+from surrogate.publish.exports.gate_report import gate_junit, gate_markdown
+from surrogate.ranking.gate import (
+    NO_CALIBRATION,
+    NO_INTERVAL,
+    ROUGH,
+    TOO_WIDE,
+    GateRates,
+    gate,
+    rating_difference,
+)
+
+sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
+chat_server = pytest.importorskip("chat_server", reason="needs the extra llm")
+
+WORKFLOW = Path(__file__).parents[3] / "examples" / "gate.yml"
+BEST, WORST = "sim-atlas-large", "sim-iris-instruct"
+
+
+@pytest.fixture(scope="module")
+def board(small_arena, build_quickly):
+    """A board whose surrogate is taken to be shown to rank unseen systems."""
+    built = build_quickly(small_arena)
+    macro = built.summary.macro.model_copy(update={"tau_unseen": 0.7, "tau_unseen_low": 0.4})
+    return replace(built, summary=built.summary.model_copy(update={"macro": macro}))
+
+
+def answers_of(arena, system, name="new"):
+    rows = arena.answers[arena.answers["system"] == system]
+    return rows.assign(system=name)
+
+
+def rated(rating, error, language="en"):
+    bounds = {"low": rating - 1.6448536 * error, "high": rating + 1.6448536 * error}
+    return pd.DataFrame([{"language": language, "rating": rating, **bounds}])
+
+
+@pytest.mark.parametrize(
+    ("apart", "error", "said"),
+    [(1.0, 0.3, "better"), (-1.0, 0.3, "worse"), (0.0, 0.05, "same"), (0.5, 0.3, None)],
+)
+def test_ratings_say_it_where_their_intervals_do(apart, error, said):
+    found = rating_difference(rated(apart, error), rated(0.0, error), GateRates(), 0.05)
+    assert found.difference == said
+    assert found.reason == ("" if said else TOO_WIDE)
+    reach = 1.959964 * np.hypot(error, error)
+    assert (found.low, found.high) == pytest.approx((apart - reach, apart + reach))
+    turned = rating_difference(rated(0.0, error), rated(apart, error), GateRates(), 0.05)
+    opposite = {"better": "worse", "worse": "better", "same": "same", None: None}
+    assert turned.difference == opposite[said]
+
+
+def test_more_languages_make_no_interval_narrower():
+    one = rating_difference(rated(1.0, 0.3), rated(0.0, 0.3), GateRates(), 0.05)
+    own = pd.concat([rated(1.0, 0.3), rated(1.0, 0.3, "sw")])
+    other = pd.concat([rated(0.0, 0.3), rated(0.0, 0.3, "sw"), rated(9.0, 0.1, "th")])
+    both = rating_difference(own, other, GateRates(), 0.05)
+    assert (both.rating, both.low, both.high) == pytest.approx((one.rating, one.low, one.high))
+    assert list(both.languages["language"]) == ["en", "sw"]
+
+
+def test_without_an_interval_or_an_upper_bound():
+    bare = rated(3.0, 0.1).assign(low=np.nan, high=np.nan)
+    found = rating_difference(bare, rated(0.0, 0.1), GateRates(), 0.05)
+    assert (found.difference, found.reason) == (None, NO_INTERVAL)
+    beyond = rated(-2.0, 0.1).assign(high=np.inf)
+    assert rating_difference(beyond, rated(0.0, 0.1), GateRates(), 0.05).difference is None
+    beyond = rated(2.0, 0.1).assign(high=np.inf)
+    assert rating_difference(beyond, rated(0.0, 0.1), GateRates(), 0.05).difference == "better"
+
+
+def test_the_surrogate_alone(board, small_arena, quick_features):
+    table = quick_features[quick_features["system"] == BEST].assign(system="new")
+    new = answers_of(small_arena, BEST)
+    found = gate(board, new, small_arena, WORST, feature_table=table)
+    assert (found.verdict, found.by, found.ratings.error) == ("better", "surrogate", 0.05)
+    assert found.questions == 20
+    again = answers_of(small_arena, WORST, WORST)
+    table = quick_features[quick_features["system"] == WORST].assign(system=f"{WORST} (candidate)")
+    turned = gate(board, again, small_arena, feature_table=table)
+    assert (turned.verdict, turned.baseline) == ("worse", board.overall["system"][0])
+    assert turned.candidate == f"{WORST} (candidate)"
+
+
+def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
+    table = quick_features[quick_features["system"] == BEST].assign(system="new")
+    half = answers_of(small_arena, BEST)
+    found = gate(board, half, small_arena, BEST, feature_table=table)
+    assert (found.verdict, found.by, found.ratings.reason) == ("cannot say", "", TOO_WIDE)
+    assert found.verdicts_needed == 2 * found.rates.test(0.8).scores_needed(0.05, found.variance)
+    assert found.difference_found > 0.2
+    said = " ".join(found.sentences)
+    assert f"About {found.verdicts_needed:,} verdicts find a difference of 5 points" in said
+    assert f"the {found.questions} questions here" in said
+
+
+@pytest.mark.parametrize("doubt", ["chance", "pooled"])
+def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quick_features, doubt):
+    summary = board.summary
+    if doubt == "chance":
+        macro = summary.macro.model_copy(update={"tau_unseen_low": -0.1})
+        summary, reason = summary.model_copy(update={"macro": macro}), NO_CALIBRATION
+    else:
+        item = summary.languages["sw"]
+        rough = item.model_copy(
+            update={"interval": item.interval.model_copy(update={"pooled": True})}
+        )
+        languages = {**summary.languages, "sw": rough}
+        summary, reason = summary.model_copy(update={"languages": languages}), ROUGH.format("sw")
+    table = quick_features[quick_features["system"] == BEST].assign(system="new")
+    doubted = replace(board, summary=summary)
+    found = gate(doubted, answers_of(small_arena, BEST), small_arena, WORST, feature_table=table)
+    assert (found.verdict, found.ratings.reason) == ("cannot say", reason)
+    assert reason in " ".join(found.sentences)
+
+
+def test_what_is_no_candidate_or_baseline_is_refused(board, small_arena):
+    with pytest.raises(UsageError, match=r"one candidate, and the answers are of 12 systems"):
+        gate(board, small_arena.answers, small_arena)
+    with pytest.raises(UsageError, match=r"no system 'sim-atlas' .*--baseline.*did you mean"):
+        gate(board, answers_of(small_arena, BEST), small_arena, "sim-atlas")
+    with pytest.raises(UsageError, match="out of range"):
+        GateRates(error=2)
+
+
+@pytest.fixture(scope="module")
+def folders(board, small_arena, quick_features, tmp_path_factory):
+    root = tmp_path_factory.mktemp("gate")
+    write_arena(small_arena, root / "arena")
+    board.save(root / "board", root / "arena")
+    for name, system in (("same", BEST), ("worse", WORST)):
+        rows = answers_of(small_arena, system)
+        if name == "same":
+            rows = rows.assign(answer=rows["answer"].str.replace("<", "<b>") + " |&")
+        write_rows(rows, root / f"{name}.jsonl")
+        table = quick_features[quick_features["system"] == system].assign(system="new")
+        table.to_parquet(root / f"{name}.parquet")
+    return root
+
+
+def command(folders, name, *options):
+    table = ["--feature-table", folders / f"{name}.parquet"]
+    return [
+        *("gate", "--board", folders / "board", "--candidate", folders / f"{name}.jsonl"),
+        *("--baseline", BEST, *table, *options),
+    ]
+
+
+def test_the_command_writes_reports_and_ends_with_a_status(run, folders, capsys):
+    junit, markdown = folders / "gate.xml", folders / "gate.md"
+    options = ["--junit", junit, "--markdown", markdown]
+    assert run(*command(folders, "worse", *options)) == 3
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"new against {BEST}: worse, by the surrogate alone.")
+    case = ET.parse(junit).find("testsuite/testcase")
+    assert case.get("name") == "new"
+    assert case.find("failure").get("type") == "worse"
+    assert markdown.read_text().startswith("### new: worse\n")
+    assert "| en | " in markdown.read_text()
+    assert run(*command(folders, "worse", "--allow", "worse", *options)) == 0
+    assert ET.parse(junit).find("testsuite/testcase/failure") is None
+    assert run(*command(folders, "same")) == 4
+    assert run(*command(folders, "same", "--allow", "better,same,cannot-say")) == 0
+    assert run(*command(folders, "same", "--allow", "fine")) == 2
+    capsys.readouterr()
+    assert run(*command(folders, "same", "--json")) == 4
+    content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert content["verdict"] == "cannot say"
+    assert content["verdicts_needed"] > 1000
+
+
+def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
+    """The candidate writes what the best system does, with a mark that the judge dislikes."""
+
+    def dislikes(prompt, _):
+        first = prompt.partition("[The Start of Assistant A's Answer ")[2]
+        first = first.partition("[The End of Assistant A's")[0]
+        return chat_server.completion("[[B]]" if "|&" in first else "[[A]]")
+
+    few = folders / "few.jsonl"
+    with chat_server.ChatServer(dislikes) as server:
+        options = ["--model", "local", "--base-url", server.url, "--verdicts", few, "--json"]
+        status = run(*command(folders, "same", *options))
+        content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+        assert (status, content["verdict"], content["by"]) == (3, "worse", "verdicts")
+        assert content["surrogate"]["error"] == pytest.approx(0.01)
+        assert content["verdicts"]["win_rate"] == 0
+        asked = sum(server.asked.values())
+        assert asked == content["verdicts"]["verdicts"] < 40
+        assert run(*command(folders, "same", *options)) == 3
+        assert sum(server.asked.values()) == asked
+        capsys.readouterr()
+        assert run(*command(folders, "same", *options[:4], "--budget", 4)) == 4
+        printed = capsys.readouterr().out
+    assert "the budget of 4 verdicts is spent" in printed
+    judged = pd.read_json(few, lines=True)
+    assert set(judged["winner"]) == {"a", "b"}
+    assert {"query_id", "language", "system_a", "system_b", "winner", "judge"} <= set(judged)
+    assert "new" not in read_arena(folders / "arena").info.systems
+
+
+def test_the_workflow_runs_the_command_as_it_is():
+    workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    steps = workflow["jobs"]["gate"]["steps"]
+    (step,) = [step for step in steps if "surrogate-arena gate" in step.get("run", "")]
+    words = shlex.split(step["run"])[2:]
+    known = {name for each in get_command(app).commands["gate"].params for name in each.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+    assert words[words.index("--allow") + 1] == "better,same,cannot-say"
+    assert "secrets.OPENAI_API_KEY" in step["env"]["OPENAI_API_KEY"]
+
+
+def test_reports_hold_hostile_names(board, small_arena, quick_features):
+    name = "<b>x|y</b>\x00\n# new"
+    table = quick_features[quick_features["system"] == BEST].assign(system=name)
+    found = gate(board, answers_of(small_arena, BEST, name), small_arena, feature_table=table)
+    parsed = ET.fromstring(gate_junit(found, passes=False).partition("?>")[2])
+    assert "<b>x|y</b>" in parsed.find("testsuite/testcase").get("name")
+    text = gate_markdown(found)
+    assert "<b>" not in text
+    assert "\n# new" not in text
