@@ -114,7 +114,7 @@ def board_of(arena: Arena, options: argparse.Namespace) -> Board:
 def false_alarms(arena: Arena, options: argparse.Namespace) -> dict[str, object]:
     """Say whom of the judged systems the check would not have ranked, and what that does to tau."""
     board = board_of(arena, options)
-    alarms, everybody, kept = 0, [], []
+    alarms, everybody, kept = 0, list[float](), list[float]()
     for language, rows in board.ratings.dropna(subset=["arena_rating"]).groupby("language"):
         answers = arena.answers[
             (arena.answers["language"] == language) & arena.answers["system"].isin(rows["system"])
@@ -150,6 +150,8 @@ def ranks_of(arena: Arena, options: argparse.Namespace) -> list[dict[str, object
         forms = [form.assign(system=name) for name, form in all_forms(arena, system, order).items()]
         new = board.rank(pd.concat(forms, ignore_index=True), others, n_jobs=options.jobs).new
         new = new.assign(before=places(board, new))
+        standing = new.groupby("system")["before"].mean()
+        best = board.ratings.loc[board.ratings["system"] == leader(order, system), "rank"].mean()
         for name, own in new.groupby("system"):
             notes = sorted({note for note in own["note"] if note})
             rows.append(
@@ -158,6 +160,7 @@ def ranks_of(arena: Arena, options: argparse.Namespace) -> list[dict[str, object
                     "systems": len(order),
                     "system": system,
                     "form": name,
+                    "original": float(best if name in OF_THE_BEST else standing[AS_IS]),
                     "before": float(own["before"].mean()),
                     "after": float(own["rank"].astype(float).mean(skipna=False)),
                     "tampered": any(NOT_RANKED.split("{")[0] in note for note in notes),
@@ -181,15 +184,13 @@ def places(board: Board, new: pd.DataFrame) -> list[float]:
 def by_form(table: pd.DataFrame) -> pd.DataFrame:
     """Sum up each form: its place in the field (0 the top, 1 the end), and what was done with it.
 
-    ``above before``: share of the cases in which it ranks above the system as it is, without the
-    check; ``above after`` with it; ``not ranked`` and ``noted`` by it.
+    ``above before``: share of the cases in which it ranks above what it was made from, without the
+    check; ``above after`` with it; ``not ranked`` by it; ``noted`` by it or anything else.
     """
-    original = table[table["form"] == AS_IS].set_index(["arena", "system"])
-    keys = pd.MultiIndex.from_frame(table[["arena", "system"]])
     own = table.assign(
         place=(table["before"] - 1) / (table["systems"] - 1),
-        above=table["before"].to_numpy() < original["before"].reindex(keys).to_numpy(),
-        still=table["after"].to_numpy() < original["before"].reindex(keys).to_numpy(),
+        above=table["before"] < table["original"],
+        still=table["after"] < table["original"],
         unranked=table["after"].isna(),
         noted=table["notes"].map(bool),
         calibrated=table["form"].isin(list(DAMAGES)),
@@ -211,6 +212,11 @@ def ordered_systems(arena: Arena) -> list[str]:
     tables = [rate(rows).table for _, rows in arena.judgments.groupby("language")]
     ranks = pd.concat(tables).groupby("system")["rank"].mean()
     return [str(name) for name in ranks.sort_values(kind="stable").index]
+
+
+def leader(order: Sequence[str], system: str) -> str:
+    """The best of the other systems."""
+    return next(name for name in order if name != system)
 
 
 def without(arena: Arena, system: str) -> Arena:
@@ -320,6 +326,11 @@ def _appended(material: Material) -> list[str]:
 
 OF_PASSAGES = {"passages pasted", "citations stuffed", "extracted, cited", "passages appended"}
 """Forms that need passages."""
+OF_THE_BEST = {
+    *("copied", "copied from four", "best's, other questions", "best's, shuffled"),
+    "best's, wrong numbers",
+}
+"""Forms made from the best of the other systems."""
 OTHER_FORMS: Mapping[str, Callable[[Material], list[str]]] = {
     "refusing": _each(lambda _: REFUSAL),
     "off topic": _each(lambda _: OFF_TOPIC),
