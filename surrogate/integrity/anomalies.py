@@ -159,7 +159,7 @@ class LanguageCheck:
             is_rare = np.isfinite(share) and least <= 1 and share > least
             if is_rare or (measure.is_named and mean >= NAMED):
                 shown = min(share if measure.is_relative else mean, 1.0)
-                is_grave = is_rare and share >= measure.grave
+                is_grave = bool(is_rare and share >= measure.grave)
                 sentence = measure.sentence.format(f"{shown:.0%}")
                 wrong.append(Anomaly(measure.name, float(share), float(limit), is_grave, sentence))
         return sorted(wrong, key=lambda item: (not item.is_grave, -item.share))

@@ -30,7 +30,7 @@ from surrogate.integrity.coverage import Key, lacks_answers
 DESCRIPTION = "integrity.json"
 REBUILD = "build the board again"
 NOT_RANKED = "not ranked: its answers look tampered with, {}"
-LOOKS = "its answers look unlike the others': {}"
+LOOKS = "look at its answers: {}"
 
 
 class _Description(BaseModel):
