@@ -29,8 +29,6 @@ NOTED = 0.25
 """Share of the way to damaged answers from which an anomaly is worth a note."""
 SUMS = ("systems", "center", "deviation", "noise", "answers")
 """Arrays of ``Spread``."""
-NAMED = 0.5
-"""Mean from which what is a fact is named."""
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 
 
@@ -41,8 +39,8 @@ class Anomaly:
     Attributes:
         measure: Name of the measure.
         share: How far the system is on the way from real to damaged answers; 1 is there.
-        limit: Beyond which share that is too rare among real systems; infinite where it is not,
-            but what was found is a fact that is named.
+        limit: Beyond which share that is too rare among real systems; what is a fact, such as
+            copied passages, is named before.
         is_grave: Whether the system is not to be ranked by such answers.
         sentence: The same in words.
     """
@@ -157,7 +155,7 @@ class LanguageCheck:
         for measure, share, limit, mean in zip(MEASURES, shares, limits, means, strict=True):
             least = max(limit, NOTED)
             is_rare = np.isfinite(share) and least <= 1 and share > least
-            if is_rare or (measure.is_named and mean >= NAMED):
+            if is_rare or (measure.is_named and NOTED <= share < np.inf):
                 shown = min(share if measure.is_relative else mean, 1.0)
                 is_grave = bool(is_rare and share >= measure.grave)
                 sentence = measure.sentence.format(f"{shown:.0%}")

@@ -26,8 +26,10 @@ FEWEST_PAIRS = 3
 REPEATED_WORDS = 5
 NEXT_TO_NOTHING = 0.2
 """Share of the others' usual length below which an answer is next to nothing."""
-TAMPERED = 0.4
+TAMPERED = 0.3
 """Share of the way to damaged answers from which what no ordinary system does is grave."""
+LOOPING = 0.4
+"""The same of repetition: models that loop repeat a third of their text."""
 MOSTLY = 0.75
 """The same of what ordinary systems do, too: stop short, quote passages, get numbers wrong."""
 SHORT_TEXT = 20
@@ -46,7 +48,7 @@ class Measure:
         grave: Share of the way to damaged answers from which a system is not to be ranked.
         is_relative: Whether the sentence's share is that of the way to damaged answers, rather
             than the system's mean.
-        is_named: Whether a mean of one half or more is named, however common it is.
+        is_named: Whether it is noted however common it is among real systems.
     """
 
     name: str
@@ -134,7 +136,7 @@ MEASURES = (
         is_relative=True,
     ),
     Measure("question", "{} of its text repeats the question", QUESTION_REPEATED, _echo),
-    Measure("repetition", "{} of its text is repeated", REPEATED, _repetition),
+    Measure("repetition", "{} of its text is repeated", REPEATED, _repetition, LOOPING),
     Measure("empty", "{} of its answers are empty or next to nothing", EMPTIED, _emptiness, MOSTLY),
     Measure("cut", "{} of its answers break off", CUT, _breaking_off, MOSTLY),
     Measure(
