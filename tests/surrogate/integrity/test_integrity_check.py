@@ -159,9 +159,9 @@ def test_a_quarter_of_the_answers_is_noted_and_most_of_them_are_grave():
         return next((item for item in anomalies if item.measure == "other_questions"), None)
 
     assert moved(0.1) is None
-    assert moved(0.35).is_grave is False
+    assert moved(0.3).is_grave is False
     assert moved(0.6).is_grave is True
-    assert moved(0.6).share == pytest.approx(0.6, abs=0.12)
+    assert moved(0.6).share == pytest.approx(0.6, abs=0.15)
     assert moved(1.0).sentence.endswith("of its answers fit other questions better than their own")
 
 
