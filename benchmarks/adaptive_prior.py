@@ -1,12 +1,14 @@
-"""Judging to a budget by replay: random pairs, adaptive pairs, and these from a surrogate's prior.
+"""Judging to a budget by replay: random pairs, adaptive pairs, and these from a prior.
 
 The verdicts that an arena holds answer what is asked. A prior must not have seen a system's own
 verdicts: in an arena of several languages the surrogate is trained on the verdicts in all other
 languages; in one of a single language on those among one half of its systems, to expect the other
-half, and the other way round. Printed are the judgments needed for a Kendall tau of 0.9 with the
-ranking by all verdicts, and tau at few judgments a system; means over seeds.
+half, and the other way round. The prior of a first board has seen no verdict at all. Printed are
+the judgments needed for a Kendall tau of 0.9 with the ranking by all verdicts, and tau at few
+judgments a system; means over seeds.
 
 Run:  python benchmarks/adaptive_prior.py ARENA FEATURES.parquet [--seeds 5] [--languages sw,te]
+          [--prior first] [--judge J]
 """
 
 from __future__ import annotations
@@ -24,14 +26,24 @@ import pandas as pd  # noqa: E402
 
 from arena import read_arena  # noqa: E402
 from arena.data.seeds import generator  # noqa: E402
-from arena.planning.study import SAME_RATING_DECIMALS, connected_battles  # noqa: E402
+from arena.planning.study import connected_battles  # noqa: E402
 from arena.planning.subsets import Parts, adaptive_items, completed_items, random_items  # noqa: E402
 from arena.rating.battles import Battles  # noqa: E402
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
 from arena.rating.posterior import RatingPrior  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau, kendall_taus  # noqa: E402
+from arena.statistics.rank_agreement import (  # noqa: E402
+    SAME_RATING_DECIMALS,
+    kendall_tau,
+    kendall_taus,
+)
+from surrogate.board.first_board import first_prior, first_ratings  # noqa: E402
 from surrogate.board.tables import read_feature_table  # noqa: E402
-from surrogate.learning.languages import LanguageData, TournamentSettings, language_data  # noqa: E402
+from surrogate.learning.languages import (  # noqa: E402
+    LanguageData,
+    TournamentSettings,
+    language_data,
+    with_answers,
+)
 from surrogate.learning.names import find_surrogate  # noqa: E402
 from surrogate.learning.training import training_ratings  # noqa: E402
 
@@ -63,6 +75,11 @@ def prior_of(data: LanguageData, everything: Sequence[LanguageData]) -> pd.DataF
         expected = predicted([data.without(left_out)], data.X[data.X["system"].isin(left_out)])
         parts.append(expected)
     return pd.concat(parts, ignore_index=True)
+
+
+def first_prior_of(data: LanguageData) -> pd.DataFrame:
+    """Return what a first board lets expect of a language's systems."""
+    return first_prior(first_ratings(data.X, data.language, data.systems, 1).table)
 
 
 def taus(battles: Battles, parts: Parts) -> Floats:
@@ -110,10 +127,14 @@ def main() -> None:
     parser.add_argument("features", type=Path)
     parser.add_argument("--languages", help="comma-separated; by default all")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--prior", choices=("surrogate", "first"), default="surrogate")
+    parser.add_argument("--judge")
     arguments = parser.parse_args()
     arena = read_arena(arguments.arena)
-    judged = arena.judged_by(arena.judges[0])
+    judged = arena.judged_by(arguments.judge or arena.judges[0])
     table = read_feature_table(arguments.features)
+    if arguments.prior == "first":
+        table = with_answers(table, arena.answers)
     everything = language_data(judged, table, TournamentSettings(tournaments=2))
     wanted = arguments.languages.split(",") if arguments.languages else None
     header = "".join(f"{f'{many:g} a system':>14}" for many in SHOWN)
@@ -122,7 +143,8 @@ def main() -> None:
         if wanted is not None and data.language not in wanted:
             continue
         battles = connected_battles(data.judgments, data.language)
-        expected = prior_of(data, everything)
+        is_first = arguments.prior == "first"
+        expected = first_prior_of(data) if is_first else prior_of(data, everything)
         prior = RatingPrior.of_table(expected, battles.systems, DEFAULT_RIDGE)
         items = int((battles.counts > 0).sum())
         judgments = np.unique(np.minimum(np.array(A_SYSTEM) * len(battles.systems), items))

@@ -20,7 +20,7 @@ sys.path.pop(0)  # features.py beside this file has the name of the package
 
 from arena.data.languages import MIRACL_LANGUAGES
 from surrogate import Board
-from surrogate.board.judge_report import (
+from surrogate.board.judge.report import (
     FailureCounts,
     FlipRate,
     JudgeReport,
@@ -29,7 +29,7 @@ from surrogate.board.judge_report import (
 )
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import IMPORTANCES, NEIGHBORS, Example
+from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS, Example
 from surrogate.publish.site.site import write_site
 
 SIZES = ((19, 18), (300, 20))
@@ -76,6 +76,7 @@ def synthetic_board(systems: int, languages: int) -> Board:
         importances=importances.reindex(columns=list(IMPORTANCES.columns)).fillna(1 / FEATURES),
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
         neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
+        first_verdicts=pd.DataFrame(columns=list(FIRST_VERDICTS.columns)),
         examples=pd.DataFrame(columns=list(Example.model_fields)),
         features=_features(codes, names, random),
         judge_report=_judge_report(codes, systems),

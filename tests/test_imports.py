@@ -19,7 +19,17 @@ HEAVY = {
 }
 OF_FEATURES = {"langid", "py3langid", "sacrebleu", "sentencex", "pythainlp", "pycrfsuite"}
 # One process runs these in this order; each is told with what else it must not load.
+OF_TABLES = {"pandas", "pandera", "pyarrow", "sklearn", "scipy"}
 STATEMENTS = {
+    "help('--help') or help('board', '--help') or help('judge', '-h')": OF_TABLES,
+    "refused('board', 'nowhere', '--out', 'out')": OF_TABLES,
+    "refused('rank', 'nowhere.jsonl', '--board', 'nowhere')": OF_TABLES,
+    "refused('judge', 'nowhere', '--model', 'any')": OF_TABLES,
+    "refused('validate', 'nowhere')": OF_TABLES,
+    "refused('diagnose', 'nowhere.jsonl')": OF_TABLES,
+    "refused('report', 'nowhere')": OF_TABLES,
+    "refused('diff', 'nowhere', 'elsewhere')": OF_TABLES,
+    "refused('run', 'nowhere.toml')": OF_TABLES,
     "import arena.llm": {"httpx2"},
     "import features": OF_FEATURES,
     "help('--help')": {"sklearn"},
@@ -44,6 +54,12 @@ def help(*arguments):
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
         main(list(arguments))
     assert "Usage" in printed.getvalue()
+
+def refused(*arguments):
+    from surrogate.cli.app import main
+    with contextlib.redirect_stderr(io.StringIO()) as printed, contextlib.suppress(SystemExit):
+        main(list(arguments))
+    assert "nowhere" in printed.getvalue() and "does not exist" in printed.getvalue()
 
 loaded = {}
 for statement, names in json.loads(sys.argv[1]).items():

@@ -29,9 +29,9 @@ from arena.adapters.foreign_rows import (
 from arena.data.errors import DataError, Problem, UsageError, checked_choice
 from arena.data.folder import Arena, as_rows, checked_arena
 from arena.data.languages import UNDETERMINED, language_code
-from arena.data.passages import OWN_PASSAGES
 from arena.data.rows import Rows
 from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, passages_of
+from arena.data.systems import OWN_PASSAGES
 
 FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -122,5 +122,5 @@ def without_language(paths: Iterable[str]) -> UsageError:
     first = ", ".join(list(paths)[:3])
     return UsageError(
         f"the language of {first} is not known: put it in a folder named by the language's code "
-        "(en/…), or give --language"
+        "(en/…), or give `language`"
     )

@@ -111,7 +111,7 @@ def read_miracl(
         raise DataError(read.problems)
     records = [*_records(read)]
     if not records:
-        raise UsageError("no question has a judged passage with a text; give --qrels and --corpus")
+        raise UsageError("no question has a judged passage with a text; give `qrels` and `corpus`")
     info = ArenaInfo(
         name=name,
         languages=tuple(sorted({row["language"] for row in records})),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,6 @@ from pydantic import ValidationError
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
-from arena.data.passages import with_own_passages
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
@@ -34,6 +32,13 @@ from arena.data.schema import (
     unknown_questions,
     validation_problems,
 )
+from arena.data.systems import (
+    SYSTEMS_TABLE,
+    no_attributes,
+    system_attributes,
+    with_own_passages,
+    write_attributes,
+)
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
@@ -51,6 +56,8 @@ class Arena:
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
+        attributes: What systems are made of: columns ``system`` and one an attribute, such as
+            ``model`` or ``retriever``, texts or None.
     """
 
     info: ArenaInfo
@@ -58,6 +65,7 @@ class Arena:
     answers: pd.DataFrame
     judgments: pd.DataFrame
     published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
+    attributes: pd.DataFrame = field(default_factory=no_attributes)
 
     @classmethod
     def from_frames(
@@ -73,6 +81,7 @@ class Arena:
         systems: Sequence[str] | None = None,
         reference_system: str | None = None,
         published_ratings: pd.DataFrame | None = None,
+        attributes: pd.DataFrame | None = None,
         source: str = "",
         note: str = "",
     ) -> Arena:
@@ -95,6 +104,7 @@ class Arena:
             systems: Systems that may answer and be judged; by default those that answer.
             reference_system: System whose answers serve as reference.
             published_ratings: As ``published_ratings.csv``; see ``arena.data.published``.
+            attributes: ``system``, and columns such as ``model``, ``retriever``.
             source: Where the data come from.
             note: Anything a reader should know.
 
@@ -112,6 +122,7 @@ class Arena:
             systems=systems,
             reference_system=reference_system,
             published_ratings=published_ratings,
+            attributes=attributes,
             source=source,
             note=note,
         )
@@ -167,7 +178,7 @@ class Arena:
             raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
         main = [name for name in names if name.rpartition(":")[0] not in names]
         if judge is None and len(main) > 1:
-            raise UsageError(f"several judges, choose one: {', '.join(names)}")
+            raise UsageError(f"several judges; choose one with `judge`: {', '.join(names)}")
         chosen = main[0] if judge is None else judge
         if chosen not in names:
             raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(names)}")
@@ -183,8 +194,8 @@ def read_arena(folder: Path | str) -> Arena:
 
     Args:
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
-            ``published_ratings`` (both optional), each as ``.jsonl``, ``.jsonl.gz``,
-            ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``.
+            ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
+            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``.
 
     Raises:
         UsageError: If the folder or one of its files is absent or there twice.
@@ -194,11 +205,11 @@ def read_arena(folder: Path | str) -> Arena:
     info = read_info(folder)
     queries = _read_queries(_table_file(folder, "queries"))
     answers = _read_answers(_table_file(folder, "answers"))
-    judgments, published = (
+    judgments, published, systems = (
         read_rows(path) if (path := find_table_file(folder, name)) else None
-        for name in ("judgments", PUBLISHED_TABLE)
+        for name in ("judgments", PUBLISHED_TABLE, SYSTEMS_TABLE)
     )
-    return checked_arena(info, queries, answers, judgments, published)
+    return checked_arena(info, queries, answers, judgments, published, systems)
 
 
 def open_arena(arena: Arena | Path | str) -> Arena:
@@ -224,6 +235,7 @@ def checked_arena(
     answers: Rows,
     judgments: Rows | None = None,
     published: Rows | None = None,
+    systems: Rows | None = None,
 ) -> Arena:
     """Build an arena from rows, checking each table and what ties them together.
 
@@ -233,6 +245,7 @@ def checked_arena(
         answers: Answers.
         judgments: Judgments, if any.
         published: Published ratings, if any; see ``arena.data.published``.
+        systems: What systems are made of, if it is told: ``system`` and one column an attribute.
 
     Raises:
         DataError: With every problem of every table.
@@ -242,9 +255,10 @@ def checked_arena(
     judgments = _with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
     parts = [(queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)]
     problems = [problem for rows, schema in parts for problem in _row_problems(rows, schema)]
-    ratings = no_published_ratings()
+    ratings, attributes = no_published_ratings(), no_attributes()
     if not problems:
         ratings, faults = _published(published, info, queries, judgments)
+        attributes, unclear = system_attributes(systems, info.systems)
         problems = [
             *duplicates(queries, QUESTION_KEY, "query"),
             *duplicates(answers, ANSWER_KEY, "answer"),
@@ -257,6 +271,7 @@ def checked_arena(
             *self_judgments(judgments),
             *reference_problems(info, queries.is_frame),
             *faults,
+            *unclear,
         ]
     if not problems:
         answers, problems = with_own_passages(answers, queries.table)
@@ -268,6 +283,7 @@ def checked_arena(
         _typed(answers.table, ANSWERS),
         _typed(judgments.table, JUDGMENTS),
         ratings,
+        attributes,
     )
 
 
@@ -334,7 +350,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
         suffix: Format of the tables, one of ``.jsonl``, ``.jsonl.gz``, ``.jsonl.zst``,
-            ``.parquet``; published ratings are always CSV.
+            ``.parquet``; published ratings and attributes are always CSV.
 
     Raises:
         UsageError: If the suffix is another one, or the folder holds a table in another format
@@ -355,6 +371,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
         write_rows(arena.published_ratings, published)
     else:
         published.unlink(missing_ok=True)
+    write_attributes(arena.attributes, folder / f"{SYSTEMS_TABLE}.csv")
 
 
 def read_info(folder: Path) -> ArenaInfo:
@@ -413,7 +430,9 @@ def _read_answers(path: Path) -> Rows:
 
 
 def _refuse_other_formats(folder: Path, suffix: str) -> None:
-    written = dict.fromkeys(TABLES, suffix) | {PUBLISHED_TABLE: ".csv"}
+    written = dict.fromkeys(TABLES, suffix) | dict.fromkeys(
+        (PUBLISHED_TABLE, SYSTEMS_TABLE), ".csv"
+    )
     others = [
         f"{name}{other}"
         for name, own in written.items()
@@ -459,23 +478,3 @@ def _typed(table: pd.DataFrame, schema: pa.DataFrameSchema) -> pd.DataFrame:
     texts = [column for column in known if column != "passages"]
     further = [column for column in table.columns if column not in known]
     return table[known + further].reset_index(drop=True).astype(dict.fromkeys(texts, "str"))
-
-
-def fingerprint(arena: Arena) -> str:
-    """Digest an arena's questions, passages and reference answers.
-
-    Returns:
-        The same 16 hexadecimal digits whatever the order of rows.
-    """
-    reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
-    digest = hashlib.sha256(repr(arena.info.reference_system).encode())
-    for table in (arena.queries, reference):
-        for line in sorted(_lines(table)):
-            digest.update(line.encode())
-    return digest.hexdigest()[:16]
-
-
-def _lines(table: pd.DataFrame) -> list[str]:
-    columns = sorted(set(table.columns) & {"language", "query_id", "query", "passages", "answer"})
-    records = table[columns].to_dict(orient="records")
-    return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in records]

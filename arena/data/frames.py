@@ -52,6 +52,7 @@ def arena_from_frames(
     systems: Sequence[str] | None = None,
     reference_system: str | None = None,
     published_ratings: pd.DataFrame | None = None,
+    attributes: pd.DataFrame | None = None,
     source: str = "",
     note: str = "",
 ) -> Arena:
@@ -85,7 +86,8 @@ def arena_from_frames(
     )
     rated = None if published is None else frame_rows(published, PUBLISHED_RATINGS)
     try:
-        arena = checked_arena(info, asked, answered, judged, rated)
+        told = None if attributes is None else frame_rows(attributes, "attributes")
+        arena = checked_arena(info, asked, answered, judged, rated, told)
     except DataError as error:
         raise DataError([*problems, *error.problems]) from None
     if problems:

@@ -79,20 +79,33 @@ def _shared_items(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _question_tables(shared: pd.DataFrame) -> pd.DataFrame:
-    """Count outcomes by question: cells of a 3 x 3 table, the verdicts of one judge by the other's.
+    """Count outcomes by question; see ``outcome_cells``."""
+    cells = outcome_cells(shared["outcome"].to_numpy(), shared["outcome_other"].to_numpy())
+    keys = [*_PAIR_OF_JUDGES, "query_id"]
+    table = pd.DataFrame(cells, index=shared.index).assign(**{key: shared[key] for key in keys})
+    return table.groupby(keys).sum()
+
+
+def outcome_cells(outcomes: npt.ArrayLike, others: npt.ArrayLike) -> Floats:
+    """Place items in a 3 x 3 table, the verdicts of one judge by another's.
 
     Which system of a pair is called the first is arbitrary, so every item counts half in either
     orientation: wins and losses have the same share for each judge, and relabeling systems
     changes nothing.
+
+    Args:
+        outcomes: 1, 0 or -1, shape (N,).
+        others: The other judge's.
+
+    Returns:
+        Shape (N, 9), the rows of the table one after another.
     """
-    verdict, other = shared["outcome"].to_numpy(), shared["outcome_other"].to_numpy()
-    cells = np.zeros((len(shared), 9))
-    rows = np.arange(len(shared))
+    verdict, other = np.asarray(outcomes), np.asarray(others)
+    cells = np.zeros((len(verdict), 9))
+    rows = np.arange(len(verdict))
     for sign in (1, -1):
         cells[rows, 3 * (1 + sign * verdict) + 1 + sign * other] += 0.5
-    keys = [*_PAIR_OF_JUDGES, "query_id"]
-    table = pd.DataFrame(cells, index=shared.index).assign(**{key: shared[key] for key in keys})
-    return table.groupby(keys).sum()
+    return cells
 
 
 def _compared(key: tuple[str, ...], questions: Floats, seed: int) -> list[object]:
@@ -101,11 +114,14 @@ def _compared(key: tuple[str, ...], questions: Floats, seed: int) -> list[object
     low, high = float("nan"), float("nan")
     if len(questions) > 1:
         random = generator(seed, "diagnostics", "agreement", *key)
-        low, high = percentile_interval(_kappas(resampled_sums(questions, RESAMPLES, random)))
-    return [*key, items, len(questions), agreed / items, float(_kappas(table)[0]), low, high]
+        low, high = percentile_interval(
+            outcome_kappas(resampled_sums(questions, RESAMPLES, random))
+        )
+    return [*key, items, len(questions), agreed / items, float(outcome_kappas(table)[0]), low, high]
 
 
-def _kappas(tables: Floats) -> Floats:
+def outcome_kappas(tables: Floats) -> Floats:
+    """Return Cohen's kappa of sums of ``outcome_cells``, shape (N, 9)."""
     return kappa_of_tables(tables.reshape(-1, 3, 3), np.eye(3))
 
 

@@ -94,7 +94,7 @@ def select_questions(arena: Arena, rules: QuestionRules) -> EvaluationSet:
         queries = queries[is_hard | queries.index.isin(filled)]
     if queries.empty:
         raise UsageError(
-            "no question has a passage labeled not relevant; keep them with --keep-easy"
+            "no question has a passage labeled not relevant; keep them with `keep_easy`"
         )
     if rules.sample is not None:
         drawn = choose_questions(queries, None, rules.sample, rules.seed)

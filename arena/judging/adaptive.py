@@ -14,7 +14,14 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
-from arena.judging.folder import FAILURES_FILE, FolderJudging, list_judging_failures
+from arena.judging.folder import (
+    FAILURES_FILE,
+    FolderJudging,
+    agreement_of,
+    check_distinct,
+    list_judging_failures,
+    panel_of,
+)
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, judge_arena
 from arena.judging.pairs import (
@@ -25,11 +32,12 @@ from arena.judging.pairs import (
     asked_pairs,
     draw_questions,
 )
-from arena.judging.panel.agreement import agreement_with_others
+from arena.judging.panel.aggregation import Aggregate
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     JUDGMENT_COLUMNS,
     Judged,
+    JudgingSummary,
     stacked,
     summarize_judging,
 )
@@ -110,10 +118,11 @@ class AdaptiveJudging:
 def judge_adaptively(
     folder: Path | str,
     arena: Arena,
-    judge: LlmJudge,
+    judges: LlmJudge | Sequence[LlmJudge],
     plan: AdaptivePlan,
     store: Store,
     *,
+    aggregate: Aggregate = "majority",
     prices: Mapping[str, Price] | None = None,
     progress: Progress | None = None,
 ) -> AdaptiveJudging:
@@ -122,26 +131,30 @@ def judge_adaptively(
     Batches go to the language whose order is known least, and are chosen there by
     ``arena.planning.AdaptivePairing``. They follow from the verdicts that are there, the prior
     and the seed: a run that was killed goes on as if it had not been, and replies that came are in
-    the store. A batch's verdicts are in the folder before the next is chosen.
+    the store. A batch's verdicts are in the folder before the next is chosen. A panel is asked
+    about every pair as a whole, and what its majority says decides what is asked next.
 
     Args:
         folder: Arena folder.
         arena: As read from it.
-        judge: Who judges; one that is asked about pairs.
+        judges: Who judges, one or a panel; asked about pairs.
         plan: What may be asked, and when to stop.
         store: Where replies are and go.
+        aggregate: How a panel comes to a verdict; see ``aggregate_votes``.
         prices: Price of each model, or None.
         progress: Called with the judge's name, the pairs done, and the budget.
 
     Raises:
-        UsageError: If the judge, the plan or the folder cannot be used. Verdicts of batches
+        UsageError: If a judge, the plan or the folder cannot be used. Verdicts of batches
             before are in the folder.
         DataError: If the judgments there are damaged.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    if isinstance(judge.asked_by, GradedPrompt):
-        raise UsageError("adaptive pairs are asked one by one; judge them with form='pairwise'")
-    run = _Run(Path(folder), arena, judge, plan, store, prices, progress)
+    panel = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
+    check_distinct(panel)
+    if any(isinstance(judge.asked_by, GradedPrompt) for judge in panel):
+        raise UsageError("adaptive pairs are asked one by one; leave the form (--form) pairwise")
+    run = _Run(Path(folder), arena, panel, plan, store, aggregate, prices, progress)
     while (reason := run.reason_to_stop()) is None:
         run.judge_batch()
     return run.finished(reason)
@@ -222,17 +235,19 @@ class _Run:
 
     folder: Path
     arena: Arena
-    judge: LlmJudge
+    judges: tuple[LlmJudge, ...]
     plan: AdaptivePlan
     store: Store
+    aggregate: Aggregate
     prices: Mapping[str, Price] | None
     progress: Progress | None
     added: int = 0
-    batches: list[Judged] = field(default_factory=list)
+    batches: list[tuple[Judged, ...]] = field(default_factory=list)
     asked: list[ChosenPairs] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        judgments, name = self.arena.judgments, self.judge.judge
+        judgments = self.arena.judgments
+        self.names = [judge.judge for judge in self.judges]
         self._texts = ArenaTexts(self.arena)
         self._calls = Budget(self.plan.max_calls)
         drawn, self._without_pair = draw_questions(
@@ -243,20 +258,25 @@ class _Run:
             self.plan.seed,
         )
         self._drawn = drawn
-        self.there = judgments[judgments["judge"] == name]
-        failed = _lasting_failures(self.folder / FAILURES_FILE, name, self.there)
+        self.there = judgments[judgments["judge"].isin(self.names)]
+        failed = _lasting_failures(self.folder / FAILURES_FILE, self.there)
+        spoken = _spoken(self.there, failed[failed["judge"].isin(self.names)], self.names)
         self.rankings = [
-            self._ranking(language, drawn, failed)
+            self._ranking(language, drawn, *spoken)
             for language in dict.fromkeys(language for language, _ in drawn)
         ]
-        self.earlier = self._pairs_of(self.there)
+        self.earlier = self._pairs_of(self.there).drop_duplicates()
 
     def _ranking(
-        self, language: str, drawn: Sequence[QuestionKey], failed: pd.DataFrame
+        self,
+        language: str,
+        drawn: Sequence[QuestionKey],
+        verdicts: pd.DataFrame,
+        failed: pd.DataFrame,
     ) -> _Ranking:
         questions = [query_id for of_language, query_id in drawn if of_language == language]
         ranking = _Ranking(language, questions, self.arena.answers, self.plan)
-        own = [table[table["language"] == language] for table in (self.there, failed)]
+        own = [table[table["language"] == language] for table in (verdicts, failed)]
         known = own[1]["system_a"].isin(ranking.systems) & own[1]["system_b"].isin(ranking.systems)
         ranking.take_in(own[0], own[1][known])
         return ranking
@@ -274,7 +294,8 @@ class _Run:
             return SPENT.format(plan.budget)
         if not any(map(self._may_ask, self.rankings)):
             return NOTHING_OPEN
-        if plan.max_calls is not None and not self._calls.calls_left:
+        left = self._calls.calls_left
+        if plan.max_calls is not None and left is not None and left < len(self.judges):
             return CALLS_SPENT.format(plan.max_calls)
         return None
 
@@ -290,16 +311,27 @@ class _Run:
             filter(self._may_ask, self.rankings), key=lambda each: misordered(each.posterior)
         )
         size = batch_size(len(ranking.systems), ranking.done)
-        limits = [self._calls.calls_left]
+        left = self._calls.calls_left
+        limits = [None if left is None else left // len(self.judges)]
         if self.plan.budget is not None:
             limits.append(self.plan.budget - self.done)
         size = min([size, *(limit for limit in limits if limit is not None)])
         keys = [(ranking.language, *item) for item in ranking.pairing.next_pairs(size)]
-        show, seed = self.judge.asked_by.show, self.plan.seed
+        show, seed = self.judges[0].asked_by.show, self.plan.seed
         pairs = asked_pairs(self._texts, keys, False, seed, 0, 0, show)
+        batch = tuple(self._judged(judge, pairs) for judge in self.judges)
+        failures = pd.concat([judged.failures for judged in batch], ignore_index=True)
+        votes = pd.concat([self.there, *(judged.judgments for judged in batch)], ignore_index=True)
+        now = pd.concat([pairs.table, pairs.identical], ignore_index=True)
+        ranking.take_in(*_spoken(_among(votes, now), failures, self.names))
+        self.batches.append(batch)
+        self.asked.append(pairs)
+
+    def _judged(self, judge: LlmJudge, pairs: ChosenPairs) -> Judged:
+        """Ask one judge, and write what came."""
         judged = judge_arena(
             self.arena,
-            self.judge,
+            judge,
             pairs,
             self.store,
             budget=self._calls,
@@ -309,9 +341,7 @@ class _Run:
         rows = judged.judgments.assign(**{CHOSEN: ADAPTIVE})
         self.added += append_rows(self.folder, "judgments", rows)[1]
         list_judging_failures(self.folder, judged)
-        ranking.take_in(judged.judgments, judged.failures)
-        self.batches.append(judged)
-        self.asked.append(pairs)
+        return judged
 
     def _progress_from(self, done: int) -> Progress | None:
         if self.progress is None:
@@ -330,27 +360,31 @@ class _Run:
 
     def finished(self, reason: str) -> AdaptiveJudging:
         """Put together what this run brought."""
-        judgments = stacked([each.judgments for each in self.batches], JUDGMENT_COLUMNS)
-        failures = stacked([each.failures for each in self.batches], FAILURE_COLUMNS)
+        every = [judged for batch in self.batches for judged in batch]
+        judgments = stacked([each.judgments for each in every], JUDGMENT_COLUMNS)
+        failures = stacked([each.failures for each in every], FAILURE_COLUMNS)
         left = self._chosen(stacked([each.table for each in self.asked], PAIR_COLUMNS))
         chosen = self._chosen(stacked([self.earlier, left.table], PAIR_COLUMNS))
-        usage = Usage.total(self.judge.asked_settings.model, self._calls.usages)
-        summary = summarize_judging(
-            self.judge, chosen, left, judgments, failures, self.there, usage, self.prices
-        )
         columns = list(JUDGMENTS.columns)
         everybody = stacked([self.arena.judgments[columns], judgments[columns]], columns)
+        panel, warnings = panel_of(everybody, self.names, self.aggregate)
+        if panel is not None:
+            rows = self._marked(panel.judgments, judgments)
+            self.added += append_rows(self.folder, "judgments", rows, replacing=True)[1]
         file, _ = append_rows(self.folder, "judgments", judgments)
         failures_file = self.folder / FAILURES_FILE
         return AdaptiveJudging(
             judging=FolderJudging(
-                summaries=(summary,),
-                panel=None,
+                summaries=tuple(
+                    self._summary(place, chosen, left, judgments, failures)
+                    for place in range(len(self.judges))
+                ),
+                panel=panel,
                 file=file,
                 added=self.added,
                 failures_file=failures_file if failures_file.is_file() else None,
-                warnings=(),
-                agreement=agreement_with_others(everybody, self.judge.judge),
+                warnings=warnings,
+                agreement=agreement_of(everybody, self.names),
             ),
             chosen=chosen,
             languages=pd.DataFrame(
@@ -362,12 +396,37 @@ class _Run:
             reason=reason,
         )
 
+    def _summary(
+        self,
+        place: int,
+        chosen: ChosenPairs,
+        left: ChosenPairs,
+        judgments: pd.DataFrame,
+        failures: pd.DataFrame,
+    ) -> JudgingSummary:
+        """Count what one of the judges was asked and said."""
+        judge, name = self.judges[place], self.names[place]
+        own, failed, there = (
+            table[table["judge"] == name] for table in (judgments, failures, self.there)
+        )
+        usages = [batch[place].summary.usage for batch in self.batches]
+        usage = Usage.total(judge.asked_settings.model, usages)
+        return summarize_judging(judge, chosen, left, own, failed, there, usage, self.prices)
+
+    def _marked(self, panel: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+        """Mark the panel's verdicts on pairs that were chosen as its judges' are marked."""
+        before = self.there.reindex(columns=[*PAIR_COLUMNS, CHOSEN])
+        chosen = [before[before[CHOSEN] == ADAPTIVE], judgments]
+        keys = pd.concat([table[PAIR_COLUMNS] for table in chosen])
+        is_chosen = pd.MultiIndex.from_frame(panel[PAIR_COLUMNS]).isin(_keys(keys))
+        return panel.assign(**{CHOSEN: [ADAPTIVE if chosen else None for chosen in is_chosen]})
+
     def _chosen(self, table: pd.DataFrame) -> ChosenPairs:
         identical = stacked([each.identical for each in self.asked], PAIR_COLUMNS)
         absent = len(self.arena.info.systems) * len(self._drawn)
         absent -= sum(len(self._texts.systems(question)) for question in self._drawn)
         counts = {each.language: len(each.questions) for each in self.rankings}
-        show = self.judge.asked_by.show
+        show = self.judges[0].asked_by.show
         return ChosenPairs(table, identical, False, counts, self._without_pair, absent, show)
 
     def _progress_row(self, ranking: _Ranking) -> tuple[object, ...]:
@@ -392,12 +451,38 @@ def _rating_rows(ranking: _Ranking) -> pd.DataFrame:
     return table.sort_values("rating", ascending=False, kind="stable")[RATING_COLUMNS]
 
 
-def _lasting_failures(path: Path, judge: str, there: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs that this judge has given no verdict on and never will."""
+def _keys(table: pd.DataFrame, *more: str) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(table[[*PAIR_COLUMNS, *more]])
+
+
+def _among(votes: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    return votes[_keys(votes).isin(_keys(pairs))]
+
+
+def _spoken(
+    votes: pd.DataFrame, failed: pd.DataFrame, names: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the verdicts on pairs that all judges have spoken of, and the pairs without one.
+
+    Of a panel, the verdict is that of its majority, whatever rule it is published by: pairs are
+    chosen by it as soon as they are judged.
+    """
+    if len(names) == 1:
+        return votes, failed
+    said = pd.concat([votes[[*PAIR_COLUMNS, "judge"]], failed[[*PAIR_COLUMNS, "judge"]]])
+    times = said.drop_duplicates().groupby(PAIR_COLUMNS).size()
+    whole = times[times == len(names)].index.to_frame(index=False)
+    panel, _ = panel_of(_among(votes, whole), names, "majority")
+    if panel is None:
+        return votes.iloc[:0], whole
+    return panel.judgments, whole[~_keys(whole).isin(_keys(panel.judgments))]
+
+
+def _lasting_failures(path: Path, there: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs that judges have given no verdict on and never will."""
     if not path.is_file():
         return pd.DataFrame(columns=[*PAIR_COLUMNS, "judge", "reason"], dtype=object)
     listed = read_rows(path).table
     passing = listed["reason"].isin([*PASSING, OVER_BUDGET])
-    failed = listed[(listed["judge"] == judge) & ~passing]
-    judged = pd.MultiIndex.from_frame(there[PAIR_COLUMNS])
-    return failed[~pd.MultiIndex.from_frame(failed[PAIR_COLUMNS]).isin(judged)]
+    failed = listed[~passing]
+    return failed[~_keys(failed, "judge").isin(_keys(there, "judge"))]

@@ -83,7 +83,7 @@ def judge_folder(
         DataError: If the judgments there are damaged.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    _check_distinct(judges)
+    check_distinct(judges)
     folder, added, budget = Path(folder), 0, Budget(max_calls)
     summaries, tables = [], [arena.judgments[_COLUMNS]]
     file, failures_file = folder, None
@@ -97,14 +97,14 @@ def judge_folder(
         summaries.append(judged.summary)
         tables.append(judged.judgments[_COLUMNS])
     names = [judge.judge for judge in judges]
-    panel, warnings = _panel(pd.concat(tables, ignore_index=True), names, aggregate)
+    panel, warnings = panel_of(pd.concat(tables, ignore_index=True), names, aggregate)
     if panel is not None:
         added += append_rows(folder, "judgments", panel.judgments, replacing=True)[1]
-    agreement = _agreement(pd.concat(tables, ignore_index=True), names)
+    agreement = agreement_of(pd.concat(tables, ignore_index=True), names)
     return FolderJudging(tuple(summaries), panel, file, added, failures_file, warnings, agreement)
 
 
-def _agreement(judgments: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def agreement_of(judgments: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Hold each judge against the others, those named after it and those not named."""
     parts = [
         agreement_with_others(judgments[~judgments["judge"].isin(names[:place])], name)
@@ -121,16 +121,18 @@ def list_judging_failures(folder: Path | str, judged: Judged) -> Path | None:
     return list_failures(Path(folder) / FAILURES_FILE, judged.failures, key, settled)
 
 
-def _check_distinct(judges: Sequence[LlmJudge]) -> None:
+def check_distinct(judges: Sequence[LlmJudge]) -> None:
+    """Refuse two judges of the same name, or none."""
     names = [judge.judge for judge in judges]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated or not names:
         raise UsageError(f"name each judge once: {', '.join(repeated) or 'there is none'}")
 
 
-def _panel(
-    judgments: pd.DataFrame, names: list[str], aggregate: Aggregate
+def panel_of(
+    judgments: pd.DataFrame, names: Sequence[str], aggregate: Aggregate
 ) -> tuple[Panel | None, tuple[str, ...]]:
+    """Return what a panel of judges says, or None with the reason; None of one judge alone."""
     if len(names) < 2:
         return None, ()
     try:

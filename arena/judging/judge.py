@@ -12,14 +12,22 @@ from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
 from arena.judging.pairs import ArenaTexts, ChosenPairs, PairKey, pair_keys
+from arena.judging.panel.repeats import combined
 from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
-from arena.judging.replies import ALTERNATIVES, Winner, read_letter, read_verdict
+from arena.judging.replies import (
+    ALTERNATIVES,
+    PairVerdict,
+    Winner,
+    read_letter,
+    read_reason,
+    read_verdict,
+)
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     FLAG_SEPARATOR,
     IDENTICAL,
-    JUDGMENT_COLUMNS,
     PROBABILITY_COLUMNS,
+    VERDICT_COLUMNS,
     Judged,
     summarize_judging,
 )
@@ -36,15 +44,6 @@ CUT_OFF = "cut_off"
 _ONE_TOKEN = 1
 
 
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
-    """What is read from a reply: the verdict, the probabilities if known, and what is odd."""
-
-    winner: Winner
-    shares: dict[Winner, float] | None
-    flags: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class LlmJudge:
     """A judge.
@@ -59,9 +58,12 @@ class LlmJudge:
             ``GradedPrompt`` asks for marks or orders, which become verdicts.
         name: Its name in the ``judge`` column; the model's by default, followed by the form where
             that is ``pointwise`` or ``listwise``.
+        repeats: Times that it is asked the same; one verdict is made of the replies (see
+            ``arena.judging.panel.repeats``), so that none counts several times.
 
     Raises:
-        UsageError: If marks or orders are to be read from log-probabilities.
+        UsageError: If marks or orders are to be read from log-probabilities, or asked for
+            several times.
     """
 
     settings: ModelSettings
@@ -69,10 +71,19 @@ class LlmJudge:
     verdict: VerdictForm = "text"
     prompt: PairwisePrompt | GradedPrompt | None = None
     name: str = ""
+    repeats: int = 1
 
     def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise UsageError(f"repeats is {self.repeats}; ask at least once (--repeats 1)")
+        if self.repeats > 1 and isinstance(self.prompt, GradedPrompt):
+            raise UsageError(
+                "pairs alone are asked several times; leave the form (--form) pairwise"
+            )
         if self.verdict != "text" and isinstance(self.prompt, GradedPrompt):
-            raise UsageError("marks and orders are read from the text; leave verdict='text'")
+            raise UsageError(
+                "marks and orders are read from the text; leave the verdict (--verdict) text"
+            )
 
     @property
     def judge(self) -> str:
@@ -84,6 +95,12 @@ class LlmJudge:
     def asked_by(self) -> PairwisePrompt | GradedPrompt:
         """The prompt in use."""
         return self.prompt or pairwise_prompt(verdict=self.verdict)
+
+    @property
+    def version(self) -> str:
+        """The prompt's version, and how often it is asked."""
+        times = f"|repeats:{self.repeats}" if self.repeats > 1 else ""
+        return f"{self.asked_by.version}{times}"
 
     @property
     def asked_settings(self) -> ModelSettings:
@@ -112,7 +129,8 @@ class LlmJudge:
         if found.winner is None:
             why = "the reply was cut off before a verdict" if cut else "the reply has no verdict"
             raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
-        return PairVerdict(winner=found.winner, shares=None, flags=(*found.flags, *cut))
+        reason = read_reason(completion.text or "")
+        return PairVerdict(found.winner, None, (*found.flags, *cut), reason)
 
 
 Row = tuple[object, ...]
@@ -126,8 +144,12 @@ class _Prompts:
         self._prompt = prompt
         self.flags: list[tuple[str, ...]] = []
 
-    def of(self, pair: PairKey) -> Prompt:
+    def of(self, row: tuple[PairKey, int]) -> Prompt:
+        """Make the prompt of a pair, and which time it is asked."""
+        pair, time = row
         asked = self._prompt.ask(self._texts.comparison(pair, self._prompt.show))
+        if time:
+            return replace(asked.prompt, purpose=f"repetition {time + 1}")
         self.flags.append(asked.flags)
         return asked.prompt
 
@@ -165,11 +187,11 @@ def judge_arena(
     """
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = _left(pairs, there, judge)
-    version = judge.asked_by.version
+    version = judge.version
     llm = Llm(judge.asked_settings, judge.endpoint, store, budget or Budget())
     asked, usage = _ask(arena, judge, pairs, left, llm, progress)
     verdicts: list[Row] = [
-        (query_id, language, a, b, "tie", judge.judge, None, None, None, IDENTICAL, version)
+        (query_id, language, a, b, "tie", judge.judge, None, None, None, IDENTICAL, version, "")
         for language, query_id, a, b in pair_keys(left.identical)
     ]
     failures: list[Row] = []
@@ -198,10 +220,14 @@ def _ask(
         graded = judge_graded(arena, prompt, pairs, left, llm, judge.judge, progress)
         return [(pair, _as_read(reply), flags) for pair, reply, flags in graded.pairs], graded.usage
     prompts = _Prompts(arena, prompt)
-    rows = list(pair_keys(left.table))
+    times = judge.repeats
+    rows = [(pair, time) for pair in pair_keys(left.table) for time in range(times)]
     asked = ask_table(rows, prompts.of, judge.read, llm, stage=judge.judge, progress=progress)
-    replies = zip(asked, prompts.flags, strict=True)
-    return [(pair, reply, flags) for (pair, reply), flags in replies], asked.usage
+    found = []
+    for first in range(0, len(rows), times):
+        reply = combined(asked.replies[first : first + times])
+        found.append((rows[first][0], reply, prompts.flags[first // times]))
+    return found, asked.usage
 
 
 def _as_read(reply: Reply[Winner]) -> Reply[PairVerdict]:
@@ -227,7 +253,9 @@ def dry_run_judge(
     if isinstance(prompt, GradedPrompt):
         prompts = graded_requests(arena, prompt, pairs, left)
     else:
-        prompts = map(_Prompts(arena, prompt).of, pair_keys(left.table))
+        made = _Prompts(arena, prompt)
+        rows = ((pair, time) for pair in pair_keys(left.table) for time in range(judge.repeats))
+        prompts = map(made.of, rows)
     return dry_run(prompts, judge.asked_settings, store, prices)
 
 
@@ -236,8 +264,8 @@ def _left(pairs: ChosenPairs, there: pd.DataFrame, judge: LlmJudge) -> ChosenPai
     show = judge.asked_by.show
     if pairs.show != show:
         raise UsageError(
-            f"the pairs were chosen with show={pairs.show!r}, the prompt of {judge.judge} has "
-            f"show={show!r}; give both the same"
+            f"the pairs were chosen for showing the {pairs.show} (--show), and the prompt of "
+            f"{judge.judge} shows the {show}; give both the same"
         )
     return pairs.without(set(pair_keys(there)))
 
@@ -249,7 +277,7 @@ def _verdict(
     sides, shares = (query_id, language, system_a, system_b), read.shares
     likely = (None,) * 3 if shares is None else (shares[read.winner], shares["a"], shares["b"])
     noted = FLAG_SEPARATOR.join([*flags, *read.flags])
-    return (*sides, read.winner, judge, *likely, noted, version)
+    return (*sides, read.winner, judge, *likely, noted, version, read.reason)
 
 
 def _failure(
@@ -261,6 +289,6 @@ def _failure(
 
 
 def _judgments(rows: list[Row]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=JUDGMENT_COLUMNS, dtype=object)
-    types = {name: "float64" if name in PROBABILITY_COLUMNS else "str" for name in JUDGMENT_COLUMNS}
+    table = pd.DataFrame(rows, columns=VERDICT_COLUMNS, dtype=object)
+    types = {name: "float64" if name in PROBABILITY_COLUMNS else "str" for name in VERDICT_COLUMNS}
     return table.astype(types)

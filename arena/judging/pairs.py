@@ -14,8 +14,8 @@ import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.folder import Arena
-from arena.data.passages import OWN_PASSAGES
 from arena.data.seeds import generator, seed_sequence
+from arena.data.systems import OWN_PASSAGES
 from arena.text.answers import parse_answer
 
 Names = tuple[str, str]

@@ -50,6 +50,36 @@ class ReadVerdict:
     flags: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What is read from a reply on a pair, or from several.
+
+    Attributes:
+        winner: The verdict.
+        shares: Probability of each verdict, where known: by log-probabilities, or as the share of
+            repeated replies.
+        flags: What is odd.
+        reason: What the judge wrote before its verdict; empty where it wrote nothing else.
+    """
+
+    winner: Winner
+    shares: dict[Winner, float] | None
+    flags: tuple[str, ...]
+    reason: str = ""
+
+
+LONGEST_REASON = 2000
+"""Characters of a reason that are kept beside a verdict; the store has the whole reply."""
+
+
+def read_reason(text: str) -> str:
+    """Return what a judge wrote before its verdict, without its thoughts; empty if nothing."""
+    own = THOUGHTS.sub(" ", text)
+    starts = [found.start() for found in _VERDICT.finditer(own)]
+    before = (own[: starts[-1]] if starts else own).strip(" \t\r\n\"'*`:")
+    return before if len(before) <= LONGEST_REASON else before[: LONGEST_REASON - 1] + "…"
+
+
 def parse_verdict(text: str) -> Winner | None:
     """Read the verdict of a judge's reply; see ``read_verdict``."""
     return read_verdict(text).winner

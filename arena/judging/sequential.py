@@ -14,7 +14,7 @@ from arena.data.folder import Arena
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, judge_arena
 from arena.judging.pairs import ArenaTexts, QuestionKey, asked_pairs, question_draw
-from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS, Judged, stacked
+from arena.judging.summary import FAILURE_COLUMNS, VERDICT_COLUMNS, Judged, stacked
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
 from arena.statistics.betting import EVEN, Difference, SequentialTest
@@ -110,7 +110,7 @@ def compare_systems(
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     if isinstance(judge.asked_by, GradedPrompt):
-        raise UsageError("two systems are compared pair by pair; leave the form (--form) pairwise")
+        raise UsageError("two systems are compared pair by pair; leave `form` pairwise")
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
     answers = arena.answers[arena.answers["system"].isin([system, other])]
@@ -206,7 +206,7 @@ class _Run:
             scores=scores.assign(score=np.array(self._scores, dtype=np.float64)),
             low=low,
             high=high,
-            judgments=stacked([part.judgments for part in self._parts], JUDGMENT_COLUMNS),
+            judgments=stacked([part.judgments for part in self._parts], VERDICT_COLUMNS),
             failures=stacked([part.failures for part in self._parts], FAILURE_COLUMNS),
             questions=len(self.questions),
             reason=self.reason or "",

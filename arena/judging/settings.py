@@ -98,8 +98,27 @@ class JudgingSettings(BaseModel):
         "first=0.95 (probability that the leader is best), pairs=0.2 (all neighbors decided, or "
         "tied within so many logits), width=0.5 (of the widest 90% interval, in logits).",
     )
-    both_orders: bool = Field(
-        default=False, description="Ask every pair in both orders; twice the calls."
+    prior: str | None = Field(
+        default=None,
+        description="With --pairs adaptive: board folder that says what to expect of the systems: "
+        "by its surrogate or, of a first board, by how far answers agree.",
+    )
+    panel: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+        default=(), description="Further models, comma-separated, that judge the same."
+    )
+    aggregate: Literal["majority", "dawid-skene"] = Field(
+        default="majority", description="The panel's verdict."
+    )
+    both_orders: bool | None = Field(
+        default=None,
+        description="Ask every pair in both orders, twice the calls; the default, except of a "
+        "judge that the arena has verdicts of in one order.",
+    )
+    repeats: int = Field(
+        default=1,
+        ge=1,
+        description="Times each call is made; one verdict by most replies, and how often they "
+        "differ.",
     )
     languages: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
         default=(), description="Comma-separated languages; all by default."
@@ -151,9 +170,12 @@ class JudgingSettings(BaseModel):
 
     @property
     def judge(self) -> str:
-        """Name in the ``judge`` column."""
+        """Name in the ``judge`` column; the panel's, where there is one."""
         from arena.judging.graded import judge_name
+        from arena.judging.panel.aggregation import panel_name
 
+        if self.panel:
+            return panel_name(self.aggregate)
         return self.name or judge_name(self.model, self.form)
 
     def llm_judge(self, prompt: PairwisePrompt | GradedPrompt | None = None) -> LlmJudge:
@@ -174,7 +196,14 @@ class JudgingSettings(BaseModel):
             timeout_s=self.timeout_s,
         )
         settings = ModelSettings.stated(self.model, self.temperature, self.max_tokens, self.body)
-        return LlmJudge(settings, endpoint, self.verdict, prompt or self._prompt(), self.name)
+        return LlmJudge(
+            settings, endpoint, self.verdict, prompt or self._prompt(), self.name, self.repeats
+        )
+
+    def llm_judges(self) -> list[LlmJudge]:
+        """Return the judge and the others of its panel, if there is one; see ``llm_judge``."""
+        others = [self.model_copy(update={"model": name, "name": ""}) for name in self.panel]
+        return [settings.llm_judge() for settings in (self, *others)]
 
     def _prompt(self) -> PairwisePrompt | GradedPrompt:
         from arena.judging.graded import GRADED_PROMPTS, GradedPrompt
@@ -184,7 +213,7 @@ class JudgingSettings(BaseModel):
         if self.form == "pairwise":
             return pairwise_prompt(self.template, self.verdict, *cuts, self.show)
         if self.both_orders:
-            raise UsageError("both orders are asked of pairs; leave both_orders out, or the form")
+            raise UsageError("both orders are asked of pairs; leave --both-orders out, or --form")
         asked = GRADED_PROMPTS[self.form]
         template = asked.packaged() if self.template is None else asked.read(self.template)
         return GradedPrompt(self.form, template, *cuts, self.show, self.seed)
@@ -202,10 +231,21 @@ class JudgingSettings(BaseModel):
         from arena.planning.stopping import Precision
 
         if self.both_orders:
-            raise UsageError("adaptive pairs are asked in one order; leave both_orders out")
+            raise UsageError("adaptive pairs are asked in one order; leave --both-orders out")
         until = None if self.until is None else Precision.parse(self.until)
         limits = (self.budget, until, prior, self.questions)
         return AdaptivePlan(*limits, self.languages, self.seed, self.max_calls)
+
+    def asks_both_orders(self, arena: Arena) -> bool:
+        """Tell whether every pair is asked in both orders, where the settings leave it open."""
+        from arena.judging.pairs import pair_keys
+
+        if self.both_orders is not None:
+            return self.both_orders
+        name = self.model_copy(update={"panel": ()}).judge
+        own = set(pair_keys(arena.judgments[arena.judgments["judge"] == name]))
+        turned = {(language, query_id, b, a) for language, query_id, a, b in own}
+        return self.form == "pairwise" and (not own or not own.isdisjoint(turned))
 
     def choose_pairs(self, arena: Arena) -> ChosenPairs:
         """Choose what to judge, before any verdict; see ``arena.judging.choose_pairs``.
@@ -217,16 +257,16 @@ class JudgingSettings(BaseModel):
 
         if self.pairs == "adaptive":
             raise UsageError(
-                "adaptive pairs are chosen as verdicts come: by surrogate-arena judge, one judge "
-                "at a time"
+                "adaptive pairs are chosen as verdicts come: by surrogate-arena judge, or "
+                "judge_adaptively in Python"
             )
-        if self.budget is not None or self.until is not None:
-            raise UsageError("budget and until are for adaptive pairs (--pairs adaptive)")
+        if any(limit is not None for limit in (self.budget, self.until, self.prior)):
+            raise UsageError("`budget`, `until` and `prior` are for `pairs` adaptive")
         return choose_pairs(
             arena,
             self.questions,
             self.pairs,
-            self.both_orders,
+            self.asks_both_orders(arena),
             self.languages,
             self.seed,
             self.show,

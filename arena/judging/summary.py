@@ -11,6 +11,13 @@ import pandas as pd
 
 from arena.data.schema import JUDGMENTS, WINNERS
 from arena.diagnostics.bias import order_consistency_table
+from arena.diagnostics.self_check import (
+    NOTABLE_INVALID,
+    RepeatNoise,
+    SelfCheck,
+    repeats_of,
+    self_check,
+)
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.families import self_preference_warnings
 from arena.judging.pairs import ChosenPairs
@@ -21,7 +28,6 @@ if TYPE_CHECKING:
     from arena.judging.judge import LlmJudge
 
 FLAG_SEPARATOR = ","
-NOTABLE_INVALID = 0.05
 
 _COLUMNS = list(JUDGMENTS.columns)
 
@@ -64,6 +70,8 @@ class JudgingSummary:
         usage: Calls, tokens, and failures by reason; a reply without a verdict is
             ``unparsable``, and none of these is a tie.
         cost: Cost of the calls at the given prices, or None.
+        repeats: How far repeated replies of this run agree; None where none were asked for.
+        check: What this judge's verdicts say of it, those of earlier runs included.
         warnings: Sentences on what limits the verdicts.
     """
 
@@ -77,6 +85,8 @@ class JudgingSummary:
     flips: Flips
     usage: Usage
     cost: float | None
+    repeats: RepeatNoise | None
+    check: SelfCheck
     warnings: tuple[str, ...]
 
     @property
@@ -120,9 +130,10 @@ def summarize_judging(
         prices: Price of each model, or None.
     """
     systems = {*pairs.table["system_a"], *pairs.table["system_b"]}
+    repeats = repeats_of(judgments, judge.repeats) if judge.repeats > 1 else None
     summary = JudgingSummary(
         judge=judge.judge,
-        prompt=judge.asked_by.version,
+        prompt=judge.version,
         pairs=len(pairs),
         already_judged=len(pairs) - len(left),
         identical=len(left.identical),
@@ -131,11 +142,19 @@ def summarize_judging(
         flips=_count_flips(pd.concat([there[_COLUMNS], judgments[_COLUMNS]], ignore_index=True)),
         usage=usage,
         cost=usage.cost(prices or {}),
+        repeats=repeats,
+        check=self_check(
+            pd.concat([_asked(there), _asked(judgments)], ignore_index=True),
+            usage.failures.get(UNPARSABLE, 0),
+            usage.prompts - usage.failures.get(OVER_BUDGET, 0) + len(_asked(there)),
+            repeats,
+        ),
         warnings=(),
     )
+    replies = summary.asked + summary.already_judged
     warnings = (
         *self_preference_warnings(judge.settings.model, systems),
-        *_invalid_warning(judge.judge, summary.invalid, summary.asked),
+        *_invalid_warning(judge.judge, summary.invalid, replies),
         *_version_warning(judge, there),
     )
     return replace(summary, warnings=warnings)
@@ -153,13 +172,21 @@ def _version_warning(judge: LlmJudge, there: pd.DataFrame) -> Iterator[str]:
     """Warn where the arena holds verdicts under the same name from another prompt."""
     if "prompt" not in there:
         return
-    now = judge.asked_by.version
+    now = judge.version
     others = sorted({str(version) for version in there["prompt"].dropna() if version != now})
     if others:
         yield (
             f"the arena holds verdicts of {judge.judge} from another prompt ({others[0]}, now "
             f"{now}); give this judge a name of its own to keep them apart"
         )
+
+
+def _asked(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the ties of identical answers, which nobody was asked about."""
+    if "flags" not in judgments:
+        return judgments[_COLUMNS]
+    asked = [IDENTICAL not in str(flags).split(FLAG_SEPARATOR) for flags in judgments["flags"]]
+    return judgments.loc[asked, _COLUMNS]
 
 
 def _count_winners(judgments: pd.DataFrame) -> dict[str, int]:
@@ -193,6 +220,9 @@ FAILURE_COLUMNS = [
     *("query_id", "language", "system_a", "system_b", "judge"),
     *("reason", "detail", "flags", "prompt", "key"),
 ]
+
+VERDICT_COLUMNS = [*JUDGMENT_COLUMNS, "reason"]
+"""Of an LLM's verdicts, with what it wrote before them."""
 
 PROBABILITY_COLUMNS = ["probability", "probability_a", "probability_b"]
 

@@ -162,20 +162,21 @@ class Endpoint:
         address = urlsplit(self.base_url)
         if "@" in address.netloc or address.query:
             raise UsageError(
-                "base_url holds credentials or a query; give the plain address, and the key by "
-                "the environment variable that api_key_env names"
+                "`base_url` holds credentials or a query; give the plain address, and the key by "
+                "the environment variable that `api_key_env` names"
             )
         if address.scheme not in ("http", "https") or not address.hostname:
             raise UsageError(
-                f"base_url is {self.base_url!r}; give an address such as {OPENAI_URL} or "
+                f"`base_url` is {self.base_url!r}; give an address such as {OPENAI_URL} or "
                 "http://localhost:8000/v1"
             )
         if not 1 <= self.concurrency <= MOST_CONNECTIONS:
             raise UsageError(
-                f"concurrency is {self.concurrency}; ask for 1 to {MOST_CONNECTIONS} calls at once"
+                f"`concurrency` is {self.concurrency}; ask for 1 to {MOST_CONNECTIONS} calls at "
+                "once"
             )
         if self.timeout_s <= 0 or self.retries < 0 or self.backoff_s < 0 or self.longest_wait_s < 0:
-            raise UsageError("timeout_s must be above 0; retries and waits must not be below 0")
+            raise UsageError("`timeout_s` must be above 0; retries and waits must not be below 0")
 
     def api_key(self) -> str:
         """Read the key from the environment.
@@ -195,8 +196,8 @@ class Endpoint:
             return "none"
         raise UsageError(
             f"there is no key for {self.base_url}: set the environment variable "
-            f"{self.api_key_env}, name another one by api_key_env, or give api_key_env=None for a "
-            "server without keys"
+            f"{self.api_key_env} (to anything, for a server without keys), or name another one "
+            "with `api_key_env`"
         )
 
 

@@ -154,7 +154,7 @@ def status_fault(response: httpx2.Response, api_key: str) -> Fault:
 
 def _advice(status: int, said: str) -> str | None:
     if status == 401:
-        return "the key is not accepted; check it, and the variable that api_key_env names"
+        return "the key is not accepted; check it, and the variable that `api_key_env` names"
     if status == 403:
         return "the key may not use this model; check the model's name and the key's permissions"
     if status == 404:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtr
 
 from arena.planning.answer_strengths import (
     LOGISTIC_NORMAL,
@@ -198,7 +197,7 @@ def doubts(pairs: Pairs, coefficients: Floats, covariance: Floats) -> Floats:
     """
     variance = np.maximum(pairs.spreads(covariance), LEAST_VARIANCE)
     distance = np.abs(pairs.differences(coefficients)) / np.sqrt(variance)
-    return np.asarray(norm.sf(distance) / variance)
+    return np.asarray(ndtr(-distance) / variance)
 
 
 def usefulness(

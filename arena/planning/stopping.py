@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
@@ -51,7 +51,7 @@ class Precision:
         most = 1.0 if aim == "first" else np.inf
         if aim not in DEFAULTS or value is None or not 0 < value < most:
             raise UsageError(
-                f"--until is {text!r}; write first=0.95 (probability that the leader is best), "
+                f"`until` is {text!r}; write first=0.95 (probability that the leader is best), "
                 "pairs or pairs=0.2 (neighbors decided, or within so many logits), or width=0.5 "
                 "(of the widest 90% interval)"
             )
@@ -98,8 +98,8 @@ def neighbors_known(posterior: RatingPosterior, margin: float) -> npt.NDArray[np
     apart = ratings[:-1] - ratings[1:]
     own, next_to = np.diag(covariance), np.diag(covariance, 1)
     error = np.sqrt(np.maximum(own[:-1] + own[1:] - 2.0 * next_to, np.finfo(float).tiny))
-    decided = norm.cdf(apart / error) >= DECIDED
-    tied = norm.cdf((margin - apart) / error) - norm.cdf((-margin - apart) / error) >= DECIDED
+    decided = ndtr(apart / error) >= DECIDED
+    tied = ndtr((margin - apart) / error) - ndtr((-margin - apart) / error) >= DECIDED
     return np.asarray(decided | tied)
 
 
@@ -109,4 +109,4 @@ def misordered(posterior: RatingPosterior) -> float:
     variance = np.diag(posterior.covariance)
     spread = variance[first] + variance[second] - 2.0 * posterior.covariance[first, second]
     apart = np.abs(posterior.ratings[first] - posterior.ratings[second])
-    return float(norm.sf(apart / np.sqrt(np.maximum(spread, np.finfo(float).tiny))).mean())
+    return float(ndtr(-apart / np.sqrt(np.maximum(spread, np.finfo(float).tiny))).mean())

@@ -15,7 +15,7 @@ from arena.planning.subsets import DESIGNS
 from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.statistics.bootstrap import percentile_intervals
-from arena.statistics.rank_agreement import kendall_taus
+from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,8 +23,6 @@ DEFAULT_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 DEFAULT_DESIGNS = ("questions", "pairs")
 DEFAULT_REPEATS = 100
 FEWEST_SYSTEMS = 3
-SAME_RATING_DECIMALS = 8
-"""Coefficients that agree to this many decimals are tied: fits are exact to about ten."""
 COLUMNS = ("language", "design", "share", "judgments", "tau", "low", "high")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from arena.rating.battles import WinCounts
 from arena.rating.bradley_terry import (
@@ -218,7 +218,7 @@ def _question_scores(model: RatingModel, parameters: Floats) -> Floats:
 def _bca(replicates: Floats, estimates: Floats, influences: Floats | None) -> tuple[Floats, Floats]:
     below = (replicates < estimates).mean(axis=0)
     floor = 1.0 / (2 * len(replicates))
-    bias = norm.ppf(np.clip(below, floor, 1 - floor))
+    bias = ndtri(np.clip(below, floor, 1 - floor))
     acceleration = np.zeros(len(estimates))
     if influences is not None:
         spread = (influences**2).sum(axis=0) ** 1.5
@@ -226,8 +226,8 @@ def _bca(replicates: Floats, estimates: Floats, influences: Floats | None) -> tu
         acceleration = np.divide(cubes, 6 * spread, out=acceleration, where=spread > 0)
     bounds = []
     for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2):
-        shifted = bias + norm.ppf(tail)
-        level = norm.cdf(bias + shifted / (1 - acceleration * shifted))
+        shifted = bias + ndtri(tail)
+        level = ndtr(bias + shifted / (1 - acceleration * shifted))
         bounds.append(np.array([np.quantile(replicates[:, i], p) for i, p in enumerate(level)]))
     return bounds[0], bounds[1]
 
@@ -286,7 +286,7 @@ def distinguishable(coefficients: Floats, replicates: Floats) -> Booleans:
     z = np.divide(gap, error, out=np.full_like(gap, np.inf), where=error > 0)
     z[gap == 0] = 0.0
     different = np.zeros((len(coefficients), len(coefficients)), dtype=np.bool_)
-    different[first, second] = holm_adjusted(2 * norm.sf(z)) <= 1 - LEVEL
+    different[first, second] = holm_adjusted(2 * ndtr(-z)) <= 1 - LEVEL
     return np.asarray(different | different.T)
 
 

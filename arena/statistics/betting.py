@@ -17,8 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.special import logsumexp, ndtri
 
 from arena.data.errors import UsageError
 
@@ -164,7 +163,7 @@ class SequentialTest:
         return min(EVEN, self._reach(power) * math.sqrt(variance / max(scores, 1)))
 
     def _reach(self, power: float) -> float:
-        quantile = float(norm.ppf(power))
+        quantile = float(ndtri(power))
         return quantile + math.sqrt(quantile**2 + 2 * (math.log(2 / self.error) + SPLIT))
 
 

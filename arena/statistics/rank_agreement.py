@@ -12,6 +12,9 @@ from arena.statistics.bootstrap import percentile_interval
 
 Floats = npt.NDArray[np.float64]
 
+SAME_RATING_DECIMALS = 8
+"""Coefficients that agree to this many decimals are tied: fits are exact to about ten."""
+
 
 def kendall_tau(first: Floats, second: Floats) -> float:
     """Kendall tau-b (1945) of two ratings, each of shape (S,); a NaN leaves its system out.

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.folder import Arena
-from arena.data.passages import OWN_PASSAGES
 from arena.data.schema import QUESTION_KEY, Passage
+from arena.data.systems import OWN_PASSAGES
 from features.declare.feature import Item, Value
 from features.declare.sample import (
     NO_REFERENCE_ANSWER,

@@ -12,8 +12,8 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, open_arena
 from arena.data.frames import open_answers
-from arena.data.passages import OWN_PASSAGES
 from arena.data.schema import QUESTION_KEY
+from arena.data.systems import OWN_PASSAGES
 from features.declare.feature import SENTENCES, Feature
 from features.engine.answers import Measured, answers_of
 from features.engine.cache import MISSING_SUFFIX
@@ -75,7 +75,7 @@ def extract(
     options = ModelOptions() if models is None else models
     chosen = with_templates(named, options.templates)
     if n_jobs == 0:
-        raise UsageError("n_jobs is a number of workers, or -1 for all cores; not 0")
+        raise UsageError("`n_jobs` is a number of workers, or -1 for all cores; not 0")
     rows = _rows(arena, answers)
     _require(chosen, rows)
     asked = answers_of(arena, rows)

@@ -100,7 +100,7 @@ def onnx_digest(model: Path, folder: Path) -> str:
 def _cached(model: str) -> Path:
     absent = UsageError(
         f"the model {model!r} is not on this machine; give the folder it is in, "
-        "or allow it to be fetched from the Hugging Face hub (--download)"
+        "or allow it to be fetched from the Hugging Face hub (`download`)"
     )
     try:
         from huggingface_hub import try_to_load_from_cache

@@ -21,7 +21,7 @@ from arena.data.rows import write_rows
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
 from surrogate.board import tables
-from surrogate.board.judge_report import JudgeReport
+from surrogate.board.judge.report import JudgeReport
 from surrogate.board.summary import BoardSummary
 from surrogate.integrity.check import IntegrityCheck
 from surrogate.learning.saving import load_surrogate, save_surrogate
@@ -57,6 +57,8 @@ class Board:
         importances: Feature importances a language.
         win_matrix: Who won against whom; see ``details.win_table``.
         neighbors: Nearest systems of every system.
+        first_verdicts: Pairs to judge first, where there is no verdict; see
+            ``first_board.first_verdicts``.
         examples: Some answers with their verdicts; see ``details.choose_examples``.
         features: Feature table, one row an answer.
         judge_report: What is known of the judge whose judgments it learned from.
@@ -72,6 +74,7 @@ class Board:
     importances: pd.DataFrame
     win_matrix: pd.DataFrame
     neighbors: pd.DataFrame
+    first_verdicts: pd.DataFrame
     examples: pd.DataFrame
     features: pd.DataFrame
     judge_report: JudgeReport
@@ -190,12 +193,12 @@ class Board:
         summary = self.summary
         if self.folder is None or summary.arena_folder is None:
             raise UsageError(
-                f"the board does not say where arena {summary.arena!r} is; name it (--arena)"
+                f"the board does not say where arena {summary.arena!r} is; name it with `arena`"
             )
         path = self.folder / summary.arena_folder
         if not path.is_dir():
             raise UsageError(
-                f"arena {summary.arena!r} is no longer at {path}; name its folder (--arena)"
+                f"arena {summary.arena!r} is no longer at {path}; name its folder with `arena`"
             )
         return path
 

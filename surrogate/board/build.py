@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from features.measures.registry import distinct_features, parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.details import arena_table, choose_examples, win_table
+from surrogate.board.first_board import first_prior, first_ratings, first_verdicts
 from surrogate.board.holdout import check_holdout, choose_holdout
-from surrogate.board.judge_report import JudgingRecords, report_judge
+from surrogate.board.judge.report import JudgingRecords, no_judge, report_judge
 from surrogate.board.language import (
     LanguageFit,
     fit_languages,
@@ -27,9 +28,22 @@ from surrogate.board.language import (
     language_neighbors,
 )
 from surrogate.board.ratings import board_ratings, unjudged_ratings
-from surrogate.board.settings import BoardRecord, BoardSettings, chosen_settings
-from surrogate.board.summarize import language_diagnoses, language_intervals, summarize_board
+from surrogate.board.settings import (
+    NOBODY,
+    BoardRecord,
+    BoardSettings,
+    board_judge,
+    chosen_settings,
+)
+from surrogate.board.summarize import (
+    language_diagnoses,
+    language_intervals,
+    summarize_board,
+    summarize_first_board,
+)
 from surrogate.board.summary import IntegritySummary
+from surrogate.board.tables import ARENA as ARENA_TABLE
+from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS
 from surrogate.integrity.anomalies import Anomaly
 from surrogate.integrity.check import IntegrityCheck, Standing, learn_integrity, standings
 from surrogate.integrity.coverage import Key, variances_of_coverage
@@ -88,7 +102,8 @@ def build_board(
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    The same arguments give the same board, whatever ``n_jobs``.
+    An arena without any verdict or published rating gets a first board; see ``first_board``. The
+    same arguments give the same board, whatever ``n_jobs``.
 
     Args:
         arena: The arena, or the path of its folder.
@@ -111,10 +126,13 @@ def build_board(
     settings = chosen_settings(settings, options)
     arena = open_arena(arena)
     records = JudgingRecords() if records is None else records
-    judged = arena.judged_by(settings.judge)
+    judge = board_judge(arena, settings)
     table, names = _feature_table(
         arena, settings, features, feature_table, n_jobs, models, feature_cache, progress
     )
+    if judge is None:
+        return _first_board(arena, table, names, settings)
+    judged = arena.judged_by(judge)
     surrogate = find_surrogate(
         settings.surrogate,
         rows=settings.rows,
@@ -124,7 +142,7 @@ def build_board(
     )
     record = BoardRecord(
         **settings.model_dump(exclude={"judge", "features", "holdout"}),
-        judge=judged.judges[0],
+        judge=judge,
         features=names,
         holdout=_holdout(judged, settings.holdout, surrogate),
         metaevaluation=tuple(map(str, records.metaevaluations)),
@@ -139,6 +157,49 @@ def build_board(
     fits = fit_languages(data, surrogate, record, n_jobs, progress)
     parts = _Parts(arena, judged, table, X, fits, surrogate, record)
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
+
+
+def _first_board(
+    arena: Arena, table: pd.DataFrame, names: tuple[str, ...], settings: BoardSettings
+) -> Board:
+    """Build a board without any verdict."""
+    X = with_answers(table, arena.answers)
+    counts = arena.queries["language"].value_counts().sort_index()
+    systems, reference = arena.info.systems, arena.info.reference_system
+    found = {
+        str(language): first_ratings(
+            X, str(language), systems, int(count), reference, settings.seed
+        )
+        for language, count in counts.items()
+        if (X["language"] == language).any()
+    }
+    if not found:
+        raise UsageError("no language has answers to compare")
+    record = BoardRecord(
+        **settings.model_dump(exclude={"judge", "features", "holdout", "ratings"}),
+        judge=NOBODY,
+        ratings="consensus",
+        features=names,
+    )
+    ratings = _stacked(item.table for item in found.values())
+    nothing = arena.judgments.iloc[:0]
+    unlearned = find_surrogate(settings.surrogate, seed=settings.seed)
+    unjudged = replace(arena, judgments=nothing)
+    return Board(
+        ratings=ratings,
+        overall=overall_board(ratings),
+        arena=pd.DataFrame(columns=list(ARENA_TABLE.columns)),
+        importances=pd.DataFrame(columns=list(IMPORTANCES.columns)),
+        win_matrix=win_table(nothing),
+        neighbors=pd.DataFrame(columns=list(NEIGHBORS.columns)),
+        first_verdicts=first_verdicts(arena, first_prior(ratings), settings.seed),
+        examples=choose_examples(unjudged, settings.examples, settings.seed),
+        features=table,
+        judge_report=no_judge(),
+        summary=summarize_first_board(arena, table, found, record),
+        surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
+        integrity_or_file=IntegrityCheck({}),
+    )
 
 
 def _feature_table(
@@ -196,7 +257,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     rated = [
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
-            parts.record.ratings,
+            "surrogate" if parts.record.ratings == "surrogate" else "posterior",
             _standing(fit, predicted, anomalies, variances),
         )
         for fit in fits
@@ -219,6 +280,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         importances=_stacked(importances_table(fit, surrogate) for fit in fits),
         win_matrix=win_table(parts.judged.judgments),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
+        first_verdicts=pd.DataFrame(columns=list(FIRST_VERDICTS.columns)),
         examples=examples,
         surrogate_or_file=surrogate,
         integrity_or_file=check,

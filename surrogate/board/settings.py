@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.version import __version__
 
+if TYPE_CHECKING:
+    from arena.data.folder import Arena
+
 NONE = "none"
 """Stands for an empty list."""
+NOBODY = "nobody"
+"""Stands for the judge of a board without verdicts."""
 
 _IN_PARENTHESES = re.compile(r"[^(),\\\s](?:[^(),\\]*[^(),\\\s])?(?:\([^()\\]*\))?")
 """Items that stand in a list as they are; commas in parentheses belong to a feature."""
@@ -134,10 +139,12 @@ class BoardSettings(BaseModel):
         description="Precision of the prior on coefficients of tournaments; 0 for none, but 2e-6 "
         "in a tournament that has no maximum likelihood, as choix falls back on.",
     )
-    ratings: Literal["posterior", "surrogate"] = Field(
+    ratings: Literal["posterior", "surrogate", "consensus"] = Field(
         default="posterior",
         description="The board's ratings: what the surrogate expects, corrected by the verdicts "
-        "(posterior), or what the trained surrogate predicts of all answers (surrogate).",
+        "(posterior), or what the trained surrogate predicts of all answers (surrogate), or, "
+        "without any verdict, how far answers agree with the others', with reference answers and "
+        "with relevance labels (consensus): what an arena without judgments gets.",
     )
     arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",
@@ -189,7 +196,9 @@ class BoardRecord(BoardSettings):
 
     def options(self) -> dict[str, str]:
         """Return the options of ``surrogate-arena board`` that say the same."""
-        return {name: text for name, text, _ in self.fields() if name in BoardSettings.model_fields}
+        left_out = {"judge"} if self.ratings == "consensus" else set()
+        names = BoardSettings.model_fields.keys() - left_out
+        return {name: text for name, text, _ in self.fields() if name in names}
 
     def _texts(self, name: str) -> list[str]:
         value = getattr(self, name)
@@ -260,3 +269,21 @@ def option_faults(error: ValidationError) -> Iterator[str]:
             yield f"there is no option {name}"
         else:
             yield f"{name} = {fault['input']!r}: {message[:1].lower()}{message[1:]}"
+
+
+def board_judge(arena: Arena, settings: BoardSettings) -> str | None:
+    """Return whose verdicts a board rests on; None for a first board, without any.
+
+    Raises:
+        UsageError: If there is no such judge, several to choose from, or none where the settings
+            ask for ratings by verdicts.
+    """
+    if settings.ratings == "consensus":
+        if settings.judge is not None:
+            raise UsageError(
+                f"ratings by consensus look at no verdict; leave judge {settings.judge!r} out"
+            )
+        return None
+    if not arena.judges and settings.judge is None and settings.ratings == "posterior":
+        return None
+    return arena.judged_by(settings.judge).judges[0]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.folder import Arena, fingerprint
+from arena.data.folder import Arena
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
+from surrogate.board.first_board import FirstRatings
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
 from surrogate.board.ratings import NO_SURROGATE, conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
@@ -30,11 +34,18 @@ from surrogate.board.summary import (
 from surrogate.learning.cross_fitting import resample_outcomes
 from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.selection import SelectedSurrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import NO_VALUE, Surrogate
 from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
+NOBODY_JUDGED = "no verdict in this arena"
+RATED_WITHOUT = (
+    "ratings are shares of the other systems' answers to a question that are below a system's, by "
+    "{}, mean over these and questions: no logits. Intervals hold 90% over resampled questions, "
+    "and say nothing of how far verdicts will differ"
+)
+NOTHING_AGREES = "no two answers to a question differ in what could be compared without verdicts"
 NO_JUDGMENTS = "no judgments in this language: nothing to learn from"
 BORROWED = (
     "no judgments in this language: systems are rated by what the verdicts in other languages tell "
@@ -126,12 +137,60 @@ def summarize_board(
     )
 
 
-def _bounds(name: str, replicates: Floats) -> dict[str, float]:
+def summarize_first_board(
+    arena: Arena,
+    table: pd.DataFrame,
+    found: Mapping[str, FirstRatings],
+    settings: BoardRecord,
+) -> BoardSummary:
+    """Sum up a board without verdicts; arguments as of ``summarize_board``.
+
+    Args:
+        arena: The arena.
+        table: Feature table.
+        found: Ratings without verdicts, by language.
+        settings: What reproduces the board.
+    """
+    missing = missing_counts(table)
+    languages = {}
+    for code, first in found.items():
+        rows = first.table
+        unranked = rows[rows["rank"].isna()]
+        questions = int((arena.queries["language"] == code).sum())
+        languages[code] = LanguageSummary(
+            is_first=True,
+            interval=RatingInterval(reason=NOBODY_JUDGED),
+            systems=int((rows["answers"] > 0).sum()),
+            systems_judged=0,
+            questions=questions,
+            questions_judged=0,
+            judgments=0,
+            skipped=Skipped(
+                questions_without_judgments=questions,
+                missing_answers=int(len(rows) * questions - rows["answers"].sum()),
+                missing_feature_values=_missing_values(missing[missing["language"] == code]),
+                features_left_out=dict(first.left_out),
+                systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
+                systems_unrated=dict.fromkeys(rows["system"], NOBODY_JUDGED),
+            ),
+            notes=(RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,),
+        )
+    macro = MacroSummary(is_first=True, languages=0, holdout_r2_mean=None, holdout_r2_median=None)
+    return BoardSummary(
+        arena=arena.info.name,
+        fingerprint=fingerprint(arena),
+        settings=settings,
+        macro=macro,
+        languages=languages,
+    )
+
+
+def _bounds(name: str, replicates: Floats) -> dict[str, Any]:
     low, high = percentile_interval(replicates)
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def _halves(halves: pd.DataFrame) -> dict[str, float]:
+def _halves(halves: pd.DataFrame) -> dict[str, Any]:
     """Average over splits, and bound by how much ratings gain on those by verdicts alone."""
     taus = halves[["tau", "tau_verdicts"]].astype(float).dropna()
     gains = (taus["tau"] - taus["tau_verdicts"]).to_numpy()
@@ -203,11 +262,19 @@ def _skipped(
         questions_without_judgments=len(data.questions) - len(data.tournaments.battles.questions),
         missing_answers=int(len(ratings) * len(data.questions) - ratings["answers"].sum()),
         missing_feature_values=_missing_values(missing),
-        features_left_out=surrogate.left_out_.get(fit.language, {}),
+        features_left_out=_left_out(surrogate.left_out_.get(fit.language, {}), missing),
         systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
         systems_unrated=dict(zip(unrated["system"], unrated["note"], strict=True)),
         dropped_ties=data.tournaments.dropped_ties,
     )
+
+
+def _left_out(features: Mapping[str, str], missing: pd.DataFrame) -> dict[str, str]:
+    """Say of features without any value why their answers have none."""
+    reasons = missing.groupby("feature")["reason"].agg(lambda own: " or ".join(sorted(set(own))))
+    return {
+        name: reasons.get(name, why) if why == NO_VALUE else why for name, why in features.items()
+    }
 
 
 def _missing_values(missing: pd.DataFrame) -> dict[str, dict[str, int]]:
@@ -283,3 +350,23 @@ def _macro(
 def _mean(values: object) -> float:
     defined = [value for value in values if value is not None]  # type: ignore[attr-defined]
     return float(np.mean(defined)) if defined else float("nan")
+
+
+def fingerprint(arena: Arena) -> str:
+    """Digest an arena's questions, passages and reference answers.
+
+    Returns:
+        The same 16 hexadecimal digits whatever the order of rows.
+    """
+    reference = arena.answers[arena.answers["system"] == arena.info.reference_system]
+    digest = hashlib.sha256(repr(arena.info.reference_system).encode())
+    for table in (arena.queries, reference):
+        for line in sorted(_lines(table)):
+            digest.update(line.encode())
+    return digest.hexdigest()[:16]
+
+
+def _lines(table: pd.DataFrame) -> list[str]:
+    columns = sorted(set(table.columns) & {"language", "query_id", "query", "passages", "answer"})
+    records = table[columns].to_dict(orient="records")
+    return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in records]

@@ -211,10 +211,20 @@ NOT_SPLIT = Conclusion(
 )
 
 
+UNJUDGED_BOARD = Conclusion(
+    sentence="Nobody has judged these answers. Ranks say how far answers agree with those of the "
+    "others, with reference answers and with relevance labels; on six public arenas such ranks had "
+    "a Kendall tau with verdicts of 0.07 to 0.72. Have the pairs of first_verdicts.csv judged, and "
+    "build the board again.",
+    is_warning=True,
+)
+
+
 class Agreements(BaseModel):
     """How far ratings agree with verdicts they have not seen.
 
     Attributes:
+        is_first: Whether the board is a first one, without any verdict.
         tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
             verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these.
         tau_low: Lower bound of its 95% bootstrap interval (systems and questions resampled).
@@ -235,6 +245,7 @@ class Agreements(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    is_first: bool = False
     tau: Number = None
     tau_low: Number = None
     tau_high: Number = None
@@ -252,6 +263,8 @@ class Agreements(BaseModel):
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """What these scores mean: of unseen systems first, then of ratings with verdicts."""
+        if self.is_first:
+            return (UNJUDGED_BOARD,)
         return self._of_unseen(), self._of_gain()
 
     @property
@@ -322,8 +335,13 @@ class MacroSummary(Agreements):
     holdout_r2_median: Number
 
 
-RATED_BY = {"posterior": "verdicts and surrogate", "surrogate": "the trained surrogate"}
+RATED_BY = {
+    "posterior": "verdicts and surrogate",
+    "surrogate": "the trained surrogate",
+    "consensus": "how far answers agree, without any verdict",
+}
 """What a board's ratings are by, as its settings have it, to words."""
+SHARES = "shares of the other systems' answers that a system's answers agree more than"
 
 
 class BoardSummary(BaseModel):
@@ -366,9 +384,19 @@ class BoardSummary(BaseModel):
         return RATED_BY[self.settings.ratings]
 
     @property
+    def is_first(self) -> bool:
+        """Whether it is a first board, without any verdict; see ``board.first_board``."""
+        return self.settings.ratings == "consensus"
+
+    @property
+    def scale(self) -> str:
+        """What ratings are in, in words."""
+        return SHARES if self.is_first else "logits"
+
+    @property
     def is_published(self) -> bool:
         """Whether it learns from published ratings: then there are no judgments."""
-        return not any(item.judgments for item in self.languages.values())
+        return not self.is_first and not any(item.judgments for item in self.languages.values())
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -147,6 +147,11 @@ NEIGHBORS = BoardTable(
     {"language": "text", "system": "text", "neighbor": "text", "distance": "number"},
 )
 
+FIRST_VERDICTS = BoardTable(
+    "first_verdicts.csv",
+    dict.fromkeys(("language", "query_id", "system_a", "system_b"), "text"),
+)
+
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
     "overall": OVERALL,
@@ -154,6 +159,7 @@ TABLES: Mapping[str, BoardTable] = {
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
     "neighbors": NEIGHBORS,
+    "first_verdicts": FIRST_VERDICTS,
 }
 """Name of a board's attribute to what is in it."""
 
@@ -164,6 +170,7 @@ BOARD_FILES: Mapping[str, str] = {
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
     WIN_MATRIX.file: "wins, losses and ties of each pair",
     NEIGHBORS.file: "nearest systems in the space of features",
+    FIRST_VERDICTS.file: "pairs to judge first, of a board without verdicts; else empty",
     EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from arena.data.errors import ArenaError
+from arena.data.version import __version__
 from surrogate.cli.boards.board import board, demo
 from surrogate.cli.boards.diff import diff
+from surrogate.cli.boards.factors import factors
 from surrogate.cli.boards.features import features
 from surrogate.cli.boards.fit import fit
 from surrogate.cli.boards.gate import gate_command
@@ -18,26 +21,42 @@ from surrogate.cli.boards.rank import rank
 from surrogate.cli.boards.run import run
 from surrogate.cli.data.imports import imports
 from surrogate.cli.data.select import select, statistics
+from surrogate.cli.group import new_group
 from surrogate.cli.judging.advise import advise_command
+from surrogate.cli.judging.agreement import agreement_command
 from surrogate.cli.judging.diagnose import diagnose_command
 from surrogate.cli.judging.generate import generate
 from surrogate.cli.judging.judge import judge
 from surrogate.cli.judging.prompts import prompts
 from surrogate.cli.judging.store import store
+from surrogate.cli.judging.vote import vote
 from surrogate.cli.studies.metaeval import metaeval
 from surrogate.cli.studies.sampling import sampling
 from surrogate.cli.studies.validate import validate_command
 
 USAGE_STATUS = 2
 
-app = typer.Typer(
-    name="surrogate-arena",
-    help="Rank RAG systems with a surrogate trained on pairwise LLM tournaments.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+app = new_group("Rank RAG systems with a surrogate trained on pairwise LLM tournaments.")
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        print(f"surrogate-arena {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
 app.command()(board)
 app.command()(run)
 app.command()(diff)
@@ -49,12 +68,15 @@ app.command()(report)
 app.command()(plot)
 app.command("export")(export_command)
 app.command()(fit)
+app.command()(factors)
 app.command("diagnose")(diagnose_command)
 app.command()(sampling)
 app.command("validate")(validate_command)
 app.command()(select)
 app.command()(statistics)
 app.command()(judge)
+app.command()(vote)
+app.command("agreement")(agreement_command)
 app.command()(generate)
 app.add_typer(imports, name="import")
 app.add_typer(features, name="features")

@@ -18,6 +18,23 @@ from arena.data.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+FOLDER: Any = {"exists": True, "file_okay": False}
+"""Of arguments: a folder that is there, which is said before anything is loaded."""
+FILE: Any = {"exists": True, "dir_okay": False}
+
+ArenaArgument = Annotated[Path, typer.Argument(help="Arena folder.", **FOLDER)]
+AnswersArgument = Annotated[
+    Path, typer.Argument(help="Answers of the new systems (answers.jsonl).", **FILE)
+]
+BoardArgument = Annotated[Path, typer.Argument(help="Folder of the board.", **FOLDER)]
+BoardOption = Annotated[Path, typer.Option("--board", help="Folder of the board.", **FOLDER)]
+MovedArenaOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--arena", help="Arena folder, where it has moved since the board was made.", **FOLDER
+    ),
+]
+
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON to standard output instead of tables.")
 ]
@@ -59,7 +76,9 @@ PresetOption = Annotated[
 
 FeatureTableOption = Annotated[
     Path | None,
-    typer.Option("--feature-table", help="Feature table to use instead of computing features."),
+    typer.Option(
+        "--feature-table", help="Feature table to use instead of computing features.", **FILE
+    ),
 ]
 
 DeviceOption = Annotated[
@@ -212,13 +231,17 @@ def is_stated(context: typer.Context, name: str) -> bool:
 def _options(fields: dict[str, FieldInfo]) -> Iterator[inspect.Parameter]:
     for name, field in fields.items():
         least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
-        option = typer.Option(_flag(name), min=least, help=field.description)
         default = field.get_default(call_default_factory=True)
+        shown = _shown_type(field, default)
+        flag = _flag(name)
+        if shown == bool | None:  # neither is the default
+            flag = f"{flag}/{flag.replace('--', '--no-', 1)}"
+        option = typer.Option(flag, min=least, help=field.description)
         yield inspect.Parameter(
             name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             default=",".join(default) if isinstance(default, tuple) else default,
-            annotation=Annotated[_shown_type(field, default), option],
+            annotation=Annotated[shown, option],
         )
 
 

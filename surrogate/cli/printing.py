@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -114,6 +116,10 @@ def print_board(board: Board) -> None:
         print_overall(board.overall, board.summary.rated_by)
     else:
         print_language(board.ratings, board.languages[0], board.summary.rated_by)
+    if board.summary.is_first:
+        print("\n".join(item.sentence for item in board.summary.macro.conclusions))
+        _print_skipped(board.summary)
+        return
     print_agreement(board.summary)
     _print_intervals(board)
     for entry in board.judge_report.metaevaluations:
@@ -143,16 +149,18 @@ def print_overall(overall: pd.DataFrame, by: str) -> None:
     """Print the board over all languages."""
     columns = ["rank", "system", "mean_rank", "languages", "coverage"]
     shown = overall.rename(columns={"arena_rank": "rank_by_verdicts_alone"})
-    title = f"Leaderboard, mean rank over languages (by {by})"
-    print_columns(title, shown, [*columns, "rank_by_verdicts_alone"])
+    if overall["arena_rank"].notna().any():
+        columns.append("rank_by_verdicts_alone")
+    print_columns(f"Leaderboard, mean rank over languages (by {by})", shown, columns)
 
 
 def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     """Print the board of one language."""
     from surrogate.publish.formats import percent
 
-    columns = ["rank", "ranks", "tier", "system", "rating", "interval", "own"]
-    columns += ["surrogate", "verdicts"]
+    columns = ["rank", "ranks", "tier", "system", "rating", "interval"]
+    by_verdicts = bool(board["arena_rating"].notna().any())
+    columns += ["own", "surrogate", "verdicts"] if by_verdicts else []
     rows = board[board["language"] == language]
     if (rows["coverage"] < 1).any():
         columns.append("coverage")
@@ -169,8 +177,10 @@ def print_language(board: pd.DataFrame, language: str, by: str) -> None:
     )
     if (rows["note"] != "").any():
         columns.append("note")
-    title = f"Leaderboard, {language}: ratings by {by} with 90% intervals; the "
-    title += "share that is by a system's own verdicts; ratings by surrogate and by verdicts alone"
+    title = f"Leaderboard, {language}: ratings by {by}, with 90% intervals"
+    if by_verdicts:
+        title += "; the share that is by a system's own verdicts; ratings by surrogate and by "
+        title += "verdicts alone"
     print_columns(title, rows, columns)
 
 
@@ -237,6 +247,8 @@ def _print_skipped(summary: BoardSummary) -> None:
         f"Skipped: {answers} absent answers, {values} feature values that could not be computed, "
         f"{questions} questions without judgments (reasons in summary.json)"
     )
+    if unused := _unused_features(summary):
+        print(f"Features the surrogate could not use: {unused}")
     said: dict[str, list[str]] = {}
     for language, item in summary.languages.items():
         own = (
@@ -251,9 +263,38 @@ def _print_skipped(summary: BoardSummary) -> None:
     print(f"Signature: {summary.signature}")
 
 
+def _unused_features(summary: BoardSummary) -> str:
+    """Name the features that were left out in any language, by reason."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for item in summary.languages.values():
+        for feature, reason in item.skipped.features_left_out.items():
+            by_reason.setdefault(reason, {})[feature] = None
+    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
+
+
+class ProgressLines:
+    """Writes how far each stage is to standard error, a line at every tenth of it."""
+
+    def __init__(self) -> None:
+        self._tenths: dict[str, int] = {}
+        self._started = time.monotonic()
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Write a line if another tenth is done."""
+        tenth = 10 * done // max(total, 1)
+        if tenth <= self._tenths.get(stage, 0):
+            return
+        self._tenths[stage] = tenth
+        seconds = time.monotonic() - self._started
+        print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows how far each stage is: ``(stage, done, total)``."""
+    """Yield a function that shows how far each stage is: ``(stage, done, total)``.
+
+    Where standard error is no terminal, a line is written at every tenth of a stage.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -263,8 +304,12 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         TimeElapsedColumn,
     )
 
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield ProgressLines().show
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+    with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         tasks: dict[str, int] = {}
 
         def show(stage: str, done: int, total: int) -> None:

@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtri
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
@@ -53,8 +52,8 @@ def judgments_to_separate(
     margin = abs(win_rate - 0.5)
     if margin < SMALLEST_MARGIN:
         return None
-    by_chance = float(norm.ppf((1 + level) / 2)) / 2
-    as_expected = float(norm.ppf(power)) * math.sqrt(win_rate * (1 - win_rate))
+    by_chance = float(ndtri((1 + level) / 2)) / 2
+    as_expected = float(ndtri(power)) * math.sqrt(win_rate * (1 - win_rate))
     return math.ceil(((by_chance + as_expected) / margin) ** 2)
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtri
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
@@ -276,7 +275,7 @@ def _baseline(board: Board, baseline: str | None) -> str:
         return systems[0]
     if baseline not in systems:
         offered = offer(baseline, systems)
-        raise UsageError(f"the board has no system {baseline!r} (--baseline); {offered}")
+        raise UsageError(f"the board has no system {baseline!r}, given as `baseline`; {offered}")
     return baseline
 
 
@@ -312,7 +311,7 @@ def rating_difference(
     is_beyond = bool(np.isinf(both["high"]).any())
 
     def reach(of: float) -> tuple[float, float]:
-        far = float(norm.ppf(1 - of)) * width
+        far = float(ndtri(1 - of)) * width
         return apart - far, np.inf if is_beyond else apart + far
 
     bounds = reach(error / 2)

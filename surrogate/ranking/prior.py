@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from arena.data.errors import UsageError
 from arena.data.folder import Arena
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
+from surrogate.board.first_board import first_prior
+from surrogate.board.summarize import fingerprint
 from surrogate.ranking.rank import rank_systems
 
 
@@ -18,7 +21,8 @@ def expected_systems(
 
     Of systems on the board these are by surrogates that had not seen the system or its verdicts,
     so that its verdicts do not count twice; others are placed by their answers. A standard error
-    is a 90% conformal interval's half-width over that of a normal density.
+    is a 90% conformal interval's half-width over that of a normal density. A first board, without
+    any verdict, is put on the scale of verdicts; see ``board.first_board.first_prior``.
 
     Args:
         board: A board of an arena with the same questions.
@@ -33,6 +37,8 @@ def expected_systems(
     Raises:
         UsageError: If the board's questions are others, or the features cannot be had.
     """
+    if board.summary.is_first:
+        return first_prior(_all_rated(board, arena))
     known = set(board.ratings["system"])
     new = arena.answers[~arena.answers["system"].isin(known)]
     rows = board.ratings
@@ -46,3 +52,12 @@ def expected_systems(
     expected["rating"] = expected["rating"].where(known_error)
     expected["standard_error"] = expected["standard_error"].where(known_error)
     return expected[list(PRIOR_COLUMNS)].reset_index(drop=True)
+
+
+def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
+    """Return the rows of a first board, which must be of this arena as it is."""
+    absent = sorted(set(arena.info.systems) - set(board.ratings["system"]))
+    if absent or fingerprint(arena) != board.summary.fingerprint:
+        what = f"it lacks {', '.join(absent)}" if absent else "its questions are others"
+        raise UsageError(f"the first board is not of this arena: {what}; build it again")
+    return board.ratings[board.ratings["system"].isin(set(arena.info.systems))]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, fingerprint, open_arena
+from arena.data.folder import Arena, open_arena
 from arena.data.frames import notebook_html, open_answers
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
@@ -21,6 +21,7 @@ from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
+from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.integrity.anomalies import Anomaly
@@ -36,6 +37,10 @@ NEW = "new"
 NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
 WHOLE_COPY = 0.9
 """Share of a system's answers from which it is a copy that is rated no higher than its original."""
+NO_VERDICTS = (
+    "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
+    "their answers to the arena and build the board again, or have its first_verdicts.csv judged"
+)
 NO_SURROGATE = "the board has no surrogate for this language"
 OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
@@ -129,12 +134,15 @@ def rank_systems(
             ``judged_ratings``.
 
     Raises:
-        UsageError: If a system is already on the board, the arena is another one, the feature
-            table lacks an answer or a feature, or there is none and a feature cannot be extracted.
+        UsageError: If a system is already on the board, the board is a first one, without any
+            verdict to have learned from, the arena is another one, the feature table lacks an
+            answer or a feature, or there is none and a feature cannot be extracted.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     board = open_board(board)
     arena = open_arena(board.arena_folder() if arena is None else arena)
+    if board.summary.is_first:
+        raise UsageError(NO_VERDICTS)
     if fingerprint(arena) != board.summary.fingerprint:
         raise UsageError(
             f"the questions or reference answers of arena {arena.info.name!r} are not those of "
@@ -162,7 +170,7 @@ def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
         return parse_features(",".join(names))
     except UsageError as error:
         raise UsageError(
-            f"give the board's features of these answers in a table (--feature-table): {error}"
+            f"give the board's features of these answers in a table with `feature_table`: {error}"
         ) from error
 
 

@@ -200,9 +200,11 @@ class ConfiguredBoard:
     def judging(self) -> JudgingSettings | None:
         """How an LLM judges first, the path of its template resolved; None if none does."""
         judging = self.options.judging
-        if judging is None or judging.template is None:
-            return judging
-        return judging.model_copy(update={"template": str(self.base / judging.template)})
+        if judging is None:
+            return None
+        paths = {"template": judging.template, "prior": judging.prior}
+        found = {name: str(self.base / path) for name, path in paths.items() if path is not None}
+        return judging.model_copy(update=found)
 
     @property
     def templates(self) -> Templates:
@@ -389,7 +391,9 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
         yield fault("judging.model", None, "is missing", "name the model that judges")
     if board.judging is not None and board.judging.model:
         key = "judging.template" if board.judging.template else "judging"
-        yield from refused(key, board.judging.template, board.judging.llm_judge)
+        yield from refused(key, board.judging.template, board.judging.llm_judges)
+        if board.judging.pairs == "adaptive":
+            yield from refused("judging.pairs", "adaptive", board.judging.adaptive_plan)
     if judging is not None and options.judge not in (None, judging.judge):
         text = f"is not the judge that judges ({judging.judge})"
         yield fault("judge", options.judge, text, "leave judge or judging out")

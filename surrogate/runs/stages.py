@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from shutil import copytree, ignore_patterns
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -15,9 +18,12 @@ from arena.data.files import file_digest
 from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import SUFFIXES, read_rows, write_rows
-from arena.data.schema import INFO_FILE
-from arena.judging.folder import FAILURES_FILE
+from arena.data.schema import CHOSEN, INFO_FILE
+from arena.data.systems import SYSTEMS_TABLE
+from arena.judging.folder import FAILURES_FILE, FolderJudging
+from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
+from arena.judging.summary import FAILURE_COLUMNS
 from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.settings import canonical_json
 from features.declare.feature import Feature
@@ -26,13 +32,20 @@ from features.engine.source_digest import code_digest
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.judge_report import STORE_FILE, JudgingRecords, read_judging_records
-from surrogate.board.metaevaluations import FILE_NAME as METAEVALUATION_FILE
-from surrogate.board.tables import FEATURES_FILE, SURROGATE_FILE, read_feature_table
+from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
+from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.settings import board_judge
+from surrogate.board.tables import (
+    FEATURES_FILE,
+    MANIFEST_FILE,
+    SURROGATE_FILE,
+    read_feature_table,
+)
 from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import FORMATS, save
 from surrogate.publish.site.site import write_site
+from surrogate.ranking.prior import expected_systems
 from surrogate.runs.config import ConfiguredBoard, ValidationOptions
 from surrogate.runs.steps import (
     Digests,
@@ -43,6 +56,9 @@ from surrogate.runs.steps import (
     versions_of,
 )
 from surrogate.validation import TournamentSettings, validate
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
 
 JUDGING, FEATURES, BOARD, VALIDATION = "judging", "features", "board", "validation"
 VERDICTS_FILE = "judgments.parquet"
@@ -66,8 +82,18 @@ _NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
 _MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
 _VERDICT_OPTIONS = {
-    *("model", "name", "questions", "pairs", "both_orders", "languages"),
-    *("form", "verdict", "show", "longest_answer", "longest_passage"),
+    *("model", "name", "questions", "pairs", "both_orders", "repeats", "languages"),
+    *(
+        "budget",
+        "until",
+        "panel",
+        "aggregate",
+        "form",
+        "verdict",
+        "show",
+        "longest_answer",
+        "longest_passage",
+    ),
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
@@ -100,7 +126,9 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
         JUDGING,
         lambda place: _judge(board, options, place),
         files=lambda: (
-            folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/") | _template_file(options)
+            folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/")
+            | _template_file(options)
+            | _prior_files(options)
         ),
         options=options.model_dump(mode="json", include=_VERDICT_OPTIONS)
         | {"body": canonical_json(options.body)},
@@ -166,25 +194,75 @@ def _published(
 
 
 def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
-    from arena.judging import judge_arena
-    from arena.llm import Budget, open_store
+    from arena.llm import open_store
 
-    arena = read_arena(board.arena)
-    pairs, judge = options.choose_pairs(arena), options.llm_judge()
     path = place.out / STORE_FILE if options.store is None else board.base / options.store
     with open_store(str(path)) as store:
-        budget = Budget(options.max_calls)
-        judged = judge_arena(arena, judge, pairs, store, budget=budget, progress=place.progress)
-    failures = judged.summary.usage.failures
-    if failures and sum(judged.summary.verdicts.values()) == judged.summary.identical:
+        judging, verdicts = _judge_in_copy(board, options, store, place)
+    failures = Counter[str]()
+    for summary in judging.summaries:
+        failures.update(summary.usage.failures)
+    summaries = judging.summaries
+    if failures and all(sum(item.verdicts.values()) == item.identical for item in summaries):
         raise UsageError(f"no pair that was asked got a verdict: {_counted(failures)}")
-    order = ["language", "query_id", "system_a", "system_b"]
-    ordered = judged.judgments.sort_values(order, kind="stable").reset_index(drop=True)
+    order = ["language", "query_id", "system_a", "system_b", "judge"]
+    ordered = verdicts.sort_values(order, kind="stable").reset_index(drop=True)
     write_rows(ordered, place.target / VERDICTS_FILE)
-    write_rows(judged.failures, place.target / FAILURES_FILE)
-    _write_json(judged.summary.as_json(), place.target / JUDGING_FILE)
+    content = [summary.as_json() for summary in summaries]
+    told = content[0] if len(content) == 1 else {"judges": content}
+    _write_json(told, place.target / JUDGING_FILE)
     left = {name: count for name, count in failures.items() if name not in _FINAL}
     return f"pairs without a verdict: {_counted(left)}" if left else ""
+
+
+def _judge_in_copy(
+    board: ConfiguredBoard, options: JudgingSettings, store: Store, place: Workplace
+) -> tuple[FolderJudging, pd.DataFrame]:
+    """Judge by a panel, or as verdicts come, in a copy of the arena, which stays as it is.
+
+    Returns:
+        What it brought, and the verdicts that were not in the arena before.
+    """
+    from arena.judging import judge_adaptively, judge_folder
+
+    arena = read_arena(board.arena)
+    judges, rule = options.llm_judges(), options.aggregate
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "arena"
+        copytree(board.arena, folder, ignore=ignore_patterns("*.sqlite*"))
+        if options.pairs == "adaptive":
+            prior = None
+            if options.prior is not None:
+                prior = expected_systems(Board.load(options.prior), arena, n_jobs=place.n_jobs)
+            plan = options.adaptive_plan(prior)
+            judging = judge_adaptively(
+                *(folder, arena, judges, plan, store), aggregate=rule, progress=place.progress
+            ).judging
+        else:
+            judging = judge_folder(
+                *(folder, arena, judges, options.choose_pairs(arena), store),
+                aggregate=rule,
+                max_calls=options.max_calls,
+                progress=place.progress,
+            )
+        verdicts = read_arena(folder).judgments
+        failed = folder / FAILURES_FILE
+        rows = (
+            read_rows(failed).table if failed.is_file() else pd.DataFrame(columns=FAILURE_COLUMNS)
+        )
+    names = {judge.judge for judge in judges}
+    write_rows(rows[rows["judge"].isin(names)], place.target / FAILURES_FILE)
+    key = [*PAIR_COLUMNS, "judge"]
+    there, found = (pd.MultiIndex.from_frame(table[key]) for table in (arena.judgments, verdicts))
+    return judging, verdicts[~found.isin(there)]
+
+
+def _prior_files(options: JudgingSettings) -> Digests:
+    """What a prior is, by the manifest of its board."""
+    if options.prior is None:
+        return {}
+    path = Path(options.prior) / MANIFEST_FILE
+    return {"prior/manifest.json": file_digest(path)} if path.is_file() else {}
 
 
 def _template_file(options: JudgingSettings) -> Digests:
@@ -215,12 +293,12 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
     arena = judged_arena(board, place.board)
-    judge = arena.judged_by(board.judge).judges[0]
+    judge = board_judge(arena, board.settings)
     built = build_board(
         arena,
         board.settings,
         feature_table=_feature_table(board, place),
-        records=_judging_records(board, judge, place),
+        records=None if judge is None else _judging_records(board, judge, place),
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
@@ -260,14 +338,16 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
     if board.options.judging is None:
         return arena
     verdicts = read_rows(folder / JUDGING / VERDICTS_FILE).table
-    columns = verdicts.reindex(columns=list(arena.judgments))
-    judgments = pd.concat([arena.judgments.astype(object), columns], ignore_index=True)
+    names = [*arena.judgments, *({CHOSEN} & {*verdicts} - {*arena.judgments})]
+    parts = [arena.judgments.reindex(columns=names), verdicts.reindex(columns=names)]
+    judgments = pd.concat([part.astype(object) for part in parts], ignore_index=True)
     return checked_arena(
         arena.info,
         as_rows(arena.queries, "queries"),
         as_rows(arena.answers, "answers"),
         as_rows(judgments, f"{JUDGING}/{VERDICTS_FILE}"),
         as_rows(arena.published_ratings, PUBLISHED_TABLE),
+        as_rows(arena.attributes, SYSTEMS_TABLE),
     )
 
 

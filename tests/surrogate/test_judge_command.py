@@ -43,6 +43,7 @@ def longer(prompt, _):
 def judge(run, folder, capsys):
     def judge(server, *options):
         arguments = ["--model", "local", "--base-url", server.url, "--questions", 3]
+        arguments.append("--no-both-orders")
         status = run("judge", folder, *arguments, *options)
         printed = capsys.readouterr()
         return status, printed.out if status == 0 else printed.err
@@ -59,7 +60,9 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     calls = sum(server.asked.values())
     assert f"{2 * 3 * 4 * 2} comparisons on 6 questions, in both orders" in printed
     assert "INVALID: 0" in printed
-    assert "24 pairs flip (0.0%)" in printed
+    assert "0 of 23 pairs judged in both orders flip (0.0%, 95% interval 0.0% to" in printed
+    assert "Verdict on local: reliable" in printed
+    assert "cost: not known; give each model's price (--prices FILE)" in printed
     assert (folder / "judging.sqlite").is_file()
     after = read_arena(folder).judgments
     assert len(after) == len(before) + 48
@@ -185,7 +188,7 @@ def test_the_whole_output_is_shown_unless_the_answer_alone_is_asked_for(judge, s
         (["--body", "{"], "--body is no JSON"),
         (["--body", "[]"], "--body is no JSON object"),
         (["--panel", "local"], "name each judge once: local"),
-        (["--prices", "absent.json"], "there is no file of prices"),
+        (["--prices", "absent.json"], "does not exist"),
         (["--template", "absent.jinja"], "there is no template at"),
         (["--store", "redis://x"], "a store is a file on a local disk"),
         (["--timeout", 0], "--timeout is 0.0: input should be greater than 0"),
@@ -270,12 +273,12 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
     ("options", "reason"),
     [
         (["--pairs", "adaptive"], "say when to stop"),
-        (["--budget", 5], "for adaptive pairs"),
-        (["--pairs", "adaptive", "--budget", 5, "--panel", "m"], "one judge's verdicts"),
+        (["--budget", 5], "--until and --prior are for --pairs adaptive"),
+        (["--pairs", "adaptive", "--budget", 5, "--dry-run"], "as verdicts come"),
         (["--pairs", "adaptive", "--until", "best"], "write first=0.95"),
         (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "in one order"),
         (["--pairs", "adaptive", "--budget", 5, "--form", "pointwise"], "one by one"),
-        (["--prior", "nowhere"], "for adaptive pairs"),
+        (["--prior", "."], "for adaptive pairs"),
     ],
 )
 def test_what_adaptive_pairs_cannot_do_is_said(judge, serve, options, reason):
@@ -308,3 +311,108 @@ def test_a_boards_surrogate_is_the_prior(
     best = max(prior.values(), key=lambda row: row["rating"])
     rated = {(row["language"], row["system"]): row["rating"] for row in content["ratings"]}
     assert rated[best["language"], best["system"]] > 0
+
+
+def test_both_orders_are_asked_unless_the_judge_has_verdicts_in_one(run, serve, folder, capsys):
+    server = serve()
+    options = ["--model", "local", "--base-url", server.url, "--pairs", 2, "--languages", "en"]
+    assert run("judge", folder, *options, "--questions", 2) == 0
+    assert "3 pairs judged in both orders" in " ".join(capsys.readouterr().out.split())
+    assert run("judge", folder, *options, "--questions", 3, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["pairs"]["both_orders"]
+    one = [*options, "--name", "once"]
+    assert run("judge", folder, *one, "--questions", 2, "--no-both-orders") == 0
+    assert "(--both-orders), so that how often verdicts flip is not" in capsys.readouterr().out
+    assert run("judge", folder, *one, "--questions", 3, "--json") == 0
+    content = json.loads(capsys.readouterr().out)
+    assert not content["pairs"]["both_orders"]
+    assert content["judges"][0]["check"]["grade"] == "not known"
+
+
+@pytest.mark.parametrize(
+    ("behave", "faults"),
+    [
+        (lambda *_: completion("[[A]]"), ("are side A: it says one and the same", "flip (100.0%")),
+        (lambda *_: completion("Hard to say. [[C]]"), ("are a tie: it says one and the same",)),
+    ],
+)
+def test_a_judge_that_does_not_read_is_said_to_be_unreliable(judge, serve, behave, faults):
+    status, printed = judge(serve(behave), "--pairs", 4, "--both-orders")
+    assert status == 0
+    assert "Verdict on local: unreliable" in printed
+    printed = " ".join(printed.split())
+    assert all(re.search(rf"Warning: [^.]*{re.escape(fault)}", printed) for fault in faults)
+
+
+def test_the_reason_is_kept_beside_the_verdict(judge, serve, folder):
+    def explains(prompt, earlier):
+        letter = longer(prompt, earlier).payload["choices"][0]["message"]["content"]
+        return completion(f"<think>hm</think>It says more.\n\n**{letter}**")
+
+    judge(serve(explains), "--pairs", 2)
+    rows = read_arena(folder).judged_by("local").judgments
+    asked = rows[rows["flags"] != "identical"]
+    assert set(asked["reason"]) == {"It says more."}
+
+
+def test_repeated_calls_are_one_verdict_and_their_noise_is_said(judge, serve, folder):
+    server = serve()
+    said = {}
+
+    def wavers(prompt, earlier):
+        """Say B once of three times for every other prompt, else A."""
+        place = said.setdefault(prompt, len(said))
+        return completion("[[B]]" if earlier == 1 and place % 2 else "[[A]]")
+
+    server.behave = wavers
+    options = ["--pairs", 4, "--languages", "en", "--repeats", 3]
+    status, printed = judge(server, *options, "--json")
+    content = json.loads(printed, parse_constant=pytest.fail)
+    summary = content["judges"][0]
+    asked = 12 - summary["identical"]
+    assert sum(server.asked.values()) == 3 * asked
+    rows = read_arena(folder).judged_by("local").judgments
+    rows = rows[rows["flags"] != "identical"]
+    assert len(rows) == asked
+    assert set(rows["winner"]) == {"a"}
+    assert sorted(set(rows["probability"].round(3))) == [0.667, 1.0]
+    repeats = summary["repeats"]
+    assert repeats["pairs"] == asked
+    wavering = asked - repeats["unanimous"]
+    assert wavering == asked // 2
+    assert repeats["disagreement"] == pytest.approx(wavering * 2 / 3 / asked, abs=1e-6)
+    status, printed = judge(server, *options)
+    assert "0 verdicts added" in printed
+    assert sum(server.asked.values()) == 3 * asked
+    status, printed = judge(server, "--form", "pointwise", "--repeats", 2)
+    assert (status, "pairs alone are asked several times" in printed) == (2, True)
+
+
+def test_an_interrupt_says_what_is_kept(judge, serve, folder, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arena.judging.folder.judge_arena", interrupted)
+    status, printed = judge(serve(), "--pairs", 2)
+    assert status == 130
+    assert f"kept in {folder / 'judging.sqlite'}" in printed
+    assert "The same command goes on from there" in printed
+
+
+def test_progress_is_a_line_at_every_tenth_without_a_terminal(run, serve, folder, capsys):
+    server = serve()
+    options = ["--model", "local", "--base-url", server.url, "--questions", 3, "--pairs", 5]
+    run("judge", folder, *options)
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("local: ")]
+    assert 5 <= len(lines) <= 10
+    assert re.fullmatch(r"local: (\d+) of \1 \(\d+ s\)", lines[-1])
+
+
+def test_what_is_missing_is_named_by_its_flag(run, folder, monkeypatch, capsys):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert run("judge", folder, "--model", "gpt-4o", "--questions", 1, "--pairs", 1) == 2
+    said = capsys.readouterr().err
+    assert "--api-key-env" in said
+    assert "=None" not in said
+    assert run("judge", folder, "--model", "gpt-4o", "--dry-run") == 0
+    assert "Cost: not known; give each model's price (--prices FILE)" in capsys.readouterr().out

@@ -14,10 +14,9 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import WINNERS
 from arena.judging.panel.dawid_skene import fit_dawid_skene
 from arena.judging.summary import JUDGMENT_COLUMNS, PROBABILITY_COLUMNS
-from arena.planning.study import SAME_RATING_DECIMALS
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.ratings import rate
-from arena.statistics.rank_agreement import kendall_taus
+from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
 
 Floats = npt.NDArray[np.float64]
 Names = npt.NDArray[np.object_]

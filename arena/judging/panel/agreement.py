@@ -7,10 +7,9 @@ import pandas as pd
 from arena.data.schema import WINNERS
 from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import ITEM, majorities, verdicts
-from arena.planning.study import SAME_RATING_DECIMALS
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.ratings import rate
-from arena.statistics.rank_agreement import kendall_taus
+from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
 
 MOST_OTHERS = 10
 """Other judges a language, those with the most pairs in common first."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
+from surrogate.board.settings import PRESET, BoardSettings, board_judge, chosen_settings
 from surrogate.cli.options import (
+    ArenaArgument,
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
@@ -31,7 +32,7 @@ SITE = "site"
 
 @with_settings(BoardSettings)
 def board(
-    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    arena: ArenaArgument,
     out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
     settings: BoardSettings,
     preset: PresetOption = None,
@@ -59,24 +60,33 @@ def board(
     jobs: JobsOption = -1,
     as_json: JsonOption = False,
 ) -> None:
-    """Rate every system of an arena by verdicts and surrogate, in all its languages."""
+    """Rate every system of an arena by verdicts and surrogate, in all its languages.
+
+    An arena without verdicts gets a first board: by how far answers agree with each other, with
+    reference answers and with relevance labels, and with the pairs to judge first.
+    """
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
-    from features.models import FEATURE_PROMPTS, ModelOptions
-    from surrogate.board.build import build_board
-    from surrogate.board.judge_report import read_judging_records
-    from surrogate.cli.printing import progress_bar
 
     settings = chosen_settings(settings, {PRESET: preset})
-    own = read_templates(templates or (), FEATURE_PROMPTS)
     read = read_arena(arena)
-    judge = read.judged_by(settings.judge).judges[0]
+    judge = board_judge(read, settings)  # refused before what is slow to load
+
+    from features.models import FEATURE_PROMPTS, ModelOptions
+    from surrogate.board.build import build_board
+    from surrogate.board.judge.report import read_judging_records
+    from surrogate.cli.printing import progress_bar
+
+    own = read_templates(templates or (), FEATURE_PROMPTS)
+    records = None
+    if judge is not None:
+        records = read_judging_records(arena, judge, metaevaluation or ())
     with progress_bar() as progress:
         built = build_board(
             read,
             settings,
             feature_table=given_features(feature_table),
-            records=read_judging_records(arena, judge, metaevaluation or ()),
+            records=records,
             n_jobs=jobs,
             models=ModelOptions(device, batch_size, download, templates=own),
             feature_cache=feature_cache,
@@ -120,7 +130,7 @@ def demo(
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board
     from surrogate.board.details import compare_with_truth
-    from surrogate.board.judge_report import read_judging_records
+    from surrogate.board.judge.report import read_judging_records
     from surrogate.cli import printing
 
     arena = read_arena(sample_folder())

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surrogate.cli.options import JsonOption
+from surrogate.cli.options import FOLDER, JsonOption
 
 if TYPE_CHECKING:
     from surrogate.diff.diff import BoardDiff
 
 
 def diff(
-    old: Annotated[Path, typer.Argument(help="Folder of the earlier board.")],
-    new: Annotated[Path, typer.Argument(help="Folder of the later board.")],
+    old: Annotated[Path, typer.Argument(help="Folder of the earlier board.", **FOLDER)],
+    new: Annotated[Path, typer.Argument(help="Folder of the later board.", **FOLDER)],
     language: Annotated[
         str | None,
         typer.Option("--language", help="One language, or overall; all of them by default."),

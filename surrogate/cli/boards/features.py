@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from surrogate.cli.group import Commands, new_group
 from surrogate.cli.options import (
+    FILE,
+    ArenaArgument,
     BatchSizeOption,
     DeviceOption,
     DownloadOption,
@@ -25,7 +27,7 @@ MEASURE = "measure"
 RATINGS_FILE = "ratings.sqlite"
 
 
-class _MeasureByDefault(TyperGroup):
+class _MeasureByDefault(Commands):
     """``features ARENA`` is short for ``features measure ARENA``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
@@ -34,25 +36,23 @@ class _MeasureByDefault(TyperGroup):
         return list(super().parse_args(ctx, args))
 
 
-features = typer.Typer(
+features = new_group(
     cls=_MeasureByDefault,
     help="Measure features of every answer: 'features ARENA --out FILE', short for "
     "'features measure ARENA --out FILE'; 'features list' shows which there are.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 
 @features.command(MEASURE)
 def measure_features(
-    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    arena: ArenaArgument,
     out: Annotated[
         Path, typer.Option("--out", help="Table to write: .parquet, .jsonl or .csv (.gz, .zst).")
     ],
     features: FeaturesOption = "default",
     answers: Annotated[
         Path | None,
-        typer.Option("--answers", help="Answers of other systems, instead of the arena's."),
+        typer.Option("--answers", help="Answers of other systems, instead of the arena's.", **FILE),
     ] = None,
     jobs: JobsOption = -1,
     backend: Annotated[

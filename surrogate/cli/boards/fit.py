@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def fit(
-    judgments: Annotated[Path, typer.Argument(help="Judgments file, or arena folder.")],
+    judgments: Annotated[
+        Path, typer.Argument(help="Judgments file, or arena folder.", exists=True)
+    ],
     judge: Annotated[str | None, typer.Option("--judge", help="Judge to take, or all.")] = None,
     language: Annotated[str | None, typer.Option("--language", help="Language to take.")] = None,
     ties: Annotated[

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.judging.settings import JudgingSettings
-from surrogate.cli.judging.judge import STORE_FILE
+from surrogate.cli.judging.judge import STORE_FILE, kept_replies
 from surrogate.cli.options import (
+    FILE,
+    BoardOption,
     BodyOption,
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    MovedArenaOption,
     checked_option,
     given_features,
     request_fields,
@@ -30,15 +33,16 @@ STATUS = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
 
 OF_JUDGE_ALONE = (
     *("model", "body", "questions", "pairs", "budget", "until", "both_orders", "form"),
-    "max_calls",
+    *("max_calls", "prior", "panel", "aggregate"),
 )
 
 
 @with_settings(JudgingSettings, leave_out=OF_JUDGE_ALONE)
 def gate_command(
-    board: Annotated[Path, typer.Option("--board", help="Folder of the board.")],
+    board: BoardOption,
     candidate: Annotated[
-        Path, typer.Option("--candidate", help="Answers of the new version (answers.jsonl).")
+        Path,
+        typer.Option("--candidate", help="Answers of the new version (answers.jsonl).", **FILE),
     ],
     settings: JudgingSettings,
     baseline: Annotated[
@@ -82,10 +86,7 @@ def gate_command(
         Path | None,
         typer.Option("--verdicts", help="File for the judge's verdicts, such as few.jsonl."),
     ] = None,
-    arena: Annotated[
-        Path | None,
-        typer.Option("--arena", help="Arena folder, where it has moved since the board was made."),
-    ] = None,
+    arena: MovedArenaOption = None,
     body: BodyOption = "{}",
     feature_table: FeatureTableOption = None,
     jobs: JobsOption = 1,
@@ -111,6 +112,7 @@ def gate_command(
     read = read_arena(folder)
     where = str(folder / STORE_FILE) if settings.store is None else settings.store
     with (
+        kept_replies(where),
         nullcontext() if judge is None else open_store(where) as store,
         printing.progress_bar() as progress,
     ):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import checked_option, split_names
+from surrogate.cli.options import FOLDER, BoardArgument, checked_option, split_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ def plot(
     out: Annotated[Path, typer.Option("--out", help="Folder for the figures; made if absent.")],
     board: Annotated[
         Path | None,
-        typer.Argument(help="Folder of the board; none to draw only what options name."),
+        typer.Argument(help="Folder of the board; none to draw only what options name.", **FOLDER),
     ] = None,
     kind: Annotated[
         str | None,
@@ -175,7 +175,7 @@ CARDS = ("dataset-card", "model-card")
 
 
 def export_command(
-    board: Annotated[Path, typer.Argument(help="Folder of the board.")],
+    board: BoardArgument,
     format: Annotated[
         str,
         typer.Option(
@@ -241,7 +241,7 @@ def export_command(
 
 
 def report(
-    board: Annotated[Path, typer.Argument(metavar="DIR", help="Board folder.")],
+    board: BoardArgument,
     out: Annotated[
         Path,
         typer.Option("--out", help="Folder to write the site to; a site there is replaced whole."),

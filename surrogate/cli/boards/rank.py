@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.cli.options import (
+    AnswersArgument,
     BatchSizeOption,
+    BoardOption,
     DeviceOption,
     DownloadOption,
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    MovedArenaOption,
     TemplatesOption,
     given_features,
 )
@@ -25,12 +28,9 @@ SHOWN_ATTRIBUTIONS = 3
 
 
 def rank(
-    answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
-    board: Annotated[Path, typer.Option("--board", help="Folder of the board.")],
-    arena: Annotated[
-        Path | None,
-        typer.Option("--arena", help="Arena folder, where it has moved since the board was made."),
-    ] = None,
+    answers: AnswersArgument,
+    board: BoardOption,
+    arena: MovedArenaOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="CSV file for the board with the new systems.")
     ] = None,
@@ -41,6 +41,7 @@ def rank(
             "--judgments",
             help="Judgments of the new systems, beside systems on the board or each other: they "
             "are rated by these and their answers together.",
+            exists=True,
         ),
     ] = None,
     jobs: JobsOption = 1,

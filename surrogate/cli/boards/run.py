@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JobsOption, JsonOption
+from surrogate.cli.options import FILE, JobsOption, JsonOption
 
 if TYPE_CHECKING:
     from surrogate.runs.config import Leaderboards
@@ -21,7 +21,9 @@ def run(
     configuration: Annotated[
         Path,
         typer.Argument(
-            metavar="CONFIG.toml", help="Which boards there are; paths are relative to the file."
+            metavar="CONFIG.toml",
+            help="Which boards there are; paths are relative to the file.",
+            **FILE,
         ),
     ],
     out: Annotated[

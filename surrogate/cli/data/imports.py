@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.data.errors import UsageError
+from surrogate.cli.group import new_group
 from surrogate.cli.options import JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
 
     from arena.adapters import ForeignArena, WrittenImport
 
-imports = typer.Typer(
-    name="import",
+imports = new_group(
     help="Read what others published into an arena folder: clones, or files of their schemas.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 OutOption = Annotated[Path, typer.Option("--out", help="Arena folder to write, whole or not.")]

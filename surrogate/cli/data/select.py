@@ -10,7 +10,7 @@ import typer
 
 from arena.data.errors import UsageError
 from surrogate.cli.data.imports import OutOption, ReplaceOption, write_and_print
-from surrogate.cli.options import JsonOption, SeedOption, split_names
+from surrogate.cli.options import FOLDER, ArenaArgument, JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def select(
-    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    arena: ArenaArgument,
     out: OutOption,
     only_hard: Annotated[
         bool,
@@ -130,7 +130,9 @@ def with_context(
 
 
 def statistics(
-    arena: Annotated[Path, typer.Argument(help="Arena folder; it need not hold answers yet.")],
+    arena: Annotated[
+        Path, typer.Argument(help="Arena folder; it need not hold answers yet.", **FOLDER)
+    ],
     systems: Annotated[
         str | None,
         typer.Option("--systems", help="Comma-separated systems whose answers count; all."),

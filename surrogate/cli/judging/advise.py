@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.cli.options import (
+    AnswersArgument,
+    BoardOption,
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    MovedArenaOption,
     SeedOption,
     given_features,
 )
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 
 
 def advise_command(
-    answers: Annotated[Path, typer.Argument(help="Answers of the new systems (answers.jsonl).")],
-    board: Annotated[Path, typer.Option("--board", help="Folder of the board.")],
+    answers: AnswersArgument,
+    board: BoardOption,
     judgments: Annotated[
         Path | None,
         typer.Option(
@@ -31,12 +34,10 @@ def advise_command(
             help="Judgments of the new systems against systems on the board, of questions drawn "
             "at random: they count in its rating, and a win rate is estimated from them and the "
             "surrogate that holds however bad the surrogate is.",
+            exists=True,
         ),
     ] = None,
-    arena: Annotated[
-        Path | None,
-        typer.Option("--arena", help="Arena folder, where it has moved since the board was made."),
-    ] = None,
+    arena: MovedArenaOption = None,
     questions: Annotated[
         int, typer.Option("--questions", min=1, help="Questions to name, by either order.")
     ] = 20,

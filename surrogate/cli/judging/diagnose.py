@@ -60,7 +60,9 @@ TABLES = MappingProxyType(
 def diagnose_command(
     judgments: Annotated[
         Path,
-        typer.Argument(help="Arena folder, or file of judgments or battles (JSONL, CSV, Parquet)."),
+        typer.Argument(
+            help="Arena folder, or file of judgments or battles (JSONL, CSV, Parquet).", exists=True
+        ),
     ],
     judge: Annotated[
         str | None,

@@ -11,6 +11,7 @@ import typer
 
 from surrogate.cli import printing
 from surrogate.cli.options import (
+    FOLDER,
     OPENAI_KEY,
     OPENAI_URL,
     ApiKeyOption,
@@ -36,7 +37,9 @@ FILTER_TOKENS = 512
 
 
 def generate(
-    arena: Annotated[Path, typer.Argument(help="Arena folder; it need not hold answers yet.")],
+    arena: Annotated[
+        Path, typer.Argument(help="Arena folder; it need not hold answers yet.", **FOLDER)
+    ],
     model: Annotated[str, typer.Option("--model", help="Model that answers.")],
     system: Annotated[
         str, typer.Option("--system", help="Name in the system column; the model if not given.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,13 +14,13 @@ import typer
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
+    FILE,
+    FOLDER,
     BodyOption,
     FeatureTableOption,
     JsonOption,
-    checked_option,
     given_features,
     request_fields,
-    split_names,
     with_settings,
 )
 
@@ -40,20 +41,18 @@ if TYPE_CHECKING:
     from arena.llm import Price
 
 STORE_FILE = "judging.sqlite"
+NO_COST = "not known; give each model's price (--prices FILE)"
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 
 
 @with_settings(JudgingSettings, leave_out=("model", "body"))
 def judge(
-    arena: Annotated[Path, typer.Argument(help="Arena folder; its judgments file grows.")],
+    arena: Annotated[
+        Path, typer.Argument(help="Arena folder; its judgments file grows.", **FOLDER)
+    ],
     model: Annotated[str, typer.Option("--model", help="Model that judges.")],
     settings: JudgingSettings,
-    panel: Annotated[
-        str | None,
-        typer.Option("--panel", help="Further models, comma-separated, that judge the same."),
-    ] = None,
-    aggregate: Annotated[
-        str, typer.Option("--aggregate", help="The panel's verdict: majority or dawid-skene.")
-    ] = "majority",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
     ] = False,
@@ -64,14 +63,7 @@ def judge(
             "--prices",
             help="JSON of prices per million tokens: "
             '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
-        ),
-    ] = None,
-    prior: Annotated[
-        Path | None,
-        typer.Option(
-            "--prior",
-            help="With --pairs adaptive: board folder whose surrogate says what to expect of the "
-            "systems.",
+            **FILE,
         ),
     ] = None,
     feature_table: FeatureTableOption = None,
@@ -81,44 +73,45 @@ def judge(
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
     from arena.judging import judge_adaptively, judge_folder
-    from arena.judging.panel.aggregation import AGGREGATES
     from arena.llm import open_store, read_prices
 
-    rule = checked_option("--aggregate", aggregate, AGGREGATES)
     settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
-    others = [settings.model_copy(update={"model": m, "name": ""}) for m in split_names(panel)]
-    judges = [each.llm_judge() for each in (settings, *others)]
+    judges = settings.llm_judges()
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
     if settings.pairs == "adaptive":
-        if len(judges) > 1 or dry_run:
-            raise UsageError(
-                "adaptive pairs follow from one judge's verdicts; leave --panel and --dry-run out"
-            )
-        expected = None if prior is None else _expected(prior, read, feature_table)
+        if dry_run:
+            raise UsageError("adaptive pairs are chosen as verdicts come; leave --dry-run out")
+        prior = settings.prior
+        expected = None if prior is None else _expected(Path(prior), read, feature_table)
         plan = settings.adaptive_plan(expected)
         where = str(arena / STORE_FILE) if settings.store is None else settings.store
-        with open_store(where) as store, printing.progress_bar() as progress:
+        with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
             adaptive = judge_adaptively(
-                arena, read, judges[0], plan, store, prices=known_prices, progress=progress
+                arena,
+                read,
+                judges,
+                plan,
+                store,
+                aggregate=settings.aggregate,
+                prices=known_prices,
+                progress=progress,
             )
         _print_adaptive(adaptive, expected, as_json)
         return
-    if prior is not None:
-        raise UsageError("--prior is for adaptive pairs (--pairs adaptive)")
     chosen = settings.choose_pairs(read)
     where = str(arena / STORE_FILE) if settings.store is None else settings.store
     if dry_run:
         _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
         return
-    with open_store(where) as store, printing.progress_bar() as progress:
+    with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
         judging = judge_folder(
             arena,
             read,
             judges,
             chosen,
             store,
-            aggregate=rule,
+            aggregate=settings.aggregate,
             max_calls=settings.max_calls,
             prices=known_prices,
             progress=progress,
@@ -127,6 +120,21 @@ def judge(
         print_judging_json(judging, chosen)
     else:
         print_judging(judging, chosen)
+
+
+@contextmanager
+def kept_replies(store: str) -> Iterator[None]:
+    """Say on Ctrl-C what is kept and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(
+            f"Interrupted. Replies that came are kept in {store}; verdicts of batches and judges "
+            "that were done are in the arena folder. The same command goes on from there and asks "
+            "nothing twice.",
+            file=sys.stderr,
+        )
+        raise SystemExit(INTERRUPTED) from None
 
 
 def _expected(board: Path, arena: Arena, feature_table: Path | None) -> pd.DataFrame:
@@ -195,6 +203,8 @@ def _print_dry_runs(
     ]
     names = [name.replace("_", " ") for name in [*header, "cost_at_most"]]
     printing.print_table("Dry run: nothing was asked; tokens are estimates", names, rows)
+    if prices is None:
+        print(f"Cost: {NO_COST}")
 
 
 def pairs_json(chosen: ChosenPairs) -> dict[str, Any]:
@@ -273,18 +283,22 @@ def _print_summary(summary: JudgingSummary) -> None:
     print(f"  verdicts: {verdicts} ({summary.identical} of identical answers)")
     print(f"  {summary.usage}; {summary.already_judged} were judged before")
     print(f"  INVALID: {summary.invalid}")
-    flips = summary.flips
-    if flips.items:
-        print(
-            f"  both orders: {flips.flipped} of {flips.items} pairs flip ({flips.rate:.1%}), "
-            f"{flips.tie_vs_win} are a tie in one order alone"
-        )
+    if summary.flips.items:
+        print(f"  both orders: {summary.flips.tie_vs_win} pairs are a tie in one order alone")
     if summary.cost is not None:
         print(f"  cost: {summary.cost:.4f}")
+    elif summary.usage.calls:
+        print(f"  cost: {NO_COST}")
     if summary.flags:
         print(f"  flags: {_counts(summary.flags)}")
     for warning in summary.warnings:
         print(f"  Warning: {warning}")
+    check = summary.check
+    print(f"  Verdict on {summary.judge}: {check.grade}")
+    for fault in check.faults:
+        print(f"    Warning: {fault}")
+    for fact in check.facts:
+        print(f"    {fact}")
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from surrogate.cli.group import new_group
 from surrogate.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
 
     from arena.text.prompts import ReplaceablePrompt
 
-prompts = typer.Typer(
+prompts = new_group(
     help="The prompts that LLMs are sent, which templates of your own may replace (--template).",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 COLUMNS = ["command", "name", "asks", "variables", "reply"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from surrogate.cli.group import new_group
 from surrogate.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 StoreArgument = Annotated[str, typer.Argument(metavar="STORE", help="File of the store.")]
 
-store = typer.Typer(
-    help="Look into a store of models' replies.", no_args_is_help=True, rich_markup_mode=None
+store = new_group(
+    help="Look into a store of models' replies.",
 )
 
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surrogate.cli.group import new_group
 from surrogate.cli.options import (
+    FILE,
+    FOLDER,
     JsonOption,
     SeedOption,
     TemplateOption,
@@ -24,10 +27,8 @@ if TYPE_CHECKING:
     from surrogate.metaevaluation.report import Report
     from surrogate.metaevaluation.runner import Benchmark, Evaluation
 
-metaeval = typer.Typer(
+metaeval = new_group(
     help="Hold judges against human labels, and human labels against each other.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 metaeval.command()(sheet)
@@ -66,7 +67,7 @@ def _evaluate(
 
 def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
     """Note the results in an arena's folder, if one is given, and print them."""
-    from surrogate.board.metaevaluations import add_metaevaluations
+    from surrogate.board.judge.metaevaluations import add_metaevaluations
     from surrogate.cli.printing import print_json, print_table
 
     if arena is not None:
@@ -335,7 +336,9 @@ def rater_agreement(
 @metaeval.command()
 @with_settings(JudgeOptions)
 def memerag(
-    folder: Annotated[Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …", **FOLDER)
+    ],
     settings: JudgeOptions,
     judges: Annotated[
         list[str] | None,
@@ -428,8 +431,12 @@ def memerag(
 
 @metaeval.command()
 def compare(
-    run_a: Annotated[Path, typer.Argument(help="Verdicts as metaeval memerag --out wrote them.")],
-    run_b: Annotated[Path, typer.Argument(help="Verdicts to compare with, on the same data.")],
+    run_a: Annotated[
+        Path, typer.Argument(help="Verdicts as metaeval memerag --out wrote them.", **FILE)
+    ],
+    run_b: Annotated[
+        Path, typer.Argument(help="Verdicts to compare with, on the same data.", **FILE)
+    ],
     permutations: PermutationsOption = 10_000,
     seed: SeedOption = 0,
     as_json: JsonOption = False,

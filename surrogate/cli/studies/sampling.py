@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from surrogate.cli.options import JsonOption, SeedOption, split_names
+from surrogate.cli.options import ArenaArgument, JsonOption, SeedOption, split_names
 
 
 def sampling(
-    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    arena: ArenaArgument,
     judge: Annotated[
         str | None, typer.Option("--judge", help="Judge to take, where there are several.")
     ] = None,
@@ -41,12 +40,14 @@ def sampling(
     """Show how well fewer judgments rank the systems, against all judgments of an arena."""
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from arena.planning.study import study_sampling
-    from surrogate.cli import printing
 
     wanted = split_names(design)
     parts = _numbers(shares)
     judgments = read_arena(arena).judged_by(judge).judgments
+
+    from arena.planning.study import study_sampling
+    from surrogate.cli import printing
+
     if language is not None:
         present = sorted(judgments["language"].unique())
         if language not in present:

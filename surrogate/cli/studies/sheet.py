@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JsonOption, TemplateOption, split_names, with_settings
+from surrogate.cli.options import FOLDER, JsonOption, TemplateOption, split_names, with_settings
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @with_settings(JudgeOptions, (*LOCAL_MODEL_FIELDS, "retries"))
 def sheet(
-    folder: Annotated[Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …", **FOLDER)
+    ],
     out: Annotated[Path, typer.Option("--out", help="Sheet to write, such as anna.csv.")],
     settings: JudgeOptions,
     highlight: Annotated[

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surrogate.cli.options import (
+    FILE,
+    FOLDER,
+    ArenaArgument,
     FeaturesOption,
     FeatureTableOption,
     JobsOption,
@@ -151,7 +154,7 @@ SurrogateOption = Annotated[
 
 def validate_command(
     context: typer.Context,
-    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    arena: ArenaArgument,
     protocol: Annotated[
         str,
         typer.Option(
@@ -172,13 +175,14 @@ def validate_command(
         str | None, typer.Option("--judge", help="Judge to learn from, where there are several.")
     ] = None,
     test: Annotated[
-        Path | None, typer.Option("--test", help="Arena folder to rank, for transfer.")
+        Path | None, typer.Option("--test", help="Arena folder to rank, for transfer.", **FOLDER)
     ] = None,
     test_judge: Annotated[
         str | None, typer.Option("--test-judge", help="Judge of the test arena.")
     ] = None,
     test_feature_table: Annotated[
-        Path | None, typer.Option("--test-feature-table", help="Feature table of the test arena.")
+        Path | None,
+        typer.Option("--test-feature-table", help="Feature table of the test arena.", **FILE),
     ] = None,
     holdout: Annotated[
         str | None,
@@ -223,12 +227,6 @@ def validate_command(
     """Say how well a surrogate ranks systems, languages or questions it was not trained on."""
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from features.measures.registry import parse_features
-    from surrogate.cli.printing import progress_bar
-    from surrogate.learning.names import find_surrogate
-    from surrogate.validation import TournamentSettings
-    from surrogate.validation import validate as validate_arena
-    from surrogate.validation.table3 import REPEATS, compare_surrogates
 
     if importances is not None and protocol != IMPORTANCES:
         raise UsageError(f"--importances is for the protocol {IMPORTANCES}, not {protocol}")
@@ -242,6 +240,15 @@ def validate_command(
     stated = {name: value for name, value in given.items() if is_stated(context, name)}
     chosen = _settings(preset, stated, protocol)
     read = read_arena(arena)
+    read.judged_by(judge)  # refused before what is slow to load
+
+    from features.measures.registry import parse_features
+    from surrogate.cli.printing import progress_bar
+    from surrogate.learning.names import find_surrogate
+    from surrogate.validation import TournamentSettings
+    from surrogate.validation import validate as validate_arena
+    from surrogate.validation.table3 import REPEATS, compare_surrogates
+
     shared: dict[str, Any] = {
         "features": parse_features(",".join(chosen.features)),
         "judge": judge,

@@ -15,7 +15,7 @@ from scipy.linalg import block_diag
 from surrogate.learning.posterior.observations import Observation, Posterior
 from surrogate.learning.surrogate import FEWEST_SYSTEMS
 
-ENOUGH_SYSTEMS = 5
+ENOUGH_SYSTEMS = 8
 """Judged systems of a language from which on systems are seen beside these; else beside all."""
 UNKNOWN = 1e4
 """Sampling variance of a system without a verdict, in squared logits: as good as infinite."""

@@ -68,11 +68,22 @@ class ConditionedProcess:
             item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
             but noise.
         """
-        inverse = cho_solve((self._factor, True), np.eye(len(self.ratings)))
-        restricted = inverse - self._groups @ np.linalg.solve(self._precision, self._groups.T)
-        shrinkage = self.noise @ restricted
+        shrinkage = self.noise @ self._restricted
         covariance = self.noise - shrinkage @ self.noise
         return self.ratings - self.noise @ self.dual, covariance, 1.0 - np.diag(shrinkage)
+
+    def component(self, kernel: int, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
+        """Estimate the function of one kernel; see ``GaussianProcess.component``."""
+        spread = self.weights[kernel] * cross
+        covariance = self.weights[kernel] * own - spread @ self._restricted @ spread.T
+        return spread @ self.dual, covariance
+
+    @property
+    def _restricted(self) -> Floats:
+        """Inverse covariance of the ratings, the groups' means not known, shape (N, N)."""
+        inverse = cho_solve((self._factor, True), np.eye(len(self.ratings)))
+        known = self._groups @ np.linalg.solve(self._precision, self._groups.T)
+        return np.asarray(inverse - known)
 
     def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
         """Predict M items; see ``GaussianProcess.predict``.
@@ -107,6 +118,11 @@ class GaussianProcess:
         return self._mean([np.outer(part.weights, part.dual) for part in self.parts])
 
     @property
+    def variances(self) -> Floats:
+        """Variance of each of K kernels, then of the residual, shape (K + 1,)."""
+        return self._mean([np.append(part.weights, part.residual) for part in self.parts])
+
+    @property
     def means(self) -> Floats:
         """Mean of each of G groups, shape (G,)."""
         return self._mean([part.means for part in self.parts])
@@ -122,10 +138,21 @@ class GaussianProcess:
     def posterior(self) -> tuple[Floats, Floats, Floats]:
         """Estimate the training items' ratings; see ``ConditionedProcess.posterior``."""
         means, covariances, shares = zip(*(part.posterior() for part in self.parts), strict=True)
-        mean = self._mean(means)
-        apart = np.array(means) - mean
-        between = (apart.T * self.probabilities) @ apart
-        return mean, self._mean(covariances) + between, self._mean(shares)
+        return *self._moments(means, covariances), self._mean(shares)
+
+    def component(self, kernel: int, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
+        """Estimate the function of one kernel at M points.
+
+        Args:
+            kernel: Which of the K kernels.
+            cross: Kernel of the points with the training items, shape (M, N).
+            own: Kernel of the points with each other, shape (M, M).
+
+        Returns:
+            Means, shape (M,), and covariance, shape (M, M).
+        """
+        parts = (part.component(kernel, cross, own) for part in self.parts)
+        return self._moments(*zip(*parts, strict=True))
 
     def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
         """Predict M items.
@@ -143,6 +170,14 @@ class GaussianProcess:
         mean = self._mean(means)
         between = self._mean([(each - mean) ** 2 for each in means])
         return mean, np.sqrt(self._mean(variances) + between)
+
+    def _moments(
+        self, means: Sequence[Floats], covariances: Sequence[Floats]
+    ) -> tuple[Floats, Floats]:
+        """Mean, and covariance within and between the parts."""
+        mean = self._mean(means)
+        apart = np.array(means) - mean
+        return mean, self._mean(covariances) + (apart.T * self.probabilities) @ apart
 
     def _mean(self, values: Sequence[Floats]) -> Floats:
         return np.asarray(np.tensordot(self.probabilities, np.array(values), 1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.grouse.unit_tests import (
     FAILURE_MODES,
     JUDGED_METRICS,

@@ -11,7 +11,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import resampled_sums
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge.metaevaluations import MetaEvaluation
 from surrogate.metaevaluation.report import BY_JUDGE, metaevaluations
 from surrogate.metaevaluation.wikieval.judges import CRITERIA, TIE
 

@@ -112,10 +112,7 @@ def limits(board: Board) -> list[str]:
     found = [
         "A rating holds within its language and this field of systems; ratings of different "
         "languages are not on one scale.",
-        "The surrogate compares features and wording of answers with those of judged systems: it "
-        "does not check what they say.",
-        f"It can be no better than its judge, {markdown_text(board.summary.judge)}, "
-        "and shares its biases.",
+        *([] if board.summary.is_first else _of_surrogates(board)),
     ]
     items = board.summary.languages.items()
     notes = [
@@ -127,6 +124,15 @@ def limits(board: Board) -> list[str]:
         )
     ]
     return found + [markdown_text(told) for told in board.summary.macro.warnings] + notes
+
+
+def _of_surrogates(board: Board) -> list[str]:
+    return [
+        "The surrogate compares features and wording of answers with those of judged systems: it "
+        "does not check what they say.",
+        f"It can be no better than its judge, {markdown_text(board.summary.judge)}, "
+        "and shares its biases.",
+    ]
 
 
 def front_matter(fields: Mapping[str, object]) -> str:
@@ -205,19 +211,21 @@ def _text(board: Board, files: Sequence[str], answers: int) -> str:
     summary = board.summary
     languages = ", ".join(markdown_text(language_name(code)) for code in board.languages)
     learned = "published ratings" if summary.is_published else "pairwise judgments"
+    made = f"from {learned} of {markdown_text(summary.judge)} and {count_of(answers, 'answer')}"
+    if summary.is_first:
+        made = f"from {count_of(answers, 'answer')}. **Nobody has judged them**"
     sections = [
         f"# Leaderboard of {markdown_text(summary.arena)}",
         "## What it is",
         f"Ratings of {count_of(len(board.systems), 'RAG system')} in "
-        f"{count_of(len(board.languages), 'language')} ({languages}), by {summary.rated_by}: from "
-        f"{learned} of {markdown_text(summary.judge)} and {count_of(answers, 'answer')}.",
+        f"{count_of(len(board.languages), 'language')} ({languages}), by {summary.rated_by}: "
+        f"{made}.",
         "## Files",
         file_list(files),
         "Missing values are empty cells; `note` says why.",
         "## How it was made",
         _how_made(summary),
-        _TAUS,
-        tau_table(board),
+        *([] if summary.is_first else [_TAUS, tau_table(board)]),
         "## Signature",
         signature_list(board),
         "## Limits",
@@ -234,7 +242,18 @@ RATED = {
 }
 
 
+FIRST = (
+    "No verdict counts, and no surrogate was trained. Answers to a question are compared by how "
+    "far they agree with the other systems' answers, with the reference answer, and with the "
+    "relevance labels of what they cite. A rating is the share of the other systems' answers that "
+    "a system's answers are above, mean over these and over questions: 0.5 on average, no logits. "
+    "Made with surrogate-arena."
+)
+
+
 def _how_made(summary: BoardSummary) -> str:
+    if summary.is_first:
+        return FIRST
     languages = summary.languages.values()
     judgments = sum(item.judgments for item in languages)
     judged = sum(item.questions_judged for item in languages)
@@ -284,6 +303,8 @@ def model_card(board: Board, license_name: str) -> str:
     Raises:
         UsageError: If the license is blank or the board was not loaded.
     """
+    if board.summary.is_first:
+        raise UsageError("a first board, without any verdict, has no surrogate to publish")
     if board.folder is None:
         raise UsageError("the card gives the digest of the surrogate's file; load a saved board")
     file = board.folder / SURROGATE_FILE

@@ -48,6 +48,7 @@ class ExportedBoard:
         arena: Name of the arena.
         judge: Whose judgments the board rests on.
         signature: Settings that reproduce the board.
+        is_first: Whether nobody has judged.
     """
 
     table: pd.DataFrame
@@ -55,12 +56,14 @@ class ExportedBoard:
     arena: str
     judge: str
     signature: str
+    is_first: bool = False
 
     @property
     def title(self) -> str:
         """What the table shows, in a few words."""
         part = {OVERALL: "mean rank over languages", ALL: "every language"}
-        return f"Leaderboard of {self.arena}, {part.get(self.language, self.language)}"
+        judged = " (not judged)" if self.is_first else ""
+        return f"Leaderboard of {self.arena}{judged}, {part.get(self.language, self.language)}"
 
     @property
     def printed_columns(self) -> Sequence[str]:
@@ -104,6 +107,7 @@ def exported_board(tables: Board, language: str = OVERALL) -> ExportedBoard:
         summary.arena,
         summary.judge,
         summary.signature,
+        summary.is_first,
     )
 
 

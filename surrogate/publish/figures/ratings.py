@@ -78,9 +78,13 @@ def draw_ratings(board: Board, language: str) -> Figure:
         sheet = new_sheet(width, len(rows) * _ROW_INCHES + 1.1, _caption(board, rows, language))
         (axes,) = panels(sheet, 1, 1)
         handles = _draw(axes, rows, board.summary.rated_by)
+        axes.axvline(0.5 if board.summary.is_first else 0, color=MUTED, linewidth=0.8, zorder=1)
         axes.set_yticks(range(len(rows)), list(names.values()))
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel("Bradley-Terry rating (logits, 0 is the language's mean)")
+        if board.summary.is_first:
+            axes.set_xlabel("Share of the others' answers below a system's (no verdict, no logits)")
+        else:
+            axes.set_xlabel("Bradley-Terry rating (logits, 0 is the language's mean)")
         _draw_tiers(axes, rows[TIER_COLUMNS].astype(float))
         legend(sheet, handles, 3)
     return sheet.figure
@@ -97,6 +101,12 @@ def _caption(board: Board, rows: pd.DataFrame, language: str) -> Caption:
             if summary.judgments
             else f": ratings by {board.summary.judge}"
         )
+    if board.summary.is_first:
+        note = f"n = {count_of(len(rows), 'system')}, none judged. Intervals, bands (tiers) and "
+        note += "ranks on the right are of resampled questions (90%; 95% for all ranks): none says "
+        note += "how far verdicts will differ."
+        title = f"Ratings without verdicts: {board.summary.arena}, {language}"
+        return Caption(title, note, board.summary.signature)
     is_published = board.summary.is_published
     note += f". Intervals: 90% of ratings by {board.summary.rated_by}; 95% of those by verdicts "
     note += f"{'as published' if is_published else 'over resampled questions'}; "
@@ -129,7 +139,6 @@ def _draw(axes: Axes, table: pd.DataFrame, rated_by: str) -> dict[str, Artist]:
             rating, rows + shift, marker, color=color, markersize=4, linestyle="none"
         )
     axes.grid(axis="x")
-    axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
     axes.margins(x=0.04)
     return handles
 

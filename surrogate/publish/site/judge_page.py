@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from surrogate.board.board import Board
-from surrogate.board.judge_report import FlipRate, JudgeReport, Position, UsageCounts
+from surrogate.board.judge.report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import Conclusion, LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
     LinearScale,

@@ -105,11 +105,11 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     """Return every language's board as compact JSON for the page's filter.
 
     Returns:
-        ``systems``: name and slug; ``splits``: kinds of systems; ``columns``: what stands in a row
-        (``ROW_COLUMNS``; ``index`` is a place in ``systems``, ``kind`` one in ``splits``);
-        ``languages``: code to name, rows, and what the language's scores mean (``told``: sentences
-        and whether they warn, warnings first; none where it is the only one). Missing numbers,
-        and infinite ones, are null.
+        ``scale``: what ratings are in; ``systems``: name and slug; ``splits``: kinds of systems;
+        ``columns``: what stands in a row (``ROW_COLUMNS``; ``index`` is a place in ``systems``,
+        ``kind`` one in ``splits``); ``languages``: code to name, rows, and what the language's
+        scores mean (``told``: sentences and whether they warn, warnings first; none where it is the
+        only one). Missing numbers, and infinite ones, are null.
     """
     order = {system: index for index, system in enumerate(board.systems)}
     ratings = board.ratings
@@ -118,6 +118,7 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
         kind=ratings["split"].map({name: index for index, name in enumerate(SPLITS)}),
     )
     return {
+        "scale": board.summary.scale,
         "systems": [[system, slugs[system]] for system in order],
         "splits": SPLITS,
         "columns": ROW_COLUMNS,

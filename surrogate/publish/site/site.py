@@ -149,7 +149,7 @@ class Pages:
             style=Markup(style),  # noqa: S704 - from the package
             theme_script=Markup(theme_script),  # noqa: S704 - from the package
             script=Markup(script),  # noqa: S704 - from the package
-            policy=_policy(theme_script, script),
+            policy=content_policy(theme_script, script),
         )
 
     def fill(self, page: str, root: str = "", **values: object) -> str:
@@ -162,7 +162,12 @@ class Pages:
         """
         template = self._environment.get_template(f"{page}.html.jinja")
         filled = template.render(site=self._frame, page=page, root=root, **values)
-        return _UNSTORABLE.sub("�", filled)
+        return storable(filled)
+
+
+def storable(text: str) -> str:
+    """Replace what no file of HTML holds."""
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def _environment() -> Environment:
@@ -185,7 +190,8 @@ def _script(name: str) -> str:
     return files("surrogate.publish.site").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _policy(*scripts: str) -> str:
+def content_policy(*scripts: str) -> str:
+    """Return a content security policy: these scripts run, and nothing is loaded."""
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
@@ -238,16 +244,17 @@ def _write_pages(board: Board, pages: Pages, folder: Path) -> None:
             judged=judged,
             macro=board.summary.macro,
             rated_by=board.summary.rated_by,
+            is_first=board.summary.is_first,
             notes=sum(map(len, method.notes.values())),
         ),
         "heatmap": pages.fill("heatmap", view=heatmap(board), slugs=names),
-        "judge": pages.fill("judge", view=judge_page(board)),
+        "judge": pages.fill("judge", view=judge_page(board), is_first=board.summary.is_first),
         "method": pages.fill(
             "method",
             view=method,
             judged=judged,
             skipped=skipped_in_all(method),
-            corrects=board.summary.settings.ratings == "posterior",
+            made_by=board.summary.settings.ratings,
         ),
     }
     for name, text in filled.items():
@@ -260,6 +267,7 @@ def _write_pages(board: Board, pages: Pages, folder: Path) -> None:
             view=systems.page(system),
             slugs=names,
             rated_by=board.summary.rated_by,
+            scale=board.summary.scale,
         )
         _write(folder / "systems" / f"{names[system]}.html", text)
 

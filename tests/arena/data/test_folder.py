@@ -360,7 +360,7 @@ def test_judgments_of_one_judge(folder: Path):
     assert arena.judges == ("gpt", "people")
     assert list(arena.judged_by("people").judgments["winner"]) == ["b"]
     assert arena.judged_by("gpt").judged_by().judges == ("gpt",)
-    with pytest.raises(UsageError, match="several judges, choose one: gpt, people"):
+    with pytest.raises(UsageError, match="several judges; choose one with `judge`: gpt, people"):
         arena.judged_by()
     with pytest.raises(UsageError, match="no judge 'he' here; the judges are gpt, people"):
         arena.judged_by("he")

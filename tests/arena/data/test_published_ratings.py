@@ -108,7 +108,9 @@ def test_judges_of_the_file_and_of_judgments_are_chosen_alike(folder):
     read(folder, text)
     arena = read_arena(folder)
     assert arena.judges == ("board", "crowd", "gpt")
-    with pytest.raises(UsageError, match="several judges, choose one: board, crowd, gpt"):
+    with pytest.raises(
+        UsageError, match="several judges; choose one with `judge`: board, crowd, gpt"
+    ):
         arena.judged_by()
     crowd = arena.judged_by("crowd")
     assert (crowd.judges, len(crowd.judgments), crowd.rated_systems) == (("crowd",), 0, ("x", "y"))

@@ -207,3 +207,93 @@ def test_failures_in_passing_are_asked_again(folder, serve, judge_at):
         )
     assert done.languages["failed"].tolist() == [0]
     assert done.languages["judged"].tolist() == [10]
+
+
+def contrary(prompt, _):
+    """The system of the lower number is better."""
+    one, other = shown_answers(prompt)
+    return completion(f"[[{'A' if one[1] < other[1] else 'B'}]]")
+
+
+@pytest.fixture
+def panel(serve, judge_at):
+    """Three judges of which two agree, and their servers."""
+    servers = [serve(by_number), serve(contrary), serve(by_number)]
+    judges = [judge_at(server, model=f"m{place}") for place, server in enumerate(servers)]
+    return judges, servers
+
+
+def ask_panel(folder, judges, budget, **fields):
+    with open_store(folder / "replies.sqlite") as store:
+        plan = AdaptivePlan(budget, **fields)
+        return judge_adaptively(folder, read_arena(folder), judges, plan, store)
+
+
+def test_a_panel_is_asked_about_every_pair_and_its_majority_counts(folder, panel):
+    judges, servers = panel
+    done = ask_panel(folder, judges, 12)
+    assert done.reason == "the budget of 12 pairs is spent"
+    assert done.languages["judged"].tolist() == [12]
+    assert [sum(server.asked.values()) for server in servers] == [12, 12, 12]
+    table = read_arena(folder).judgments
+    assert table["judge"].value_counts().to_dict() == dict.fromkeys(
+        ("m0", "m1", "m2", "panel(majority)"), 12
+    )
+    assert (table["chosen"] == "adaptive").all()
+    assert done.ratings["system"].iloc[0] == "e5"
+    assert [(item.judge, item.asked) for item in done.judging.summaries] == [
+        (f"m{place}", 12) for place in range(3)
+    ]
+    sides = ["query_id", "system_a", "system_b", "winner"]
+    by_judge = {name: rows[sides].to_numpy().tolist() for name, rows in table.groupby("judge")}
+    assert sorted(by_judge["panel(majority)"]) == sorted(by_judge["m0"])
+    assert sorted(by_judge["panel(majority)"]) != sorted(by_judge["m1"])
+    assert len(done.judging.agreement) == 3
+
+
+def test_a_panel_that_was_killed_between_two_judges_goes_on_and_pays_nothing_twice(
+    folder, panel, tmp_path_factory
+):
+    judges, servers = panel
+    whole = tmp_path_factory.mktemp("whole")
+    write_arena(read_arena(folder), whole)
+    ask_panel(whole, judges, 10)
+    once = [sum(server.asked.values()) for server in servers]
+    ask_panel(folder, judges, 10)
+    file = find_table_file(folder, "judgments")
+    rows = read_rows(file).table
+    last = rows[rows["judge"] == "m2"].index[-2:]  # its last batch had not been written
+    write_rows(rows[(rows["judge"] != "panel(majority)")].drop(last), file)
+    ask_panel(folder, judges, 10)
+    tables = [read_arena(place).judgments for place in (folder, whole)]
+    order = ["judge", "query_id", "system_a", "system_b"]
+    one, other = (
+        table.sort_values(order, ignore_index=True)[[*order, "winner"]] for table in tables
+    )
+    pd.testing.assert_frame_equal(one, other)
+    assert [sum(server.asked.values()) for server in servers] == [2 * count for count in once]
+
+
+def test_the_calls_of_a_run_are_shared_by_a_panel(folder, panel):
+    judges, servers = panel
+    done = ask_panel(folder, judges, 12, max_calls=10)
+    assert done.reason == "this run's 10 calls are spent"
+    assert [sum(server.asked.values()) for server in servers] == [3, 3, 3]
+
+
+def test_pairs_that_most_of_a_panel_gives_no_verdict_on_are_not_asked_again(
+    folder, serve, judge_at
+):
+    dumb = lambda prompt, _: completion("Hm." if "q1?" in prompt else "[[A]]")  # noqa: E731
+    judges = [
+        judge_at(serve(behave), model=f"m{place}")
+        for place, behave in enumerate((dumb, dumb, by_number))
+    ]
+    for _ in range(2):
+        done = ask_panel(folder, judges, 25)
+        (row,) = done.languages.to_dict("records")
+        assert row["judged"] + row["failed"] == 25
+        assert row["failed"] > 0
+    assert done.batches == 0
+    with pytest.raises(UsageError, match="name each judge once"):
+        ask_panel(folder, [judges[0], judges[0]], 25)

@@ -224,7 +224,7 @@ def test_a_dry_run_counts_the_tokens_of_what_is_shown(serve, judge_at):
 def test_pairs_are_chosen_for_what_the_prompt_shows(serve, judge_at, store):
     arena = build_arena()
     judge = judge_at(serve(honest), prompt=pairwise_prompt(show="answer"))
-    with pytest.raises(UsageError, match=r"chosen with show='output'.*has show='answer'"):
+    with pytest.raises(UsageError, match=r"showing the output .*shows the answer"):
         judge_arena(arena, judge, choose_pairs(arena), store)
     with pytest.raises(UsageError, match="give both the same"):
         dry_run_judge(arena, judge, choose_pairs(arena))

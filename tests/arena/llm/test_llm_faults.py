@@ -182,9 +182,9 @@ def test_settings_that_cannot_work_are_told():
         with pytest.raises(UsageError, match="base_url") as caught:
             Endpoint(url)
         assert "pass" not in str(caught.value)
-    with pytest.raises(UsageError, match="concurrency is 0"):
+    with pytest.raises(UsageError, match="`concurrency` is 0"):
         Endpoint(concurrency=0)
-    with pytest.raises(UsageError, match="timeout_s must be above 0"):
+    with pytest.raises(UsageError, match="`timeout_s` must be above 0"):
         Endpoint(timeout_s=0)
     with pytest.raises(UsageError, match="model is empty"):
         ModelSettings("")

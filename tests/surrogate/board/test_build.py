@@ -12,11 +12,12 @@ from arena.statistics.rank_agreement import kendall_tau
 from features import extract, parse_features
 from surrogate import build_board
 from surrogate.board.details import compare_with_truth
-from surrogate.board.judge_report import JudgingRecords
-from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate.board.judge.metaevaluations import MetaEvaluation
+from surrogate.board.judge.report import JudgingRecords
 from surrogate.board.ratings import NO_ANSWER, UNJUDGED, VERDICTS_ONLY
 from surrogate.board.summarize import BORROWED
 from surrogate.board.tables import read_feature_table
+from surrogate.cli.printing import print_board
 
 
 def without(arena, language, system):
@@ -333,7 +334,7 @@ def test_unknown_judges_and_empty_arenas_are_refused(small_arena):
         build_board(small_arena, judge="gpt-9")
     empty = replace(small_arena, judgments=small_arena.judgments.iloc[:0])
     with pytest.raises(UsageError, match="has no judgments to learn from"):
-        build_board(empty)
+        build_board(empty, ratings="surrogate")
 
 
 def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_arena, small_board):
@@ -353,3 +354,19 @@ def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_a
     assert kendall_tau(rows["rating"].to_numpy(), truth.reindex(rows.index).to_numpy()) > 0.4
     assert board.summary.languages["sw"].notes == (BORROWED,)
     assert board.overall["rank"].notna().all()
+
+
+def test_without_passages_the_default_features_that_need_none_are_used(small_arena, capsys):
+    bare = replace(
+        small_arena, queries=small_arena.queries.assign(passages=[[]] * len(small_arena.queries))
+    )
+    board = build_board(bare, tournaments=5)
+    print_board(board)
+    for item in board.summary.languages.values():
+        unused = item.skipped.features_left_out
+        assert unused["citation_recall@10"] == "query without passages"
+        assert "answer_length" not in unused
+    assert "citation_recall@10" in capsys.readouterr().out
+    shares = board.importances.groupby("feature")["importance"].sum()
+    assert shares["answer_length"] > 0
+    assert shares["citation_recall@10"] == 0

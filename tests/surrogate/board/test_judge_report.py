@@ -11,7 +11,8 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
-from surrogate.board.judge_report import (
+from surrogate.board.judge.metaevaluations import MetaEvaluation, add_metaevaluations
+from surrogate.board.judge.report import (
     ALL_TIES,
     IN_MEMORY,
     NO_FAILURES_FILE,
@@ -23,7 +24,6 @@ from surrogate.board.judge_report import (
     read_judging_records,
     report_judge,
 )
-from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 from surrogate.board.summarize import language_diagnoses
 
 sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))

@@ -14,7 +14,7 @@ from arena.diagnostics import diagnose
 from arena.rating.published import NO_ERRORS, published_tournaments
 from features import extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board.judge_report import ONLY_RATINGS
+from surrogate.board.judge.report import ONLY_RATINGS
 from surrogate.board.summarize import PUBLISHED
 from surrogate.learning.languages import TournamentSettings, language_data
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
@@ -218,7 +218,7 @@ def test_commands_take_a_folder_with_published_ratings(published, run, tmp_path,
 
 def test_with_judgments_beside_them_the_judge_is_named(small_arena, published):
     both = replace(small_arena, published_ratings=published.published_ratings)
-    with pytest.raises(UsageError, match="several judges, choose one"):
+    with pytest.raises(UsageError, match="several judges; choose one"):
         both.judged_by()
     assert both.judged_by("published").judgments.empty
     assert diagnose(both).findings[-1].check == "published"

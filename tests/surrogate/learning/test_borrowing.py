@@ -106,9 +106,11 @@ def test_such_a_board_is_read_back_and_its_surrogate_predicts_the_same(board, tm
     assert again.surrogate.borrowing_ == {"sw"}
 
 
-def test_few_is_fewer_than_three_or_than_five_where_others_have_more():
-    answers = {name: pd.DataFrame({"system": list("abcdefg")}) for name in ("en", "fi", "sw", "te")}
-    rated = {"en": list("abcdefg"), "fi": list("abcd"), "sw": ["a"], "te": list("abcde")}
+def test_few_is_fewer_than_three_or_than_eight_where_others_have_more():
+    answers = {
+        name: pd.DataFrame({"system": list("abcdefghi")}) for name in ("en", "fi", "sw", "te")
+    }
+    rated = {"en": list("abcdefghi"), "fi": list("abcdefg"), "sw": ["a"], "te": list("abcdefgh")}
     assert borrowing_languages(answers, rated) == {"fi", "sw"}
     assert borrowing_languages(answers, rated | {"en": [], "te": []}) == {"en", "sw", "te"}
     assert not borrowing_languages(answers, {"sw": ["a"], "te": ["a", "b"]})

@@ -8,7 +8,7 @@ from memerag_samples import answered, labeled, lines_of, verdict_table
 
 from arena import DataError, UsageError
 from arena.statistics.agreement import agreement_report
-from surrogate.board.metaevaluations import (
+from surrogate.board.judge.metaevaluations import (
     MetaEvaluation,
     add_metaevaluations,
     is_same_judge,

@@ -5,7 +5,7 @@ from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
 
 from arena import DataError, UsageError
-from surrogate.board.metaevaluations import read_metaevaluations
+from surrogate.board.judge.metaevaluations import read_metaevaluations
 from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.report import judges_of
 
@@ -123,10 +123,10 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
         run("memerag", folder, "--judge", "lexical", "--prompt", "few_shot")
     with pytest.raises(UsageError, match="no file for fr; languages there: de, en"):
         run("memerag", folder, "--judge", "lexical", "--languages", "en,fr")
-    with pytest.raises(UsageError, match="there is no folder"):
-        run("memerag", tmp_path / "nowhere", "--judge", "lexical")
-    with pytest.raises(UsageError, match="there is no run at"):
-        run("compare", tmp_path / "a.json", tmp_path / "b.json")
+    for absent in (["memerag", tmp_path / "a", "--judge", "lexical"], ["compare", *"ab"]):
+        done = run(*absent)
+        assert done.exit_code == 2
+        assert "does not exist" in done.stderr
     with pytest.raises(UsageError, match="give a --judge, or --statistics, and not both"):
         run("memerag", folder)
 

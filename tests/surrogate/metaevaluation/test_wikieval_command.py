@@ -9,7 +9,7 @@ from wikieval_samples import QUESTIONS, rows_of, write_wikieval
 
 from arena import DataError, UsageError
 from features.models import ModelOptions
-from surrogate.board.metaevaluations import read_metaevaluations
+from surrogate.board.judge.metaevaluations import read_metaevaluations
 from surrogate.metaevaluation.wikieval.judges import Pair
 from surrogate.metaevaluation.wikieval.model_judges import EmbedderJudge, RerankerJudge, prefix_for
 from surrogate.metaevaluation.wikieval.reading import read_wikieval

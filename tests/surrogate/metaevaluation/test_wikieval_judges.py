@@ -9,7 +9,7 @@ from wikieval_samples import QUESTIONS, write_wikieval
 
 from arena import UsageError
 from arena.llm import UnparsableError
-from surrogate.board.metaevaluations import add_metaevaluations, read_metaevaluations
+from surrogate.board.judge.metaevaluations import add_metaevaluations, read_metaevaluations
 from surrogate.metaevaluation.judges import FunctionJudge, LexicalJudge, PromptJudge, Verdict
 from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.metaevaluation.wikieval.accuracy import (

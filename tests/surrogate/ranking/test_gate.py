@@ -134,7 +134,9 @@ def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quic
 def test_what_is_no_candidate_or_baseline_is_refused(board, small_arena):
     with pytest.raises(UsageError, match=r"one candidate, and the answers are of 12 systems"):
         gate(board, small_arena.answers, small_arena)
-    with pytest.raises(UsageError, match=r"no system 'sim-atlas' .*--baseline.*did you mean"):
+    with pytest.raises(
+        UsageError, match=r"no system 'sim-atlas', given as `baseline`; did you mean"
+    ):
         gate(board, answers_of(small_arena, BEST), small_arena, "sim-atlas")
     with pytest.raises(UsageError, match="out of range"):
         GateRates(error=2)

@@ -234,7 +234,7 @@
     sortBy(table, rank, "ascending");
     const ranked = rows.filter((row) => row.rank !== null).length;
     find("language-caption").textContent =
-      `${name}: ${ranked} of ${rows.length} systems ranked; ratings in logits`;
+      `${name}: ${ranked} of ${rows.length} systems ranked; ratings in ${data.scale}`;
   }
   function showSearch() {
     const wanted = search.value.trim().toLocaleLowerCase();

@@ -18,12 +18,13 @@ from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.folder import FAILURES_FILE
 from arena.statistics.significance import wilson_interval
-from surrogate.board.metaevaluations import (
+from surrogate.board.judge.metaevaluations import (
     FILE_NAME,
     MetaEvaluation,
     is_same_judge,
     read_metaevaluations,
 )
+from surrogate.board.settings import NOBODY
 from surrogate.board.summary import Number
 
 
@@ -257,6 +258,7 @@ def _usage(path: Path, judge: str) -> UsageCounts:
 
 ONE_ORDER = "no pair was judged in both orders"
 ALL_TIES = "every judgment is a tie"
+NO_VERDICTS = "nobody has judged"
 ONLY_RATINGS = "ratings are published, without judgments"
 ALL_LANGUAGES = "all languages"
 MOST_JUDGES = 20
@@ -295,6 +297,23 @@ def report_judge(
         failures=records.failures,
         usage=records.usage,
         metaevaluations=tuple(noted(entry) for entry in records.metaevaluations),
+    )
+
+
+def no_judge() -> JudgeReport:
+    """Report that nobody judged."""
+    return JudgeReport(
+        judge=NOBODY,
+        judgments=0,
+        systems=0,
+        languages=(),
+        flip_rate=FlipRate(items=0, flipped=0, reason=NO_VERDICTS),
+        position=Position(first_wins=0, decided=0, reason=NO_VERDICTS),
+        length_preference=(),
+        agreement=(),
+        failures=FailureCounts(reason=NO_VERDICTS),
+        usage=UsageCounts(reason=NO_VERDICTS),
+        metaevaluations=(),
     )
 
 

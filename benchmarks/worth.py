@@ -1,0 +1,128 @@
+"""What ratings without verdicts are worth in verdicts: the claim, held against replay.
+
+A board says of each system how many verdicts of its own would rate it as well as its answers do.
+By replay: the judged questions are split in half, systems are rated by the verdicts on some
+questions of one half, and the mean squared distance from the ratings by the other half, less the
+noise of these, is the error of so many verdicts. Where it falls to the error of surrogates that
+had not seen the system is what their ratings are worth. Means over splits and languages.
+
+Run:  python benchmarks/worth.py ARENA FEATURES.parquet [--judge J] [--splits 20]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+
+import numpy as np  # noqa: E402
+import numpy.typing as npt  # noqa: E402
+import pandas as pd  # noqa: E402
+
+from arena import read_arena  # noqa: E402
+from arena.data.seeds import generator  # noqa: E402
+from surrogate.board.tables import read_feature_table  # noqa: E402
+from surrogate.learning.cross_fitting import Outcome, Repeats, leave_systems_out  # noqa: E402
+from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
+from surrogate.learning.names import find_surrogate  # noqa: E402
+from surrogate.learning.posterior.observations import Observation, observe  # noqa: E402
+from surrogate.learning.posterior.worth import worth_of  # noqa: E402
+from surrogate.learning.training import training_ratings  # noqa: E402
+from surrogate.validation.study import study_data  # noqa: E402
+
+Floats = npt.NDArray[np.float64]
+
+QUESTIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+
+
+def seen(data: Sequence[LanguageData]) -> dict[str, Observation]:
+    """Rate by verdicts, languages together."""
+    return observe(training_ratings({item.language: item.tournaments for item in data}))
+
+
+def distance(one: Observation, other: Observation) -> float:
+    """Mean squared distance of the systems both have, less the noise of the other."""
+    names = [name for name in other.systems if name in one.systems]
+    mine, true = one.among(names), other.among(names)
+    place = [mine.systems.index(name) for name in true.systems]
+    away = mine.ratings[place] - true.ratings
+    return float(((away - away.mean()) ** 2).mean() - np.diag(true.covariance).mean())
+
+
+def errors_of_verdicts(data: Sequence[LanguageData], splits: int) -> pd.DataFrame:
+    """Error of ratings by few questions; columns ``verdicts`` (a system), ``error``."""
+    rows = []
+    for split in range(splits):
+        orders = {}
+        for item in data:
+            questions = sorted(item.judgments["query_id"].unique())
+            random = generator(split, "worth", item.language)
+            orders[item.language] = [questions[at] for at in random.permutation(len(questions))]
+        halves = {
+            name: (order[: len(order) // 2], order[len(order) // 2 :])
+            for name, order in orders.items()
+        }
+        truth = seen([item.judged_on(halves[item.language][1]) for item in data])
+        for many in QUESTIONS:
+            if many > min(len(half) for half, _ in halves.values()):
+                break
+            few = [item.judged_on(halves[item.language][0][:many]) for item in data]
+            rated = seen(few)
+            rows.append(
+                {
+                    "questions": many,
+                    "verdicts": np.mean(
+                        [2 * len(item.judgments) / len(item.systems) for item in few]
+                    ),
+                    "error": np.mean([distance(rated[name], truth[name]) for name in rated]),
+                }
+            )
+    return pd.DataFrame(rows).groupby("questions").mean()
+
+
+def claimed(unseen: Sequence[Outcome], data: Sequence[LanguageData]) -> tuple[float, float]:
+    """Return the mean squared error of unseen ratings, and the verdicts claimed for it."""
+    known = training_ratings({item.language: item.tournaments for item in data})
+    worth = worth_of(unseen, known)
+    if worth is None:
+        raise SystemExit("the surrogate's errors are no larger than the noise of verdicts")
+    units = [
+        np.ones(1) if item.standard_errors is None else item.standard_errors.ravel() ** 2
+        for item in unseen
+    ]
+    error = worth.error_variance * float(np.nanmean(np.concatenate(units)))
+    return error, worth.verdict_variance / error
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("arena", type=Path)
+    parser.add_argument("features", type=Path)
+    parser.add_argument("--judge")
+    parser.add_argument("--splits", type=int, default=20)
+    arguments = parser.parse_args()
+    data = study_data(
+        read_arena(arguments.arena),
+        feature_table=read_feature_table(arguments.features),
+        judge=arguments.judge,
+        tournaments=TournamentSettings(tournaments=2),
+    ).languages
+    unseen = leave_systems_out(data, find_surrogate(), Repeats(1, 0))
+    error, verdicts = claimed(unseen, data)
+    found = errors_of_verdicts(data, arguments.splits)
+    print(f"{arguments.arena.name}: error of unseen ratings {error:.3f}, claimed {verdicts:.1f}")
+    print(found.round(4).to_string())
+    falling = np.minimum.accumulate(found["error"].to_numpy())[::-1]
+    many = np.log(found["verdicts"].to_numpy())[::-1]
+    if not falling[0] <= error <= falling[-1]:
+        print("by replay: beyond what was replayed")
+        return
+    replayed = float(np.exp(np.interp(np.log(error), np.log(np.maximum(falling, 1e-9)), many)))
+    print(f"by replay {replayed:.1f}: the claim is {verdicts / replayed - 1:+.0%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""A first board without any verdict: how far answers agree with others, references and labels.
+
+Each feature that says so compares the answers to a question: an answer is above those with a lower
+value. A rating is the share of the other systems' answers that a system's answers are above, mean
+over features and questions. It says what the arena's own texts and labels say, and no more: no
+judge has been asked, and what a judge values may lie elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.folder import Arena
+from arena.data.seeds import generator
+from arena.judging.pairs import DEFAULT_QUESTIONS, PAIR_COLUMNS, ArenaTexts, draw_questions
+from arena.planning.adaptive import AdaptivePairing
+from arena.rating.posterior import PRIOR_COLUMNS
+from arena.rating.ratings import ranks_and_tiers
+from arena.statistics.bootstrap import bootstrap_weights
+from features.engine.extraction import feature_columns
+from surrogate.board.ratings import BOARD_COLUMNS, absence
+from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
+
+Floats = npt.NDArray[np.float64]
+
+CONSENSUS = "consensus"
+REFERENCE_FEATURES = ("bleu", "rouge_l", "chrf")
+LABEL_FEATURES = ("citation_recall", "citation_map")
+EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, *LABEL_FEATURES)
+"""Features of which more is better whatever is judged, as far as any is."""
+ROUNDS = 1_000
+LEVEL = (5.0, 95.0)
+
+NO_VERDICT = "nobody has judged it"
+IS_REFERENCE = "; its own answers are the references"
+NO_VALUES = "no two answers to a question have a value"
+NO_DIFFERENCE = "the same for all answers to a question"
+
+CORRELATION, SPREAD = 0.5, 1.0
+"""Of such ratings with those by verdicts, and the spread of the latter in logits: what six public
+arenas have on average, see the guide of planning a budget."""
+
+
+@dataclass(frozen=True)
+class FirstRatings:
+    """The systems of one language, rated without verdicts.
+
+    Attributes:
+        table: Columns of ``ratings.BOARD_COLUMNS``, best first: the rating is a share from 0 to 1,
+            0.5 on average; ``low, high`` hold 90% of its bootstrap over questions; ranks and tiers
+            are of the same bootstrap. What rests on verdicts is NaN.
+        used: Features it rests on.
+        left_out: Feature to why it says nothing.
+    """
+
+    table: pd.DataFrame
+    used: tuple[str, ...]
+    left_out: Mapping[str, str]
+
+
+def first_ratings(
+    X: pd.DataFrame,
+    language: str,
+    systems: Sequence[str],
+    questions: int,
+    reference: str | None = None,
+    seed: int = 0,
+) -> FirstRatings:
+    """Rate the systems of a language without verdicts.
+
+    Args:
+        X: Columns ``language, system, query_id, answer`` and one a feature.
+        language: Language code.
+        systems: Every system of the arena.
+        questions: Number of questions in the language.
+        reference: The system whose answers are the references, if there is one.
+        seed: The user's seed.
+    """
+    rows = X[X["language"] == language].sort_values(["query_id", "system"])
+    shares, left_out = _evidence(rows)
+    score = shares.mean(axis=1)
+    wide = rows.assign(score=score).pivot_table(
+        index="query_id", columns="system", values="score", aggfunc="mean"
+    )
+    rated = _bounded(wide, generator(seed, "first ratings", language))
+    answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
+    table = rated.reindex(list(systems)).reindex(columns=BOARD_COLUMNS)
+    table = table.rename_axis(None)
+    table = table.assign(
+        language=language,
+        system=list(systems),
+        answers=answers,
+        coverage=answers / questions,
+        split="unjudged",
+        verdict_share=table["rating"].where(table["rating"].isna(), 0.0),
+    )
+    referred = {_plain(name) for name in shares} & {*REFERENCE_FEATURES}
+    notes = [
+        absence(*pair) or NO_VERDICT + (IS_REFERENCE if referred and name == reference else "")
+        for name, *pair in zip(systems, table["rating"], answers, strict=True)
+    ]
+    whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
+    ordered = table.assign(note=notes).astype(whole)
+    ordered = ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
+    return FirstRatings(ordered[BOARD_COLUMNS], tuple(shares), left_out)
+
+
+def _evidence(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Compare the answers to each question by every feature that tells: shares from 0 to 1.
+
+    Returns:
+        A column a feature; and feature to why it was left out.
+    """
+    told = rows.assign(**{CONSENSUS: _consensus(rows)})
+    shares, left_out = {}, {}
+    for name in [name for name in feature_columns(told) if _plain(name) in EVIDENCE]:
+        share = shares_below(told[name], told["query_id"])
+        if share.isna().all():
+            left_out[name] = NO_VALUES
+        elif (share.dropna() == 0.5).all():
+            left_out[name] = NO_DIFFERENCE
+        else:
+            shares[name] = share
+    return pd.DataFrame(shares, index=rows.index), left_out
+
+
+def _plain(feature: str) -> str:
+    """Name of a feature without its settings."""
+    return re.split(r"[@(]", feature, maxsplit=1)[0]
+
+
+def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
+    """Return the share of the other answers to the same question with a lower value.
+
+    Ties count half; NaN without a value, and where no other answer has one.
+    """
+    groups = values.groupby(questions)
+    others = groups.transform("count") - 1
+    return (groups.rank() - 1) / others.where(others > 0)
+
+
+def _consensus(rows: pd.DataFrame) -> Floats:
+    """Mean cosine of each answer to the other systems' answers to its question, shape (N,)."""
+    codes = [pd.factorize(rows[name], sort=True) for name in ("system", "query_id")]
+    (systems, names), (places, asked) = codes
+    texts = rows["answer"].to_numpy(object)
+    return read_answer_texts(texts, systems, places, (len(names), len(asked)))[1]
+
+
+def _bounded(wide: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+    """Average over questions, and resample these.
+
+    Args:
+        wide: Score of each question and system.
+        random: Generator of the resamples.
+
+    Returns:
+        Columns ``rating, low, high, rank, rank_low, rank_high, tier``, a row a system.
+    """
+    score, present = np.nan_to_num(wide.to_numpy(np.float64)), wide.notna().to_numpy(np.float64)
+    rating = wide.mean(axis=0)
+    draws = np.empty((0, len(rating)))
+    if len(wide) > 1:
+        times = bootstrap_weights(len(wide), ROUNDS, random).astype(np.float64)
+        answered = times @ present
+        means = np.divide(times @ score, answered, out=np.zeros_like(answered), where=answered > 0)
+        draws = np.where(answered > 0, means, rating.to_numpy())
+    low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
+    return pd.DataFrame(
+        {
+            "rating": rating,
+            "low": low,
+            "high": high,
+            "rank": rating.rank(ascending=False, method="min"),
+            **ranks_and_tiers(rating.to_numpy(), draws),
+        }
+    )
+
+
+def first_prior(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Put first ratings on the scale of verdicts, as what is expected before any is asked.
+
+    Args:
+        ratings: Columns ``language, system, rating`` of a first board.
+
+    Returns:
+        Columns ``language, system, rating, standard_error``, in logits: ratings by verdicts are
+        taken to spread by ``SPREAD`` and to correlate with these by ``CORRELATION``.
+    """
+    grouped = ratings.groupby("language")["rating"]
+    spread = grouped.transform("std", ddof=0)
+    away = (ratings["rating"] - grouped.transform("mean")) / spread.where(spread > 0)
+    error = SPREAD * np.sqrt(1 - CORRELATION**2)
+    return ratings.assign(
+        rating=CORRELATION * SPREAD * away,
+        standard_error=np.where(away.notna(), error, np.nan),
+    )[list(PRIOR_COLUMNS)]
+
+
+def first_verdicts(arena: Arena, prior: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """List the pairs of answers to judge first: what tells most about the ranking.
+
+    As many pairs of a language as there are systems, on the questions that ``judge`` draws, as
+    ``AdaptivePairing`` plans them before any outcome is known.
+
+    Args:
+        arena: Questions and answers.
+        prior: See ``first_prior``.
+        seed: The user's seed.
+
+    Returns:
+        Columns ``language, query_id, system_a, system_b``, the most telling first, languages in
+        turn; empty where no question has two answers.
+    """
+    texts = ArenaTexts(arena)
+    tables = [pd.DataFrame(columns=[*PAIR_COLUMNS, "turn"])]
+    if (arena.answers.groupby(["language", "query_id"]).size() < 2).all():
+        return tables[0][PAIR_COLUMNS]
+    drawn, _ = draw_questions(arena, texts, DEFAULT_QUESTIONS, None, seed)
+    for language in dict.fromkeys(language for language, _ in drawn):
+        questions = [query_id for of_language, query_id in drawn if of_language == language]
+        own = arena.answers[arena.answers["language"] == language]
+        own = own[own["query_id"].isin(questions)]
+        names = sorted(own["system"].unique())
+        known = prior[prior["language"] == language]
+        answered = own[["query_id", "system"]]
+        pairing = AdaptivePairing(names, questions, answered, seed, prior=known)
+        pairs = pd.DataFrame(pairing.next_pairs(len(names)), columns=PAIR_COLUMNS[1:])
+        tables.append(pairs.assign(language=language, turn=range(len(pairs))))
+    stacked = pd.concat(tables, ignore_index=True)
+    ordered = stacked.sort_values(["turn", "language"], kind="stable", ignore_index=True)
+    return ordered[PAIR_COLUMNS]

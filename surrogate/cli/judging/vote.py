@@ -1,0 +1,134 @@
+"""``surrogate-arena vote``: people judge pairs of answers in a page, and their votes come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surrogate.cli.options import JsonOption, SeedOption, checked_option, split_names
+
+if TYPE_CHECKING:
+    from arena.data.folder import Arena
+    from arena.judging.pairs import ChosenPairs
+
+
+def vote(
+    arena: Annotated[Path, typer.Argument(help="Arena folder.")],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="With --collect: files of votes that the page exported."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="HTML file to write.")] = None,
+    collect: Annotated[
+        bool,
+        typer.Option("--collect", help="Read votes back and add them to the arena's judgments."),
+    ] = False,
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="Questions drawn of each language.")
+    ] = 20,
+    pairs: Annotated[
+        int, typer.Option("--pairs", min=1, help="Pairs of systems on each question.")
+    ] = 3,
+    judged_by: Annotated[
+        str | None,
+        typer.Option(
+            "--judged-by", help="Take pairs that this judge has judged, to hold it against people."
+        ),
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Most pairs on the page.")] = 60,
+    languages: Annotated[
+        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+    ] = None,
+    show: Annotated[
+        str,
+        typer.Option(
+            "--show",
+            help="output: all that a system wrote; answer: the text after ##Answer: alone.",
+        ),
+    ] = "output",
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a page on which people judge blind pairs, or read their votes back as judgments."""
+    from arena.data.errors import UsageError
+    from arena.data.folder import read_arena
+    from arena.judging.pairs import SHOWS
+
+    shown = checked_option("--show", show, SHOWS)
+    if collect == (out is not None):
+        raise UsageError("give a page to write (--out FILE.html), or votes (--collect FILE ...)")
+    if bool(files) != collect:
+        raise UsageError("files of votes belong to --collect, and it needs one at least")
+    read = read_arena(arena)
+    if collect:
+        _collect(arena, read, files or [], as_json)
+        return
+    from arena.judging.pairs import choose_pairs, pairs_judged_in
+
+    chosen_languages = split_names(languages) or None
+    if judged_by is None:
+        chosen = choose_pairs(read, questions, pairs, False, chosen_languages, seed, shown)
+    else:
+        judgments = read.judged_by(judged_by).judgments
+        if chosen_languages:
+            judgments = judgments[judgments["language"].isin(chosen_languages)]
+        chosen = pairs_judged_in(read, judgments, False, seed, shown)
+    _write(read, chosen, out or Path(), most, seed, as_json)
+
+
+def _write(
+    arena: Arena, chosen: ChosenPairs, out: Path, most: int, seed: int, as_json: bool
+) -> None:
+    from arena.data.files import atomic_path
+    from arena.people import make_ballot
+    from surrogate.cli import printing
+    from surrogate.publish.voting.page import ballot_page
+
+    ballot = make_ballot(arena, chosen, most, seed)
+    with atomic_path(out) as path:
+        path.write_text(ballot_page(ballot), encoding="utf-8", newline="\n")
+    if as_json:
+        printing.print_json(
+            {
+                "file": str(out),
+                "ballot": ballot.id,
+                "pairs": len(ballot.pairs),
+                "left_out": ballot.left_out,
+                "identical": ballot.identical,
+            }
+        )
+        return
+    print(
+        f"{len(ballot.pairs)} pairs to judge in {out}; left out: {ballot.left_out} beyond --most, "
+        f"{ballot.identical} of identical answers"
+    )
+    print("Open it in a browser, or send it; then  surrogate-arena vote ARENA --collect FILE ...")
+
+
+def _collect(folder: Path, arena: Arena, files: list[Path], as_json: bool) -> None:
+    from arena.data.append import append_rows
+    from arena.people import collect_votes
+    from surrogate.cli import printing
+
+    found = collect_votes(arena, files)
+    there = len(arena.judgments)
+    file, _ = append_rows(folder, "judgments", found.judgments, replacing=True)
+    from arena.data.folder import read_arena
+
+    added = len(read_arena(folder).judgments) - there
+    if as_json:
+        printing.print_json(
+            {
+                "file": str(file),
+                "votes": len(found.judgments),
+                "added": added,
+                "replaced": found.replaced + len(found.judgments) - added,
+                "voters": found.voters,
+            }
+        )
+        return
+    printing.print_columns("Votes", found.voters, list(found.voters))
+    again = found.replaced + len(found.judgments) - added
+    print(f"{added} votes added to {file}, {again} in the place of earlier ones on the same pair")

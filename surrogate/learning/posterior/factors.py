@@ -1,0 +1,286 @@
+"""What a model, a retriever or a prompt adds to a rating, and what a new combination would have.
+
+A system's rating is a sum of what each of its attributes adds, in all systems that share its value,
+and of what is its own: a composite Bradley-Terry model, as the small-area estimator of ``process``
+with one kernel an attribute. Few systems share a value, so that effects are random and shrunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.folder import Arena
+from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.significance import NORMAL_90
+from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.posterior.observations import Observations, observe
+from surrogate.learning.posterior.process import GaussianProcess, fit_process
+from surrogate.learning.training import training_ratings
+
+Floats = npt.NDArray[np.float64]
+Objects = npt.NDArray[np.object_]
+
+FEWEST_SYSTEMS = 4
+MOST_COMBINATIONS = 1_000
+ALL = "all"
+"""Name of the slice that holds every question."""
+EFFECT_COLUMNS = ("slice", "attribute", "value", "systems", "effect", "low", "high", "share")
+COMBINATION_COLUMNS = ("slice", "system", "rating", "low", "high")
+
+
+@dataclass(frozen=True)
+class FactorRatings:
+    """Ratings of attributes and of their combinations, in logits, with 90% intervals.
+
+    Attributes:
+        effects: Columns ``slice, attribute, value, systems, effect, low, high, share``: what a
+            value adds, against the mean of the attribute's values; systems that have it; and the
+            share of the variance between systems that the attribute explains.
+        combinations: Columns ``slice``, one an attribute, ``system, rating, low, high``: every
+            combination of values, with the name of the system that has it, or None where none has
+            and the rating is predicted.
+        tau: Slice to Kendall's tau-b of systems' ratings with those predicted from the other
+            systems; NaN where all would be predicted alike.
+        skipped: Slice to why it is not rated.
+    """
+
+    effects: pd.DataFrame
+    combinations: pd.DataFrame
+    tau: dict[str, float]
+    skipped: dict[str, str]
+
+
+def factor_ratings(
+    arena: Arena,
+    by: Sequence[str] | None = None,
+    *,
+    judge: str | None = None,
+    topic: str | None = None,
+    seed: int = 0,
+) -> FactorRatings:
+    """Rate what systems are made of, over all languages together.
+
+    Args:
+        arena: Its ``attributes`` say what systems are made of.
+        by: Attributes to rate; by default all.
+        judge: Whose judgments, or published ratings, to take.
+        topic: Column of the questions by whose values to rate slices beside all questions.
+        seed: Seed of everything random.
+
+    Raises:
+        UsageError: Without attributes, for unknown ones or an unknown topic, with fewer than four
+            rated systems that have an attribute, or as ``Arena.judged_by`` raises.
+    """
+    names = _chosen(arena, by)
+    judged = arena.judged_by(judge)
+    values = arena.attributes.set_index("system")[list(names)]
+    effects, combinations, tau, skipped = [], [], {}, {}
+    for name, part in _slices(judged, topic).items():
+        try:
+            found = _Fit.of(part, values, seed)
+        except UsageError as error:
+            if name == ALL:
+                raise
+            skipped[name] = str(error)
+            continue
+        effects.append(found.effects().assign(slice=name))
+        combinations.append(found.combinations().assign(slice=name))
+        tau[name] = found.tau_unseen()
+    return FactorRatings(
+        pd.concat(effects, ignore_index=True)[list(EFFECT_COLUMNS)],
+        pd.concat(combinations, ignore_index=True)[["slice", *names, *COMBINATION_COLUMNS[1:]]],
+        tau,
+        skipped,
+    )
+
+
+def _chosen(arena: Arena, by: Sequence[str] | None) -> tuple[str, ...]:
+    known = [name for name in arena.attributes if name != "system"]
+    if not known:
+        raise UsageError(
+            f"arena {arena.info.name!r} does not say what its systems are made of; write a table "
+            "systems.csv into its folder: system, and columns such as model, retriever, prompt"
+        )
+    unknown = [name for name in by or () if name not in known]
+    if unknown:
+        raise UsageError(f"no attribute {unknown[0]!r} here; there is {', '.join(known)}")
+    return tuple(known if by is None else dict.fromkeys(by))
+
+
+def _slices(judged: Arena, topic: str | None) -> dict[str, Arena]:
+    slices = {ALL: judged}
+    if topic is None:
+        return slices
+    columns = [name for name in judged.queries if name not in ("query", "passages", "query_id")]
+    if topic not in columns:
+        raise UsageError(f"questions have no column {topic!r}; there is {', '.join(columns)}")
+    keys = ["language", "query_id"]
+    topics = judged.judgments[keys].merge(judged.queries[[*keys, topic]], on=keys, how="left")
+    if topics.empty:
+        raise UsageError("published ratings are of all questions together; leave the topic out")
+    for value in sorted(topics[topic].dropna().astype(str).unique()):
+        rows = judged.judgments[(topics[topic].astype(str) == value).to_numpy()]
+        slices[value] = replace(judged, judgments=rows.reset_index(drop=True))
+    return slices
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The process on N ratings (a system in a language each), with the values of A attributes."""
+
+    observed: Observations
+    values: Objects
+    process: GaussianProcess
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, judged: Arena, values: pd.DataFrame, seed: int) -> _Fit:
+        nothing = pd.DataFrame(columns=["language", "system", "query_id"])
+        settings = TournamentSettings(tournaments=2, seed=seed)
+        rated = {
+            item.language: item.tournaments for item in language_data(judged, nothing, settings)
+        }
+        described = set(values.dropna(how="all").index)
+        seen = {
+            name: own
+            for name, item in observe(training_ratings(rated)).items()
+            if (own := item.among(described)).systems
+        }
+        systems = {system for item in seen.values() for system in item.systems}
+        if len(systems) < FEWEST_SYSTEMS:
+            raise UsageError(
+                f"{len(systems)} systems are rated and have attributes; {FEWEST_SYSTEMS} are needed"
+            )
+        observed = Observations(seen)
+        own = values.loc[[system for _, system in observed.keys]].to_numpy(object)
+        return cls(observed, own, _fitted(observed, own), tuple(map(str, values.columns)))
+
+    @property
+    def systems(self) -> Objects:
+        return np.array([system for _, system in self.observed.keys], dtype=object)
+
+    def effects(self) -> pd.DataFrame:
+        """Rate the values of each attribute; see ``FactorRatings``."""
+        shares = self._shares()
+        rows = []
+        for place, name in enumerate(self.names):
+            levels = _levels(self.values[:, place])
+            cross = np.equal.outer(levels, self.values[:, place]).astype(np.float64)
+            mean, covariance = self.process.component(place, cross, np.eye(len(levels)))
+            centered = np.eye(len(levels)) - 1 / len(levels)
+            mean = centered @ mean
+            width = NORMAL_90 * np.sqrt(np.diag(centered @ covariance @ centered))
+            for level, effect, half in zip(levels, mean, width, strict=True):
+                systems = len(set(self.systems[self.values[:, place] == level]))
+                row = (name, level, systems, effect, effect - half, effect + half, shares[place])
+                rows.append(dict(zip(EFFECT_COLUMNS[1:], row, strict=True)))
+        return pd.DataFrame(rows)
+
+    def combinations(self) -> pd.DataFrame:
+        """Rate every combination of values, built or not; see ``FactorRatings``."""
+        levels = [_levels(column) for column in self.values.T]
+        count = int(np.prod([len(each) for each in levels]))
+        wanted = list(product(*levels)) if count <= MOST_COMBINATIONS else []
+        built = {system: tuple(own) for system, own in zip(self.systems, self.values, strict=True)}
+        rated = self._rated()
+        rows = [
+            {**dict(zip(self.names, built[system], strict=True)), "system": system, **own}
+            for system, own in rated.items()
+        ]
+        new = [each for each in wanted if each not in set(built.values())]
+        rows += [
+            {**dict(zip(self.names, each, strict=True)), "system": None, **own}
+            for each, own in zip(new, self._predicted(new), strict=True)
+        ]
+        table = pd.DataFrame(rows).sort_values("rating", ascending=False, ignore_index=True)
+        named = table["system"].astype(object)
+        return table.assign(system=named.where(named.notna(), None))
+
+    def tau_unseen(self) -> float:
+        """Predict each system from the others, and compare the order with the ratings'."""
+        means, predicted = [], []
+        rated = self._rated()
+        for system in rated:
+            kept = self.systems != system
+            parts = {
+                name: item.among(set(item.systems) - {system})
+                for name, item in self.observed.by_language.items()
+            }
+            others = Observations({name: item for name, item in parts.items() if item.systems})
+            if len(set(self.systems[kept])) < FEWEST_SYSTEMS - 1:
+                return float("nan")
+            process = _fitted(others, self.values[kept])
+            fit = _Fit(others, self.values[kept], process, self.names)
+            (own,) = fit._predicted([tuple(self.values[~kept][0])])
+            means.append(rated[system]["rating"])
+            predicted.append(own["rating"])
+        return kendall_tau(np.array(predicted), np.array(means))
+
+    def _shares(self) -> Floats:
+        variances = self.process.variances
+        return np.asarray(variances[: len(self.names)] / variances.sum())
+
+    def _rated(self) -> dict[str, dict[str, float]]:
+        """Ratings of the systems, means over their languages."""
+        means, covariance, _ = self.process.posterior()
+        level = means.mean()
+        found = {}
+        for system in sorted(set(self.systems)):
+            own = np.flatnonzero(self.systems == system)
+            found[str(system)] = _interval(
+                means[own].mean() - level, covariance[np.ix_(own, own)].mean()
+            )
+        return found
+
+    def _predicted(self, combinations: Sequence[tuple[object, ...]]) -> list[dict[str, float]]:
+        """Ratings of combinations that no system has, means over the languages."""
+        if not combinations:
+            return []
+        new = np.array(combinations, dtype=object).reshape(len(combinations), -1)
+        cross = _kernels(new, self.values)
+        if len(self.observed.by_language) > 1:
+            cross = np.concatenate([cross, np.zeros((1, *cross.shape[1:]))])
+        languages = len(self.observed.by_language)
+        groups = np.full((len(new), languages), 1 / languages)
+        mean, error = self.process.predict(cross, np.ones(cross.shape[:2]), groups)
+        level = self.process.posterior()[0].mean()
+        return [_interval(*each) for each in zip(mean - level, error**2, strict=True)]
+
+
+def _interval(mean: float, variance: float) -> dict[str, float]:
+    half = NORMAL_90 * np.sqrt(max(variance, 0.0))
+    return {"rating": mean, "low": mean - half, "high": mean + half}
+
+
+def _fitted(observed: Observations, values: Objects) -> GaussianProcess:
+    kernels = _kernels(values, values)
+    for kernel in kernels:
+        np.fill_diagonal(kernel, 1.0)  # a value that is not known is like no other
+    if len(observed.by_language) > 1:
+        systems = np.array([system for _, system in observed.keys], dtype=object)
+        everywhere = np.equal.outer(systems, systems).astype(np.float64)
+        kernels = np.concatenate([kernels, everywhere[None]])
+    share = 1 / (len(kernels) + 1)
+    return fit_process(kernels, observed.ratings, observed.noise, observed.groups, share)
+
+
+def _kernels(one: Objects, other: Objects) -> Floats:
+    """Whether items have the same value of each of A attributes, shape (A, M, N)."""
+    columns = zip(one.T, other.T, strict=True)
+    return np.stack(
+        [
+            (np.equal.outer(own, others) & (own != None)[:, None]).astype(np.float64)  # noqa: E711
+            for own, others in columns
+        ]
+    )
+
+
+def _levels(column: Objects) -> Objects:
+    return np.array(sorted({value for value in column if value is not None}), dtype=object)

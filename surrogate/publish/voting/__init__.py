@@ -1,0 +1,1 @@
+"""Ballots as pages."""

@@ -1,0 +1,150 @@
+(() => {
+  "use strict";
+  const find = (id) => document.getElementById(id);
+  const data = JSON.parse(find("data").textContent);
+
+  /* Theme */
+  const root = document.documentElement;
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
+  const theme = find("theme");
+  const showTheme = () => theme.setAttribute("aria-pressed", String(isDark()));
+  theme.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try {
+      localStorage.setItem("surrogate-arena-theme", root.dataset.theme);
+    } catch { /* not remembered */ }
+    showTheme();
+  });
+  prefersDark.addEventListener("change", showTheme);
+  theme.hidden = false;
+  showTheme();
+
+  /* What was chosen: pair to choice, kept under the ballot's digest */
+  const STORE = `surrogate-arena-votes-${data.ballot}`;
+  const CHOICES = ["a", "tie", "b"];
+  const known = new Set(data.pairs.map((pair) => pair.id));
+  const votes = new Map();
+  let remembers = true;
+  try {
+    const kept = JSON.parse(localStorage.getItem(STORE) ?? "{}");
+    for (const [id, choice] of Object.entries(kept.votes ?? {}))
+      if (known.has(id) && CHOICES.includes(choice)) votes.set(id, choice);
+    find("voter").value = typeof kept.voter === "string" ? kept.voter : "";
+  } catch { remembers = false; }
+  const keep = () => {
+    try {
+      const kept = { voter: find("voter").value, votes: Object.fromEntries(votes) };
+      localStorage.setItem(STORE, JSON.stringify(kept));
+    } catch { remembers = false; }
+  };
+
+  const firstOpen = () => data.pairs.findIndex((pair) => !votes.has(pair.id));
+  let place = Math.max(firstOpen(), 0);
+
+  const side = (name) => find(`side-${name}`).querySelector(".text");
+  const fill = (element, text, pair) => {
+    element.textContent = text;
+    element.lang = pair.language;
+  };
+  function show() {
+    const pair = data.pairs[place];
+    fill(find("question"), pair.question, pair);
+    fill(side("a"), pair.a, pair);
+    fill(side("b"), pair.b, pair);
+    const passages = find("passages");
+    passages.hidden = pair.passages.length === 0;
+    passages.querySelector("summary").textContent = `${pair.passages.length} passage${pair.passages.length === 1 ? "" : "s"}`;
+    passages.querySelector("ol").replaceChildren(...pair.passages.map((passage) => {
+      const item = document.createElement("li");
+      item.dir = "auto";
+      const title = passage.title ? `${passage.title}: ` : "";
+      const given = passage.given_to ? `(given to ${passage.given_to}) ` : "";
+      fill(item, `[${passage.id}] ${given}${title}${passage.text}`, pair);
+      return item;
+    }));
+    const chosen = votes.get(pair.id);
+    for (const button of document.querySelectorAll("[data-choice]"))
+      button.setAttribute("aria-pressed", String(button.dataset.choice === chosen));
+    for (const name of ["a", "b"]) find(`side-${name}`).classList.toggle("chosen", chosen === name);
+    find("place").textContent = `Pair ${place + 1} of ${data.pairs.length}`;
+    find("kept").textContent = remembers
+      ? "kept in this browser"
+      : "this browser keeps nothing: export before you close the page";
+    const progress = find("progress");
+    progress.max = data.pairs.length;
+    progress.value = votes.size;
+    find("back").disabled = place === 0;
+    const open = data.pairs.length - votes.size;
+    find("counted").textContent = open
+      ? `${votes.size} of ${data.pairs.length} pairs judged, ${open} open.`
+      : `All ${data.pairs.length} pairs are judged. Thank you.`;
+  }
+  function go(to) {
+    place = Math.min(Math.max(to, 0), data.pairs.length - 1);
+    show();
+    scrollTo({ top: 0 });
+  }
+  function choose(choice) {
+    votes.set(data.pairs[place].id, choice);
+    keep();
+    if (place === data.pairs.length - 1 || votes.size === data.pairs.length) {
+      show();
+      if (votes.size === data.pairs.length) find("export").scrollIntoView({ block: "center" });
+      return;
+    }
+    go(place + 1);
+  }
+  const skip = () => go(place + 1);
+  const back = () => go(place - 1);
+
+  for (const button of document.querySelectorAll("[data-choice]"))
+    button.addEventListener("click", () => choose(button.dataset.choice));
+  find("skip").addEventListener("click", skip);
+  find("back").addEventListener("click", back);
+  addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLInputElement;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    const number = Number(event.key);
+    if (number >= 1 && number <= 3) choose(CHOICES[number - 1]);
+    else if (event.key === "s" || event.key === "S") skip();
+    else if (event.key === "ArrowLeft") back();
+    else if (event.key === "ArrowRight") skip();
+    else return;
+    event.preventDefault();
+  });
+
+  /* Export */
+  const voter = () => find("voter").value.trim().replace(/\s+/g, " ");
+  find("voter").addEventListener("input", keep);
+  function download(kind, text, suffix) {
+    find("needs").hidden = voter() !== "";
+    if (voter() === "") {
+      find("voter").focus();
+      return;
+    }
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+    const safe = voter().replace(/[^\p{L}\p{N}-]+/gu, "-");
+    link.download = `votes-${safe}-${data.ballot.slice(0, 6)}.${suffix}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+  const chosen = () => data.pairs
+    .filter((pair) => votes.has(pair.id))
+    .map((pair) => ({ id: pair.id, choice: votes.get(pair.id) }));
+  find("json").addEventListener("click", () => {
+    const content = { format: data.format, ballot: data.ballot, voter: voter(), votes: chosen() };
+    download("application/json", `${JSON.stringify(content, null, 1)}\n`, "json");
+  });
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  find("csv").addEventListener("click", () => {
+    const rows = chosen().map((vote) => [data.ballot, voter(), vote.id, vote.choice]);
+    const lines = [["ballot", "voter", "id", "choice"], ...rows];
+    download("text/csv", lines.map((row) => `${row.map(quoted).join(",")}\r\n`).join(""), "csv");
+  });
+
+  find("voting").hidden = false;
+  find("export").hidden = false;
+  show();
+})();

@@ -1,0 +1,57 @@
+"""The table of what systems are made of."""
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from arena import read_arena, sample_arena, write_arena
+from arena.data.errors import DataError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_arena(sample_arena(), tmp_path)
+    return tmp_path
+
+
+def write(folder, text, name="systems.csv"):
+    (folder / name).write_text(text)
+
+
+def systems(folder):
+    return json.loads((folder / "arena.json").read_text())["systems"]
+
+
+def test_attributes_are_texts_and_come_back_as_written(folder, tmp_path):
+    one, other = systems(folder)[:2]
+    write(folder, f"system,model,size\n{other},llama,8\n{one},,70\n")
+    arena = read_arena(folder)
+    known = arena.attributes.set_index("system")
+    assert known.loc[other].tolist() == ["llama", "8"]
+    assert known.loc[one, "model"] is None
+    write_arena(arena, tmp_path / "again")
+    pd.testing.assert_frame_equal(read_arena(tmp_path / "again").attributes, arena.attributes)
+    write_arena(replace(arena, attributes=arena.attributes[["system"]]), tmp_path / "again")
+    assert not (tmp_path / "again" / "systems.csv").exists()
+
+
+def test_without_the_table_nothing_is_told(folder):
+    assert list(read_arena(folder).attributes) == ["system"]
+
+
+def test_what_is_wrong_is_said(folder):
+    one = systems(folder)[0]
+    lines = [
+        {"system": one, "model": "llama"},
+        {"system": one, "model": ["a", "b"]},
+        {"system": "nobody", "model": None},
+    ]
+    write(folder, "".join(json.dumps(line) + "\n" for line in lines), "systems.jsonl")
+    with pytest.raises(DataError) as error:
+        read_arena(folder)
+    said = [(problem.line, problem.field, problem.fault) for problem in error.value.problems]
+    assert (2, "system", "this system already stands on line 1") in said
+    assert (3, "system", "is not among the systems of arena.json") in said
+    assert (2, "model", "is neither a text nor a number") in said

@@ -1,0 +1,167 @@
+"""Ballots of blind pairs, and votes read back as untrusted input."""
+
+import csv
+import json
+
+import pytest
+
+from arena import Arena, ArenaInfo, DataError, UsageError
+from arena.data.folder import as_rows, checked_arena
+from arena.judging import choose_pairs
+from arena.people import collect_votes, make_ballot
+from arena.people.ballot import pairs_by_id
+from arena.people.votes import FORMAT
+
+SYSTEMS = ("left-llm", "right-llm", "third-llm")
+
+
+@pytest.fixture
+def arena():
+    import pandas as pd
+
+    queries = pd.DataFrame(
+        [(f"q{n}", "en", f"What is {n}?", []) for n in range(5)],
+        columns=["query_id", "language", "query", "passages"],
+    )
+    answers = pd.DataFrame(
+        [(f"q{n}", "en", name, f"{place} of {n}") for n in range(5)
+         for place, name in enumerate(SYSTEMS)],
+        columns=["query_id", "language", "system", "answer"],
+    )  # fmt: skip
+    none = pd.DataFrame(columns=["query_id", "language", "system_a", "system_b", "winner", "judge"])
+    return Arena(
+        ArenaInfo(name="small", languages=("en",), systems=SYSTEMS), queries, answers, none
+    )
+
+
+@pytest.fixture
+def ballot(arena):
+    return make_ballot(arena, choose_pairs(arena))
+
+
+def written(tmp_path, made, voter="Ada", name="votes.json", **changes):
+    choices = ["a", "b", "tie"]
+    votes = [{"id": pair.id, "choice": choices[n % 3]} for n, pair in enumerate(made.pairs)]
+    content = {"format": FORMAT, "ballot": made.id, "voter": voter, "votes": votes} | changes
+    path = tmp_path / name
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_a_ballot_names_no_system_and_its_order_is_drawn(arena, ballot):
+    assert len(ballot.pairs) == 15
+    shown = [(pair.comparison.answer_a, pair.comparison.answer_b) for pair in ballot.pairs]
+    assert shown != sorted(shown)
+    assert len({pair.id for pair in ballot.pairs}) == 15
+    again = make_ballot(arena, choose_pairs(arena))
+    assert again == ballot
+    short = make_ballot(arena, choose_pairs(arena), most=4)
+    assert (len(short.pairs), short.left_out) == (4, 11)
+    assert short.id != ballot.id
+    assert {pair.id for pair in ballot.pairs} <= set(pairs_by_id(arena))
+
+
+def test_votes_come_back_as_judgments(arena, ballot, tmp_path):
+    found = collect_votes(arena, [written(tmp_path, ballot)])
+    assert len(found.judgments) == 15
+    assert set(found.judgments["judge"]) == {"person:Ada"}
+    by_key = found.judgments.set_index(["query_id", "system_a", "system_b"])["winner"]
+    for place, pair in enumerate(ballot.pairs):
+        _, query_id, system_a, system_b = pair.comparison.key
+        assert by_key[query_id, system_a, system_b] == ("a", "b", "tie")[place % 3]
+    tables = (arena.queries, arena.answers, found.judgments)
+    whole = checked_arena(arena.info, *(as_rows(table, "t") for table in tables))
+    assert whole.judges == ("person:Ada",)
+
+
+def test_csv_is_read_as_json_is(arena, ballot, tmp_path):
+    path = tmp_path / "votes.csv"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
+        writer.writerow(["ballot", "voter", "id", "choice"])
+        writer.writerows(
+            [ballot.id, "Ada", pair.id, ("a", "b", "tie")[n % 3]]
+            for n, pair in enumerate(ballot.pairs)
+        )
+    by_json = collect_votes(arena, [written(tmp_path, ballot)])
+    assert collect_votes(arena, [path]).judgments.equals(by_json.judgments)
+
+
+def test_a_later_file_of_a_person_counts(arena, ballot, tmp_path):
+    votes = [{"id": ballot.pairs[0].id, "choice": "tie"}]
+    paths = [
+        written(tmp_path, ballot),
+        written(tmp_path, ballot, "Bo", "bo.json"),
+        written(tmp_path, ballot, name="again.json", votes=votes),
+    ]
+    found = collect_votes(arena, paths)
+    assert (len(found.judgments), found.replaced) == (30, 1)
+    assert dict(found.voters.to_numpy()) == {"person:Ada": 15, "person:Bo": 15}
+    first = found.judgments.iloc[0]
+    assert (first["judge"], first["winner"]) == ("person:Ada", "tie")
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"voter": ""}, "voter"),
+        ({"voter": "x" * 81}, "voter"),
+        ({"voter": "A\x00da"}, "printable characters"),
+        ({"voter": "A\u202eda"}, "printable characters"),
+        ({"format": "votes"}, "format"),
+        ({"ballot": "../../etc"}, "ballot"),
+        ({"extra": 1}, "extra"),
+        ({"votes": [{"id": "0" * 20, "choice": "a"}]}, "stands for no pair of this arena"),
+        ({"votes": [{"id": "0" * 20, "choice": "left-llm"}]}, "votes.0.choice"),
+        ({"votes": [{"id": 3, "choice": "a"}]}, "votes.0.id"),
+        ({"votes": [{"id": "0" * 20, "choice": "a"}] * 1001}, "votes"),
+        ({"votes": "a"}, "votes"),
+    ],
+)
+def test_what_is_no_vote_is_refused_with_file_and_field(arena, ballot, tmp_path, changes, fault):
+    path = written(tmp_path, ballot, **changes)
+    with pytest.raises(DataError, match=r"votes\.json") as error:
+        collect_votes(arena, [path])
+    assert fault in str(error.value)
+
+
+def test_a_pair_is_voted_on_once(arena, ballot, tmp_path):
+    votes = [{"id": ballot.pairs[0].id, "choice": choice} for choice in ("a", "b")]
+    with pytest.raises(DataError, match="voted on twice"):
+        collect_votes(arena, [written(tmp_path, ballot, votes=votes)])
+
+
+def test_votes_on_answers_that_changed_are_refused(arena, ballot, tmp_path):
+    path = written(tmp_path, ballot)
+    changed = arena.answers.assign(answer=arena.answers["answer"] + "!")
+    other = Arena(arena.info, arena.queries, changed, arena.judgments)
+    with pytest.raises(DataError, match="15 problems"):
+        collect_votes(other, [path])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error"),
+    [
+        ("votes.txt", "{}", UsageError),
+        ("votes.json", "{", DataError),
+        ("votes.json", "[" * 5000, DataError),
+        ("votes.csv", "id,choice\n1,a\n", DataError),
+        ("votes.csv", "ballot,voter,id,choice\n", DataError),
+        ("votes.csv", "ballot,voter,id,choice\nx,y,z\n", DataError),
+    ],
+)
+def test_other_files_are_refused(arena, tmp_path, name, content, error):
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(error):
+        collect_votes(arena, [path])
+    with pytest.raises(UsageError, match="no file of votes"):
+        collect_votes(arena, [tmp_path / "absent.json"])
+
+
+def test_a_ballot_needs_a_pair(arena):
+    with pytest.raises(UsageError, match="--most is 0"):
+        make_ballot(arena, choose_pairs(arena), most=0)
+    same = Arena(arena.info, arena.queries, arena.answers.assign(answer="one"), arena.judgments)
+    with pytest.raises(UsageError, match="no pair of answers that differ"):
+        make_ballot(same, choose_pairs(same))

@@ -1,0 +1,248 @@
+"""A board without any verdict: what it rests on, how it is marked, and what it is good for."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.data.errors import UsageError
+from arena.planning import AdaptivePairing
+from arena.statistics.rank_agreement import kendall_tau
+from features import extract
+from surrogate import build_board
+from surrogate.board.board import Board
+from surrogate.board.first_board import (
+    IS_REFERENCE,
+    NO_VERDICT,
+    first_prior,
+    first_ratings,
+    shares_below,
+)
+from surrogate.board.ratings import NO_ANSWER
+from surrogate.board.settings import NOBODY, BoardRecord
+from surrogate.board.summary import UNJUDGED_BOARD
+from surrogate.publish.exports.cards import dataset_card, model_card
+from surrogate.publish.exports.tables import exported_board, latex_text, markdown_text
+from surrogate.publish.figures.ratings import draw_ratings
+from surrogate.publish.site.site import write_site
+from surrogate.ranking.prior import expected_systems
+
+BY_VERDICTS = [
+    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
+    *("arena_rank", "arena_rating", "arena_low", "arena_high"),
+]
+
+
+@pytest.fixture(scope="module")
+def unjudged(small_arena):
+    return replace(small_arena, judgments=small_arena.judgments.iloc[:0])
+
+
+@pytest.fixture(scope="module")
+def table(unjudged):
+    return extract(unjudged, "answer_length,citation_recall@10,bleu,rouge_l")
+
+
+@pytest.fixture(scope="module")
+def built(unjudged, table):
+    return build_board(unjudged, feature_table=table)
+
+
+@pytest.fixture(scope="module")
+def folder(built, unjudged, tmp_path_factory):
+    from arena import write_arena
+
+    place = tmp_path_factory.mktemp("first")
+    write_arena(unjudged, place / "arena")
+    built.save(place / "board", place / "arena")
+    return place
+
+
+def answers(values, feature="bleu"):
+    """A feature table: question to the value of each system; the texts do not differ."""
+    return pd.DataFrame(
+        [
+            ("en", system, question, value, "the same words")
+            for question, of_systems in values.items()
+            for system, value in of_systems.items()
+        ],
+        columns=["language", "system", "query_id", feature, "answer"],
+    )
+
+
+def test_a_share_is_of_the_other_answers_to_the_question_and_ties_count_half():
+    values = pd.Series([0.1, 0.5, 0.5, 0.9, np.nan, 7.0])
+    questions = pd.Series(["a", "a", "a", "a", "a", "b"])
+    found = shares_below(values, questions)
+    np.testing.assert_allclose(found, [0, 0.5, 0.5, 1, np.nan, np.nan])
+
+
+def test_ratings_by_hand():
+    table = answers({"q1": {"x": 3, "y": 2, "z": 1}, "q2": {"x": 1, "y": 2}})
+    found = first_ratings(table, "en", ["x", "y", "z", "w"], 2, "y")
+    rows = found.table.set_index("system")
+    assert found.used == ("bleu",)
+    assert found.left_out == {"consensus": "the same for all answers to a question"}
+    assert rows["rating"].to_dict() == pytest.approx(
+        {"x": 0.5, "y": 0.75, "z": 0.0, "w": np.nan}, nan_ok=True
+    )
+    assert list(found.table["system"]) == ["y", "x", "z", "w"]
+    assert rows.loc["y", "note"] == NO_VERDICT + IS_REFERENCE
+    assert rows.loc["w", "note"] == NO_ANSWER
+    assert rows.loc["z", "coverage"] == 0.5
+    assert rows.loc["z", ["low", "high"]].tolist() == [0, 0]
+    assert rows.loc["x", ["low", "high"]].tolist() == [0, 1]
+
+
+@settings(max_examples=20)
+@given(st.permutations(range(12)), st.floats(0.1, 9))
+def test_order_of_rows_and_unit_of_a_feature_change_nothing(order, factor):
+    random = np.random.default_rng(3)
+    table = answers(
+        {f"q{i}": dict(zip("abc", random.normal(size=3), strict=True)) for i in range(4)}
+    )
+    moved = table.iloc[list(order)].assign(bleu=lambda rows: factor * rows["bleu"] ** 3 + 1)
+    one, other = (first_ratings(rows, "en", ["a", "b", "c"], 4).table for rows in (table, moved))
+    pd.testing.assert_frame_equal(one, other)
+
+
+def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(built, small_arena):
+    rows = built.ratings
+    assert len(rows) == 2 * len(small_arena.info.systems)
+    assert rows[BY_VERDICTS].isna().all(axis=None)
+    assert rows["note"].str.startswith(NO_VERDICT).all()
+    assert rows.loc[rows["note"].str.endswith(IS_REFERENCE), "system"].nunique() == 1
+    assert (rows["split"] == "unjudged").all()
+    assert (rows["verdict_share"] == 0).all()
+    assert rows["rating"].between(0, 1).all()
+    assert (rows["low"] <= rows["rating"]).all()
+    assert (rows["rank_low"] <= rows["rank"]).all()
+    assert rows.groupby("language")["rating"].mean().tolist() == pytest.approx([0.5, 0.5], abs=0.01)
+    assert built.arena.empty
+    assert built.win_matrix.empty
+    assert built.overall["rank"].notna().all()
+    assert built.overall["arena_rank"].isna().all()
+
+
+def test_it_is_not_far_from_the_truth_of_a_simulated_arena(built, simulation):
+    rows = built.ratings.merge(simulation.truth, on=["language", "system"])
+    for _, own in rows.groupby("language"):
+        assert kendall_tau(own["rating"].to_numpy(), own["quality"].to_numpy()) > 0.5
+
+
+def test_summary_report_and_signature_say_that_nobody_judged(built):
+    summary = built.summary
+    assert (summary.judge, summary.is_first, summary.is_published) == (NOBODY, True, False)
+    assert summary.macro.conclusions == (UNJUDGED_BOARD,)
+    assert all(item.conclusions == (UNJUDGED_BOARD,) for item in summary.languages.values())
+    assert all("no logits" in item.notes[0] for item in summary.languages.values())
+    assert summary.languages["sw"].systems_judged == summary.languages["sw"].judgments == 0
+    assert built.judge_report.judge == NOBODY
+    assert built.judge_report.position.reason == "nobody has judged"
+    assert BoardRecord.parse(summary.signature) == summary.settings
+    assert "--judge" not in summary.reproduction().command
+    assert "--ratings consensus" in summary.reproduction().command
+
+
+def test_verdicts_that_are_there_are_not_looked_at(built, small_arena, table):
+    asked = build_board(small_arena, feature_table=table, ratings="consensus")
+    pd.testing.assert_frame_equal(asked.ratings, built.ratings)
+    pd.testing.assert_frame_equal(asked.first_verdicts, built.first_verdicts)
+    with pytest.raises(UsageError, match="look at no verdict"):
+        build_board(small_arena, ratings="consensus", judge="simulated-teacher")
+
+
+@pytest.mark.parametrize(
+    "asked", [{"judge": "gpt-4"}, {"ratings": "surrogate"}, {"preset": "mirage"}]
+)
+def test_what_needs_verdicts_is_refused_without_any(unjudged, asked):
+    with pytest.raises(UsageError, match="has no judgments to learn from"):
+        build_board(unjudged, **asked)
+
+
+def test_a_pair_a_system_is_named_to_judge_first(built, small_arena):
+    pairs = built.first_verdicts
+    assert pairs["language"].value_counts().to_dict() == {"en": 12, "sw": 12}
+    assert list(pairs["language"][:4]) == ["en", "sw", "en", "sw"]
+    assert (pairs["system_a"] != pairs["system_b"]).all()
+    assert not pairs.duplicated().any()
+    keys = ["language", "query_id"]
+    assert pairs[keys].merge(small_arena.queries[keys]).shape == pairs[keys].shape
+    assert set(pairs["system_a"]) | set(pairs["system_b"]) == set(small_arena.info.systems)
+
+
+def test_it_is_read_back_whole(built, folder):
+    again = Board.load(folder / "board")
+    pd.testing.assert_frame_equal(again.ratings, built.ratings)
+    pd.testing.assert_frame_equal(again.first_verdicts, built.first_verdicts)
+    assert again.summary.macro == built.summary.macro
+    assert again.surrogate.systems_ == {}
+
+
+def test_as_a_prior_it_is_in_logits_and_unsure(built, unjudged):
+    prior = expected_systems(built, unjudged)
+    own = prior[prior["language"] == "sw"].set_index("system")
+    rated = built.ratings[built.ratings["language"] == "sw"].set_index("system")["rating"]
+    assert own["rating"].mean() == pytest.approx(0, abs=1e-9)
+    assert own["rating"].std(ddof=0) == pytest.approx(0.5)
+    assert (own["standard_error"] > own["rating"].std()).all()
+    assert own["rating"].corr(rated) == pytest.approx(1)
+    pairing = AdaptivePairing(list(own.index), ["q"], prior=own.reset_index())
+    assert len(pairing.next_pairs(3)) == 3
+    alone = pd.DataFrame({"language": "en", "system": ["a", "b"], "rating": [0.5, 0.5]})
+    assert first_prior(alone)[["rating", "standard_error"]].isna().all(axis=None)
+
+
+def test_of_another_arena_it_is_no_prior(built, unjudged):
+    more = unjudged.info.model_copy(update={"systems": (*unjudged.info.systems, "late")})
+    with pytest.raises(UsageError, match="it lacks late"):
+        expected_systems(built, replace(unjudged, info=more))
+    fewer = replace(unjudged, queries=unjudged.queries.iloc[1:])
+    with pytest.raises(UsageError, match="its questions are others"):
+        expected_systems(built, fewer)
+
+
+def test_it_places_no_new_system_and_has_no_surrogate_to_publish(built, unjudged):
+    new = unjudged.answers.head(3).assign(system="new")
+    with pytest.raises(UsageError, match="nobody has judged"):
+        built.rank(new, unjudged)
+    with pytest.raises(UsageError, match="no surrogate to publish"):
+        model_card(built, "mit")
+
+
+def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
+    index = write_site(built, tmp_path / "site").read_text()
+    assert markdown_text(UNJUDGED_BOARD.sentence.split(".")[0]) in index
+    assert "Judged by</dt><dd>nobody" in index
+    assert "in logits" not in index
+    assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
+    method = (tmp_path / "site" / "method.html").read_text()
+    assert "no logits" in method
+    assert "Fay and Herriot" not in method
+    card = dataset_card(built, "mit")
+    assert "**Nobody has judged them**" in card
+    assert "Bradley-Terry models" not in card
+    assert "(not judged)" in exported_board(built).title
+    assert latex_text(exported_board(built, "en").title).startswith("Leaderboard of")
+    figure = draw_ratings(built, "en")
+    said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
+    assert any("no verdict" in text for text in said)
+    assert any("Ratings without verdicts" in text for text in said)
+
+
+def test_the_command_prints_that_nobody_judged(folder, run, capsys, quick_options):
+    options = [option for option in quick_options if option not in ("--jobs", 1)]
+    features = options[options.index("--features") : options.index("--features") + 2]
+    arguments = ["board", folder / "arena", "--out", folder / "again", *features, "--no-site"]
+    assert run(*arguments) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Nobody has judged these answers" in printed
+    assert "without any verdict" in printed
+    assert "Kendall tau with the verdicts of" not in printed
+    summary = json.loads((folder / "again" / "summary.json").read_text())
+    assert summary["settings"]["ratings"] == "consensus"
+    assert (folder / "again" / "first_verdicts.csv").read_text().count("\n") == 25

@@ -1,0 +1,92 @@
+"""The command line as such: version, short help, completion, and errors that name options."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from arena.data.folder import read_arena
+from arena.data.rows import write_rows
+from arena.data.version import __version__
+from surrogate.cli.group import with_flags
+
+
+def test_version_and_short_help(run, capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out == f"surrogate-arena {__version__}\n"
+    for arguments in ([], ["board"], ["metaeval"], ["metaeval", "memerag"], ["features"]):
+        assert run(*arguments, "-h") == 0
+        short = capsys.readouterr().out
+        assert run(*arguments, "--help") == 0
+        assert capsys.readouterr().out == short
+        assert "Usage:" in short
+
+
+def test_completion_is_installed_and_completes(tmp_path):
+    code = "import sys; sys.argv[0] = 'surrogate-arena'; from surrogate.cli.app import main; main()"
+    own = {"HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        [*command, "--install-completion", "bash"],
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "bash completion installed" in done.stdout
+    script = (tmp_path / ".bash_completions" / "surrogate-arena.sh").read_text()
+    assert "_SURROGATE_ARENA_COMPLETE=complete_bash" in script
+    asked = {"_SURROGATE_ARENA_COMPLETE": "complete_bash", "COMP_WORDS": "surrogate-arena di"}
+    found = subprocess.run(
+        command,
+        env=os.environ | own | asked | {"COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == ["diff", "diagnose"]
+
+
+@pytest.fixture
+def judged_twice(arena_folder, tmp_path):
+    folder = tmp_path / "arena"
+    folder.mkdir()
+    for path in arena_folder.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    judgments = read_arena(folder).judgments
+    (path,) = folder.glob("judgments.*")
+    write_rows(judgments.assign(judge=["ada", *["bob"] * (len(judgments) - 1)]), path)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command", [["board", "--out", "board"], ["validate"], ["sampling"]], ids=lambda given: given[0]
+)
+def test_of_several_judges_one_is_to_be_chosen_by_its_option(
+    command, judged_twice, run, capsys, monkeypatch
+):
+    monkeypatch.chdir(judged_twice)
+    assert run(command[0], judged_twice, *command[1:]) == 2
+    said = capsys.readouterr().err
+    assert "error: several judges; choose one with --judge: ada, bob" in said
+    assert not (judged_twice / "board").exists()
+
+
+@pytest.mark.parametrize("command", ["judge", "generate"])
+def test_a_key_that_is_missing_is_named_by_its_option(
+    command, arena_folder, run, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    options = ["--store", tmp_path / "store.sqlite"]
+    options += ["--out", tmp_path / "new.jsonl"] if command == "generate" else []
+    assert run(command, arena_folder, "--model", "any", *options) == 2
+    said = capsys.readouterr().err
+    assert "OPENAI_API_KEY (to anything, for a server without keys)" in said
+    assert "or name another one with --api-key-env" in said
+
+
+def test_only_arguments_that_a_command_has_become_options():
+    flags = {"judge": "--judge", "timeout_s": "--timeout", "jobs": "--jobs"}
+    said = "`judge`, `timeout_s` and `n_jobs`, not `holdout` or `judge=x`"
+    assert with_flags(said, flags) == "--judge, --timeout and --jobs, not `holdout` or `judge=x`"

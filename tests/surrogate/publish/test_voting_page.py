@@ -1,0 +1,212 @@
+"""The page on which people vote, in a browser, from a file; and the commands around it."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena import read_arena, write_arena
+from arena.judging import choose_pairs
+from arena.people import make_ballot
+from surrogate.publish.voting.page import ballot_page
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028\x00"
+SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
+CHROMIUM = shutil.which("chromium")
+
+
+@pytest.fixture(scope="module")
+def arena(small_arena):
+    answers = small_arena.answers.copy()
+    answers.loc[answers["system"] == small_arena.info.systems[0], "answer"] += HOSTILE
+    info = small_arena.info.model_copy(update={"name": "<b>arena</b>"})
+    return replace(small_arena, info=info, answers=answers)
+
+
+@pytest.fixture(scope="module")
+def ballot(arena):
+    return make_ballot(arena, choose_pairs(arena, 2, 4), most=12)
+
+
+def test_the_page_names_no_system_and_escapes_texts_of_others(arena, ballot):
+    page = ballot_page(ballot)
+    assert page == ballot_page(ballot)
+    answers = " ".join(f"{p.comparison.answer_a} {p.comparison.answer_b}" for p in ballot.pairs)
+    assert "onerror=alert" in answers
+    for name in arena.info.systems:
+        assert name not in page
+    assert "<img src=x" not in page
+    assert page.count("<script") == 3
+    assert "<b>arena</b>" not in page
+    assert "&lt;b&gt;arena&lt;/b&gt;" in page
+    assert "\x00" not in page
+    assert not re.search(r"(?:src|href)=[\"']?https?:", page)
+    assert "default-src &#39;none&#39;" in page
+
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def folder(arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("voting") / "arena"
+    write_arena(arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page_file(folder, run):
+    out = folder.parent / "vote.html"
+    options = ["--questions", 2, "--pairs", 4, "--most", 12]
+    assert run("vote", folder, "--out", out, *options) == 0
+    return out
+
+
+@pytest.fixture
+def context(browser):
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as opened:
+        yield opened
+
+
+def opened(context, file):
+    page = context.new_page()
+    faults = []
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda sent: (
+            None if sent.url.startswith(("file:", "data:", "blob:")) else faults.append(sent.url)
+        ),
+    )
+    page.goto(file.as_uri())
+    return page, faults
+
+
+@needs_browser
+def test_votes_by_keys_are_kept_exported_and_collected(context, page_file, folder, run, capsys):
+    page, faults = opened(context, page_file)
+    assert page.inner_text("#place") == "Pair 1 of 12"
+    first = page.inner_text("#side-a .text")
+    page.keyboard.press("1")
+    assert page.inner_text("#place") == "Pair 2 of 12"
+    page.keyboard.press("2")
+    page.keyboard.press("3")
+    page.keyboard.press("s")
+    assert page.inner_text("#place") == "Pair 5 of 12"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator('[data-choice="b"]').get_attribute("aria-pressed") == "true"
+    page.reload()
+    assert page.inner_text("#place") == "Pair 4 of 12"
+    assert page.inner_text("#counted") == "3 of 12 pairs judged, 9 open."
+    page.click("#json")
+    assert page.locator("#needs").is_visible()
+    page.fill("#voter", 'Ada "1" Ñ')
+    files = []
+    for kind in ("json", "csv"):
+        with page.expect_download() as waited:
+            page.click(f"#{kind}")
+        files.append(folder.parent / waited.value.suggested_filename)
+        waited.value.save_as(files[-1])
+    content = json.loads(files[0].read_text(encoding="utf-8"))
+    assert [vote["choice"] for vote in content["votes"]] == ["a", "tie", "b"]
+    before = len(read_arena(folder).judgments)
+    capsys.readouterr()
+    assert run("vote", folder, "--collect", *files, "--json") == 0
+    collected = json.loads(capsys.readouterr().out)
+    assert (collected["votes"], collected["added"], collected["replaced"]) == (3, 3, 3)
+    judged = read_arena(folder).judged_by('person:Ada "1" Ñ').judgments
+    assert len(read_arena(folder).judgments) == before + 3
+    won = judged[judged["winner"] == "a"].iloc[0]
+    texts = read_arena(folder).answers.set_index(["system", "query_id", "language"])["answer"]
+    shown = texts[won["system_a"], won["query_id"], won["language"]]
+    assert "".join(first.split())[:200] in "".join(shown.split()).replace("\x00", "\ufffd")
+    assert faults == []
+
+
+@needs_browser
+def test_hostile_texts_are_shown_as_text(context, page_file):
+    page, faults = opened(context, page_file)
+    seen = ""
+    for _ in range(12):
+        seen += page.inner_text("#side-a .text") + page.inner_text("#side-b .text")
+        page.keyboard.press("s")
+    assert "<img src=x onerror=alert(2)>" in seen
+    assert page.locator("main img").count() == 0
+    assert faults == []
+
+
+@needs_browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_fits_phones_and_both_themes(browser, page_file, theme, width):
+    size = {"width": width, "height": 844}
+    with browser.new_context(viewport=size, color_scheme=theme) as context:
+        page, faults = opened(context, page_file)
+        page.click('[data-choice="tie"]')
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for button in page.locator(".choices button").all():
+            box = button.bounding_box()
+            assert box["height"] >= 44
+            assert box["y"] + box["height"] <= 844
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"vote-{theme}-{width}.png")
+        assert faults == []
+
+
+def test_people_decide_between_judges(arena, run, tmp_path, capsys):
+    """Votes that follow one judge: ``agreement`` says how far, and what more labels would say."""
+    folder = tmp_path / "arena"
+    write_arena(arena, folder)
+    assert run("agreement", folder) == 2
+    assert "nobody has voted here" in capsys.readouterr().err
+    own = make_ballot(arena, choose_pairs(arena, 10, 4), most=60)
+    judge = arena.judges[0]
+    rows = arena.judgments.set_index(["language", "query_id"])
+    votes = []
+    for pair in own.pairs:
+        language, query_id, one, other = pair.comparison.key
+        part = rows.loc[[(language, query_id)]]
+        met = part[part[["system_a", "system_b"]].isin([one, other]).all(axis=1)].iloc[0]
+        winner = {"a": met["system_a"], "b": met["system_b"]}.get(met["winner"])
+        votes.append({"id": pair.id, "choice": {one: "a", other: "b"}.get(winner, "tie")})
+    content = {"format": "surrogate-arena votes", "ballot": own.id, "voter": "Bo", "votes": votes}
+    (tmp_path / "bo.json").write_text(json.dumps(content))
+    assert run("vote", folder, "--collect", tmp_path / "bo.json") == 0
+    assert f"{len(votes)} votes added" in capsys.readouterr().out
+    assert run("agreement", folder, "--json") == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["reference"] == ["person:Bo"]
+    (row,) = found["judges"]
+    assert (row["judge"], row["items"], row["kappa"]) == (judge, len(votes), 1.0)
+    assert run("agreement", folder, "--judges", "nobody") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "give a page to write (--out FILE.html), or votes (--collect FILE ...)"),
+        (["--collect"], "it needs one at least"),
+        (["--out", "x.html", "--most", "2000"], "--most is 2000"),
+        (["--out", "x.html", "--show", "names"], "--show is 'names'"),
+        (["--out", "x.html", "--judged-by", "nobody"], "no judge 'nobody'"),
+    ],
+)
+def test_what_cannot_be_voted_on_is_said(run, folder, tmp_path, monkeypatch, capsys, options, said):
+    monkeypatch.chdir(tmp_path)
+    assert run("vote", folder, *options) == 2
+    assert said in capsys.readouterr().err
