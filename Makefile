@@ -1,4 +1,6 @@
-PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(shell command -v $(name))))
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	"$$name" -c '$(NEW_ENOUGH)' 2>/dev/null && echo "$$name" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -24,6 +26,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/tournaments.py
 
 $(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer on the path; name one: make PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python

@@ -5,7 +5,8 @@ Reading and writing:
     read_answers              answers of further systems to an arena's questions
     read_judgments            judgments of any file: ours, or LMArena's battles
     import_arena              what others published: MIRAGE-Bench, AlpacaEval, tables of answers, …
-    Arena, ArenaInfo, Passage what is read
+    add_answers               joins a new system's answers to a folder
+    Arena, ArenaInfo, Passage what is read; ``Arena.from_frames`` makes one of tables
     sample_arena              the simulated arena that comes with the package
 
 Rating:
@@ -15,6 +16,7 @@ Rating:
 
 Judging:
     judge_arena, judge_folder pairwise verdicts by an LLM, kept and paid for once
+    JudgingSettings           who judges what, and how: the options of ``surrogate-arena judge``
     LlmJudge, ModelSettings, Endpoint, Llm, open_store
     ask_table                 any question to an LLM about the rows of a table
 

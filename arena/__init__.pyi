@@ -11,6 +11,7 @@ from . import statistics as statistics
 from . import text as text
 from .adapters.imports import import_arena as import_arena
 from .adapters.judgments import read_judgments as read_judgments
+from .data.append import add_answers as add_answers
 from .data.errors import ArenaError as ArenaError
 from .data.errors import DataError as DataError
 from .data.errors import MissingDependencyError as MissingDependencyError
@@ -28,6 +29,7 @@ from .diagnostics.diagnosis import diagnose as diagnose
 from .judging.folder import judge_folder as judge_folder
 from .judging.judge import LlmJudge as LlmJudge
 from .judging.judge import judge_arena as judge_arena
+from .judging.settings import JudgingSettings as JudgingSettings
 from .llm.ask import Llm as Llm
 from .llm.ask import ask_table as ask_table
 from .llm.settings import Endpoint as Endpoint

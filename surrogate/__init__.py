@@ -2,11 +2,14 @@
 
 Boards:
     build_board               the main job: from an arena to one rating of every system
-    Board                     a board: ``save``, ``load``, ``rank``, its tables
+    Board                     a board: ``save``, ``load``, ``rank``, ``plot``, its tables
     BoardSettings             everything that can be chosen
+    rebuild_board             the same board of an arena that has grown
+    write_site                its pages, for a browser
 
 New systems:
     rank_systems              places them on a board by their answers, and verdicts if any
+    gate                      is a new version better, the same, or worse, at stated error rates
 
 Validation:
     validate                  how well surrogates rank what they have not seen

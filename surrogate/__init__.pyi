@@ -9,12 +9,16 @@ from . import runs as runs
 from . import validation as validation
 from .board.board import Board as Board
 from .board.build import build_board as build_board
+from .board.build import rebuild_board as rebuild_board
 from .board.settings import BoardSettings as BoardSettings
 from .learning.languages import TournamentSettings as TournamentSettings
 from .learning.names import find_surrogate as find_surrogate
 from .learning.saving import load_surrogate as load_surrogate
 from .learning.saving import save_surrogate as save_surrogate
 from .learning.surrogate import Surrogate as Surrogate
+from .publish.site.site import write_site as write_site
+from .ranking.gate import Gate as Gate
+from .ranking.gate import gate as gate
 from .ranking.rank import RankedSystems as RankedSystems
 from .ranking.rank import place_systems as place_systems
 from .ranking.rank import rank_systems as rank_systems

@@ -1,14 +1,19 @@
 """What the documents show is run."""
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from arena import Arena
+from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import Question, Sample, parse_features
 from features.declare.sample import NO_REFERENCE_SYSTEM
+from surrogate.ranking.gate import GATE_VERDICTS
+
+sys.path.append(str(Path(__file__).parent / "arena" / "llm"))
 
 ROOT = Path(__file__).parents[1]
 
@@ -27,6 +32,36 @@ def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys):
     assert isinstance(held["arena"], Arena)
     assert "my-system" in capsys.readouterr().out
     assert (tmp_path / "out" / "board" / "board.csv").is_file()
+
+
+def test_own_systems_go_from_tables_to_a_gate(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer, completion
+
+    (code,) = [block for block in blocks("README.md", "python") if "from_frames" in block]
+    assert len([line for line in code.splitlines() if line.strip()]) < 30
+    arena = simulate(DEFAULT_SYSTEMS[:5], languages=("en",), questions=8, seed=1).arena
+    *judged, new = arena.info.systems
+    answers = arena.answers[["query_id", "system", "answer"]]
+    arena.queries[["query_id", "query"]].to_csv(tmp_path / "questions.csv", index=False)
+    answers[answers["system"].isin(judged)].to_csv(tmp_path / "answers.csv", index=False)
+    answers[answers["system"] == new].to_csv(tmp_path / "new.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    held = {}
+    with ChatServer(
+        lambda prompt, _: completion("[[A]]" if len(prompt) % 3 else "[[B]]")
+    ) as server:
+        code = code.replace("http://localhost:8000/v1", server.url).replace(
+            "n_jobs=2", "tournaments=2"
+        )
+        exec(code, held)
+        assert server.asked
+    assert list(held["board"].systems) == list(held["board"].overall["system"])
+    assert set(held["board"].systems) == set(judged)
+    assert (tmp_path / "board" / "site" / "index.html").is_file()
+    printed = capsys.readouterr().out
+    assert new in printed
+    assert printed.splitlines()[-1] in GATE_VERDICTS
 
 
 def test_features_shown_exist():

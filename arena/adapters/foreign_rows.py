@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from arena.data.errors import MissingDependencyError, Problem, UsageError
+from arena.data.errors import MissingDependencyError, Problem, UsageError, counted_problems
 from arena.data.folder import Arena
 from arena.data.rows import Rows
 from arena.data.schema import validation_problems
@@ -125,7 +125,8 @@ def checked_records(rows: Rows, record: type[RecordT]) -> Checked[RecordT]:
             records[position] = record.model_validate(dict(zip(columns, values, strict=True)))
         except ValidationError as error:
             problems.extend(_row_problems(error, rows, position, record))
-    return Checked(records, tuple(sorted(problems, key=lambda problem: problem.line or 0)))
+    in_order = sorted(problems, key=lambda problem: problem.line or 0)
+    return Checked(records, tuple(counted_problems(in_order)))
 
 
 def sound_records(

@@ -242,7 +242,7 @@ def _corpus_passages(
     path: Path, source: str, problems: list[Problem], keep: Collection[str] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the passages of a corpus file, line by line: a corpus may be larger than memory."""
-    for line, record in json_records(path, source):
+    for line, record in json_records(path, source, is_held=False):
         if isinstance(record, Problem):
             problems.append(record)
             continue

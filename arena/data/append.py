@@ -15,9 +15,10 @@ import pandera.pandas as pa
 import pyarrow
 import pyarrow.parquet as pq
 
-from arena.data.errors import DataError
+from arena.data.errors import DataError, Problem
 from arena.data.files import atomic_path, locked_folder, open_text
-from arena.data.folder import find_table_file, read_info
+from arena.data.folder import find_table_file, read_arena, read_info
+from arena.data.frames import open_answers
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.schema import ANSWER_KEY, ANSWERS, INFO_FILE, JUDGMENTS, ArenaInfo, check_table
 
@@ -66,6 +67,44 @@ def append_rows(
             _declare(folder, info, list(dict.fromkeys(new["system"])))
         _write(path, there, new, replaced)
     return path, len(new)
+
+
+def add_answers(folder: Path | str, answers: pd.DataFrame | Path | str) -> tuple[Path, int, int]:
+    """Add a new system's answers, or further answers of a known one, to an arena folder.
+
+    Args:
+        folder: Arena folder; new systems are declared in its ``arena.json``.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
+            that are there already are left as they are.
+
+    Returns:
+        The file, how many were added, and how many were there.
+
+    Raises:
+        UsageError: If the folder is no arena folder, or there is no such file.
+        DataError: For malformed answers, answers to unknown questions, and answers that differ
+            from those that the same system has there; nothing is added.
+    """
+    arena = read_arena(folder)
+    given = open_answers(answers, arena.queries)
+    known = arena.answers.set_index(ANSWER_KEY)["answer"]
+    before = pd.Series(known.reindex(pd.MultiIndex.from_frame(given[ANSWER_KEY])).to_numpy())
+    source = answers.name if isinstance(answers, Path) else "answers"
+    problems = [
+        Problem(
+            source,
+            None,
+            "+".join(ANSWER_KEY),
+            tuple(given.loc[row, ANSWER_KEY]),
+            "the arena holds another answer of this system to this question",
+            "leave it out, or give the new version of the system a name of its own",
+        )
+        for row in before.index[before.notna() & (before != given["answer"])]
+    ]
+    if problems:
+        raise DataError(problems)
+    file, added = append_rows(folder, "answers", given)
+    return file, added, len(given) - added
 
 
 def list_failures(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.data.errors import UsageError
+from arena.data.files import bounds
 
-LARGEST = 4 * 2**30
-"""Bytes that a file may hold when unpacked."""
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Of every member, so that the same content gives the same bytes."""
 
@@ -31,14 +31,16 @@ def write_array(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) ->
     write_member(archive, f"{name}.npy", plain.getvalue())
 
 
-def check_size(archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that says it is larger than any of ours.
+def check_size(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse a file that says it holds more than the bounds; more is not read of any member.
 
     Raises:
-        UsageError: If it is.
+        DataError: If it does.
     """
-    if sum(member.file_size for member in archive.infolist()) > LARGEST:
-        raise UsageError("it is larger than any surrogate")
+    limits, members = bounds(), archive.infolist()
+    limits.check(path.name, "members", len(members))
+    declared = sum(member.file_size for member in members)
+    limits.check(path.name, "expanded", declared, limits.most_expanded(path.stat().st_size))
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 SHOWN_PROBLEMS = 20
 SHOWN_VALUE_CHARACTERS = 80
+MOST_PROBLEMS = 1000
+"""Problems of one kind that are told one by one; the others are counted."""
 
 HALF_SURROGATE = "holds half a surrogate pair, which no file can store"
 HALF_SURROGATE_HINT = "replace it by U+FFFD"
 
 Choice = TypeVar("Choice", bound=str)
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Problem:
         hint: What to do about it, as an instruction.
         is_frame: Whether the source is a table in memory; ``line`` is then the row's place, from
             0, as ``iloc`` counts.
+        count: Faults that it stands for: 1, or those that were counted and not told one by one.
     """
 
     source: str
@@ -37,6 +42,7 @@ class Problem:
     fault: str
     hint: str
     is_frame: bool = False
+    count: int = 1
 
     def __str__(self) -> str:
         place = place_of(self.source, self.line, self.is_frame)
@@ -52,7 +58,41 @@ def place_of(source: str, line: int | None, is_frame: bool) -> str:
     return f"{source}.iloc[{line}]" if is_frame else f"{source}:{line}"
 
 
+def told_problems(faults: Sequence[Item], tell: Callable[[Item], Problem]) -> list[Problem]:
+    """Tell the first faults of a kind as problems, and count the others.
+
+    Args:
+        faults: What is at fault, in the order of the file.
+        tell: Makes a problem of one of them.
+
+    Returns:
+        At most ``MOST_PROBLEMS`` problems, and one that counts the rest.
+    """
+    told = [tell(fault) for fault in islice(faults, MOST_PROBLEMS)]
+    return told if len(faults) <= MOST_PROBLEMS else [*told, _rest(told[-1], len(faults))]
+
+
+def counted_problems(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Pass the first problems on, and one that counts the rest."""
+    last, number = None, 0
+    for number, problem in enumerate(problems, start=1):
+        if number <= MOST_PROBLEMS:
+            last = problem
+            yield problem
+    if last is not None and number > MOST_PROBLEMS:
+        yield _rest(last, number)
+
+
+def _rest(last: Problem, faults: int) -> Problem:
+    rest = faults - MOST_PROBLEMS
+    fault = f"{rest:,} further faults of this kind after this one"
+    hint = "correct those that are listed first"
+    return Problem(last.source, last.line, None, None, fault, hint, last.is_frame, rest)
+
+
 def _shown(value: object) -> str:
+    if isinstance(value, str | bytes):  # repr of a long one is as long
+        value = value[: SHOWN_VALUE_CHARACTERS + 1]
     text = repr(value)
     if len(text) <= SHOWN_VALUE_CHARACTERS:
         return text
@@ -67,16 +107,17 @@ class DataError(ArenaError, ValueError):
     """Input that cannot be used, with all its problems together.
 
     Attributes:
-        problems: Every fault found, in file order; the message shows the first ones.
+        problems: Faults found, in file order; the message shows the first ones. Past
+            ``MOST_PROBLEMS`` of a kind they are counted.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         shown = [f"  {problem}" for problem in self.problems[:SHOWN_PROBLEMS]]
-        rest = len(self.problems) - len(shown)
+        count = sum(problem.count for problem in self.problems)
+        rest = count - sum(problem.count for problem in self.problems[:SHOWN_PROBLEMS])
         if rest:
             shown.append(f"  … and {rest} more")
-        count = len(self.problems)
         noun = "problem" if count == 1 else "problems"
         super().__init__("\n".join([f"{count} {noun} in the input:", *shown]))
 

@@ -1,29 +1,111 @@
-"""Files: compressed streams, writing whole or not at all, and locks."""
+"""Files: compressed streams and how far they are read, writing whole or not at all, and locks."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import io
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TextIO, cast
+from typing import IO, Any, TextIO, cast
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import zstandard
 from filelock import FileLock
 
-from arena.data.errors import UsageError
+from arena.data.errors import DataError, Problem, UsageError
 
 WRITING = ".writing-"
 """How the name of a temporary folder begins, in which something is written."""
 LOCK_FILE = ".lock"
 
+BOUNDS_VARIABLE = "SURROGATE_ARENA_BOUNDS"
+"""Environment variable by whose number every bound on what is read is multiplied."""
+MIB = 2**20
+READ_AT_ONCE = MIB
+
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much of a file is read: small files must not fill the memory.
+
+    Attributes:
+        expanded: Bytes of a compressed file when expanded, unless it is large itself.
+        ratio: By how much a large file may expand.
+        rows: Rows of a table.
+        columns: Columns of a table.
+        cells: Rows times columns.
+        nested: Objects and lists in all rows of a table.
+        line: Characters of a line, or of a cell of CSV.
+        members: Files in a zip file.
+    """
+
+    expanded: int = 256 * MIB
+    ratio: int = 100
+    rows: int = 5_000_000
+    columns: int = 10_000
+    cells: int = 200_000_000
+    nested: int = 20_000_000
+    line: int = 16 * MIB
+    members: int = 10_000
+
+    def most_expanded(self, size: int) -> int:
+        """Return the bytes that a compressed file of so many bytes may hold."""
+        return max(self.expanded, self.ratio * size)
+
+    def check(self, source: str, name: str, found: int, most: int | None = None) -> None:
+        """Refuse what is beyond a bound.
+
+        Args:
+            source: File that is read.
+            name: The bound: one of the attributes.
+            found: What the file holds, as far as that is known.
+            most: The bound, where it depends on the file.
+
+        Raises:
+            DataError: If it is more than the bound.
+        """
+        most = getattr(self, name) if most is None else most
+        if found > most:
+            fault = f"holds more than {most:,} {_NOUNS[name]}; nothing of it was taken"
+            hint = f"if it is meant to, set {BOUNDS_VARIABLE}=10 to allow ten times as much"
+            raise DataError([Problem(source, None, None, None, fault, hint)])
+
+
+_NOUNS = {
+    "expanded": "bytes when expanded",
+    "rows": "rows",
+    "columns": "columns",
+    "cells": "cells",
+    "nested": "objects and lists",
+    "line": "characters in a line",
+    "members": "members",
+}
+
+
+def bounds() -> Bounds:
+    """Return the bounds, multiplied by the number in ``SURROGATE_ARENA_BOUNDS`` if it is set.
+
+    Raises:
+        UsageError: If the variable is no number of 1 or more.
+    """
+    text = os.environ.get(BOUNDS_VARIABLE, "").strip()
+    if not text:
+        return Bounds()
+    if not text.isdecimal() or not 1 <= len(text) <= 6 or int(text) < 1:
+        raise UsageError(f"{BOUNDS_VARIABLE} is {text!r}; give a whole number from 1")
+    factor = int(text)
+    return Bounds(**{name: value * factor for name, value in asdict(Bounds()).items()})
 
 
 @contextmanager
@@ -111,8 +193,105 @@ def _open_text(path: Path, mode: str, encoding: str, errors: str) -> Iterator[Te
     newline = "" if path.name.endswith(_CSV_NAMES) else "\n"
     with cast(IO[bytes], path.open(binary)) as raw:
         packed = _packed_stream(raw, path.suffix, binary)
+        if packed is not raw and binary == "rb":
+            bounded = _BoundedStream(packed, path.name, bounds().most_expanded(size_of(raw)))
+            packed = cast(IO[bytes], io.BufferedReader(bounded, READ_AT_ONCE))
         with io.TextIOWrapper(packed, encoding, errors, newline) as stream:
             yield stream
+
+
+def size_of(stream: IO[bytes]) -> int:
+    """Return the bytes of a file that is open."""
+    return os.fstat(stream.fileno()).st_size
+
+
+class _BoundedStream(io.RawIOBase):
+    """What a compressed file holds, up to so many bytes."""
+
+    def __init__(self, stream: IO[bytes], source: str, most: int) -> None:
+        self._stream = stream
+        self._source = source
+        self._most = most
+        self._read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a buffer has no type in 3.11
+        content = self._stream.read(len(buffer))
+        self._read += len(content)
+        Bounds().check(self._source, "expanded", self._read, self._most)
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file, once what it expands to is known to be within bounds.
+
+    Args:
+        source: The file, or its bytes.
+        name: What problems call it.
+        columns: Columns to read; all by default.
+
+    Returns:
+        The table; columns of texts are dictionaries where the file keeps them as such.
+
+    Raises:
+        DataError: If it holds more than the bounds allow.
+        pyarrow.ArrowException, OSError: If it is damaged.
+    """
+    limits = bounds()
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    most = limits.most_expanded(size)
+    opened = pa.BufferReader(source) if isinstance(source, bytes) else source
+    meta = pq.read_metadata(opened)
+    limits.check(name, "rows", meta.num_rows)
+    limits.check(name, "columns", meta.num_columns)
+    limits.check(name, "cells", meta.num_rows * meta.num_columns)
+    parts = [
+        meta.row_group(group).column(column)
+        for group in range(meta.num_row_groups)
+        for column in range(meta.num_columns)
+    ]
+    limits.check(name, "expanded", sum(part.total_uncompressed_size for part in parts), most)
+    limits.check(name, "cells", sum(part.num_values for part in parts))
+    texts = [
+        meta.schema.column(column).path
+        for column in range(meta.num_columns)
+        if meta.schema.column(column).physical_type == "BYTE_ARRAY"
+    ]
+    opened = pa.BufferReader(source) if isinstance(source, bytes) else source
+    table = pq.read_table(opened, columns=columns, read_dictionary=texts)
+    expanded = sum(_expanded_bytes(part) for column in table.columns for part in column.chunks)
+    limits.check(name, "expanded", expanded, most)
+    return table
+
+
+def _expanded_bytes(array: pa.Array) -> int:
+    """Return the bytes of an array whose dictionaries are written out."""
+    if isinstance(array, pa.DictionaryArray):
+        if not _is_text(array.dictionary.type):
+            return int(array.nbytes)
+        sizes = pc.take(pc.binary_length(array.dictionary), array.indices)
+        return int(pc.sum(sizes.cast(pa.int64())).as_py() or 0)
+    if isinstance(array, pa.StructArray):
+        return sum(_expanded_bytes(part) for part in array.flatten())
+    if isinstance(array, pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray):
+        return _expanded_bytes(array.flatten())
+    return int(array.nbytes)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
 
 
 def _packed_stream(raw: IO[bytes], suffix: str, binary: str) -> IO[bytes]:

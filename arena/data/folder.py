@@ -138,10 +138,8 @@ class Arena:
         published = set(self.published_ratings["system"]) & set(self.info.systems)
         return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
 
-    def _repr_html_(self) -> str:
-        """Show in a notebook how much of what the arena holds, by language."""
-        from arena.data.frames import notebook_html
-
+    def counts(self) -> pd.DataFrame:
+        """Count ``questions, systems, answers, judgments``, a row a language."""
         sizes = {
             "questions": self.queries["language"].value_counts(),
             "systems": self.answers.groupby("language")["system"].nunique(),
@@ -149,10 +147,16 @@ class Arena:
             "judgments": self.judgments["language"].value_counts(),
         }
         counts = pd.DataFrame(sizes).reindex(list(self.info.languages)).fillna(0).astype(int)
+        return counts.reset_index(names="language")
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook how much of what the arena holds, by language."""
+        from arena.data.frames import notebook_html
+
         said = (
             f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."
         )
-        return notebook_html(f"Arena {self.info.name}", said, counts.reset_index(names="language"))
+        return notebook_html(f"Arena {self.info.name}", said, self.counts())
 
     def __repr__(self) -> str:
         """Say how much the arena holds."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from arena.data.errors import (
     HALF_SURROGATE,
@@ -23,9 +22,10 @@ from arena.data.errors import (
     DataError,
     Problem,
     UsageError,
+    counted_problems,
     place_of,
 )
-from arena.data.files import atomic_path, lenient_text, open_text
+from arena.data.files import Bounds, atomic_path, bounds, lenient_text, open_text, read_parquet
 
 JSONL = ".jsonl"
 TEXT_SUFFIXES = (JSONL, ".csv")
@@ -51,6 +51,8 @@ _ONE_ARRAY = "write one JSON array of objects"
 
 MOST_JSON_BYTES = 2**30
 """A file that is one JSON value is read in one piece: a larger one is refused."""
+MOST_BAD_LINES = 100_000
+"""After so many lines that are no record, the others are not looked at."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
 
     Raises:
         UsageError: If the format is unknown or there is no such file.
-        DataError: If the file is damaged.
+        DataError: If the file is damaged, or holds more than ``arena.data.files.Bounds``.
     """
     suffix = row_suffix(path)
     if not path.is_file():
@@ -136,7 +138,7 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
 
 
 def _read_parquet(path: Path, source: str) -> Rows:
-    columns = pq.read_table(path)
+    columns = read_parquet(path, source)
     table = pd.DataFrame(
         {name: _object_column(columns[name].to_pylist()) for name in columns.column_names}
     )
@@ -151,27 +153,25 @@ def _object_column(values: list[Any]) -> pd.Series:
 
 
 def _read_csv(path: Path, source: str) -> Rows:
-    with lenient_text(path) as stream, _unlimited_cells():
-        rows = _csv_rows(csv.reader(stream, strict=True), source)
+    limits = bounds()
+    with lenient_text(path) as stream, _long_cells(limits.line):
+        reader = csv.reader(_bounded_lines(stream, source, limits), strict=True)
+        rows = _csv_rows(reader, source)
         line, header = next(rows, (1, []))
         if isinstance(header, Problem):
             return _rows(pd.DataFrame(), [], source, [header])
-        repeated = sorted({name for name in header if header.count(name) > 1})
+        limits.check(source, "columns", len(header))
+        repeated = sorted(name for name, count in Counter(header).items() if count > 1)
         if repeated:
             return _rows(pd.DataFrame(), [], source, _repeated_columns(repeated, source, line))
-        records = []
-        lines = []
-        problems = []
+        taken = _Taken(source, limits)
         for line, cells in rows:
-            if isinstance(cells, Problem):
-                problems.append(cells)
-            elif len(cells) != len(header):
-                problems.append(_uneven_csv_row(source, line))
-            else:
-                records.append(cells)
-                lines.append(line)
-    table = pd.DataFrame(records, columns=header, dtype=object)
-    return _rows(table.where(table != "", None), lines, source, problems)
+            if isinstance(cells, list) and len(cells) != len(header):
+                cells = _uneven_csv_row(source, line)
+            if not taken.add(line, cells, len(header)):
+                break
+    table = pd.DataFrame(taken.records, columns=header, dtype=object)
+    return _rows(table.where(table != "", None), taken.lines, source, taken.told())
 
 
 def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Problem]]:  # noqa: ANN401
@@ -208,8 +208,8 @@ def _uneven_csv_row(source: str, line: int) -> Problem:
 
 
 @contextmanager
-def _unlimited_cells() -> Iterator[None]:
-    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+def _long_cells(most: int) -> Iterator[None]:
+    before = csv.field_size_limit(min(most, 2**31 - 1))
     try:
         yield
     finally:
@@ -222,27 +222,73 @@ def _read_jsonl(path: Path, source: str) -> Rows:
 
 def rows_of_records(numbered: Iterable[tuple[int, dict[str, Any] | Problem]], source: str) -> Rows:
     """Make rows of numbered lines, as ``json_records`` yields them."""
-    records = []
-    lines = []
-    problems = []
+    taken = _Taken(source, bounds())
     for number, found in numbered:
+        if not taken.add(number, found, len(found) if isinstance(found, dict) else 0):
+            break
+    return _rows(_object_table(taken.records, source), taken.lines, source, taken.told())
+
+
+class _Taken:
+    """The records of a file as they are read, within bounds, and what is wrong with others."""
+
+    def __init__(self, source: str, limits: Bounds) -> None:
+        self.records: list[Any] = []
+        self.lines: list[int] = []
+        self._problems: list[Problem] = []
+        self._source = source
+        self._limits = limits
+        self._cells = 0
+
+    def add(self, line: int, found: object, cells: int) -> bool:
+        """Take a record of so many cells, or a problem; False where reading on has no use."""
         if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            records.append(found)
-            lines.append(number)
-    return _rows(_object_table(records), lines, source, problems)
+            self._problems.append(found)
+            return len(self._problems) < MOST_BAD_LINES
+        self.records.append(found)
+        self.lines.append(line)
+        self._cells += cells
+        self._limits.check(self._source, "rows", len(self.records))
+        self._limits.check(self._source, "cells", self._cells)
+        return True
+
+    def told(self) -> list[Problem]:
+        """Return the first problems, and count the others."""
+        return list(counted_problems(self._problems))
 
 
-def json_records(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
+def _bounded_lines(stream: TextIO, source: str, limits: Bounds) -> Iterator[str]:
+    """Yield the lines of a text, none of them longer than the bound."""
+    while line := stream.readline(limits.line + 1):
+        if len(line) > limits.line:
+            limits.check(source, "line", len(line))
+        yield line
+
+
+def json_records(
+    path: Path, source: str, is_held: bool = True
+) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
     """Yield each line of a JSONL file with its number: the object it holds, or what is wrong.
 
     For files that are too large to hold; ``read_rows`` reads all others.
+
+    Args:
+        path: The file.
+        source: What problems call it.
+        is_held: Whether the records are all kept, so that together they have a bound.
+
+    Raises:
+        DataError: If it holds more than ``arena.data.files.Bounds``.
     """
+    limits = bounds()
+    nested = 0
     with lenient_text(path) as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(_bounded_lines(stream, source, limits), start=1):
             if not line.strip():
                 continue
+            nested += line.count("{") + line.count("[")
+            if is_held:
+                limits.check(source, "nested", nested)
             try:
                 yield number, _json_record(line.rstrip())
             except _BadRowError as bad:
@@ -270,6 +316,7 @@ def read_json_array(path: Path, source: str | None = None) -> Rows:
         raise UsageError(f"{path} is larger than {MOST_JSON_BYTES:,} bytes; write it as .jsonl")
     with lenient_text(path) as stream:
         text = stream.read()
+    bounds().check(source, "nested", text.count("{") + text.count("["))
     try:
         items = _json_value(text, _ONE_ARRAY)
         if not isinstance(items, list):
@@ -278,13 +325,14 @@ def read_json_array(path: Path, source: str | None = None) -> Rows:
         problem = Problem(source, None, None, None, bad.fault, bad.hint)
         raise DataError([problem]) from None
     hint = "write an array of objects"
-    problems = [
+    problems = counted_problems(
         Problem(source, number, None, None, f"is a JSON {_json_name(item)}, not an object", hint)
         for number, item in enumerate(items, start=1)
         if not isinstance(item, dict)
-    ]
+    )
     numbers = [number for number, item in enumerate(items, start=1) if isinstance(item, dict)]
-    return _rows(_object_table([items[n - 1] for n in numbers]), numbers, source, problems)
+    table = _object_table([items[n - 1] for n in numbers], source)
+    return _rows(table, numbers, source, problems)
 
 
 def _json_record(line: str) -> dict[str, Any]:
@@ -313,8 +361,8 @@ def _json_name(value: object) -> str:
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = sorted({key for key in keys if keys.count(key) > 1})
+        counts = Counter(key for key, _ in pairs)
+        repeated = sorted(key for key, count in counts.items() if count > 1)
         raise _BadRowError(f"holds the key {repeated[0]!r} several times", "keep one of them")
     return record
 
@@ -331,8 +379,11 @@ def _check_encoding(text: str) -> None:
         raise _BadRowError(fault, _SAVE_AS_UTF8)
 
 
-def _object_table(records: list[dict[str, Any]]) -> pd.DataFrame:
+def _object_table(records: list[dict[str, Any]], source: str) -> pd.DataFrame:
     columns = list(dict.fromkeys(key for record in records for key in record))
+    limits = bounds()
+    limits.check(source, "columns", len(columns))
+    limits.check(source, "cells", len(columns) * len(records))
     return pd.DataFrame(
         {
             column: pd.Series([record.get(column) for record in records], dtype=object)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import Annotated, Any, Literal
 
 import pandas as pd
@@ -20,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, told_problems
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
 
@@ -29,7 +31,7 @@ LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         names_listed = ", ".join(repr(name) for name in repeated)
         raise PydanticCustomError(
@@ -102,6 +104,8 @@ def validation_problems(
 
 
 HINT = " -> "
+MOST_COMPARED = 200
+"""Characters of a name, and names, that a misspelt one is compared with."""
 WINNERS = ("a", "b", "tie")
 QUESTION_KEY = ["language", "query_id"]
 ANSWER_KEY = ["language", "query_id", "system"]
@@ -327,21 +331,25 @@ def is_unstorable(value: object) -> bool:
 
 def _unstorable_problems(rows: Rows) -> list[Problem]:
     table = rows.table
-    return [
-        rows.problem(row, str(column), value, HALF_SURROGATE, HALF_SURROGATE_HINT)
+    found = [
+        (row, str(column), value)
         for column in table.columns
         for row, value in table.loc[table[column].map(is_unstorable).astype(bool), column].items()
     ]
+    return told_problems(
+        found, lambda item: rows.problem(*item, HALF_SURROGATE, HALF_SURROGATE_HINT)
+    )
 
 
 def _problems(cases: pd.DataFrame, table: pd.DataFrame, rows: Rows) -> list[Problem]:
     first_of_field = cases.drop_duplicates(["index", "column"]).sort_values("index", kind="stable")
-    return [
-        _problem(check, column, table.loc[row, column], rows, row)
-        for check, column, row in zip(
-            first_of_field["check"], first_of_field["column"], first_of_field["index"], strict=True
-        )
-    ]
+    found = list(first_of_field[["check", "column", "index"]].itertuples(index=False, name=None))
+
+    def tell(item: tuple[str, str, object]) -> Problem:
+        check, column, row = item
+        return _problem(check, column, table.loc[row, column], rows, row)
+
+    return told_problems(found, tell)
 
 
 def _problem(check: str, column: str, value: object, rows: Rows, row: object) -> Problem:
@@ -363,22 +371,21 @@ def duplicates(rows: Rows, key: Sequence[str], noun: str) -> list[Problem]:
     if not repeated.any():
         return []
     first_lines = rows.lines.groupby([rows.table[column] for column in key]).first()
-    return [
-        rows.problem(
-            row,
-            "+".join(key),
-            identity,
-            f"this {noun} already stands {rows.place(int(first_lines.loc[identity]))}",
-            "keep one of the two",
-        )
-        for row, identity in _identities(rows.table[repeated], key)
-    ]
+
+    def tell(item: _Identity) -> Problem:
+        row, identity = item
+        fault = f"this {noun} already stands {rows.place(int(first_lines.loc[identity]))}"
+        return rows.problem(row, "+".join(key), identity, fault, "keep one of the two")
+
+    return told_problems(_identities(rows.table[repeated], key), tell)
 
 
-def _identities(
-    table: pd.DataFrame, key: Sequence[str]
-) -> Iterable[tuple[object, tuple[str, ...]]]:
-    return zip(table.index, table[list(key)].itertuples(index=False, name=None), strict=True)
+_Identity = tuple[object, tuple[str, ...]]
+
+
+def _identities(table: pd.DataFrame, key: Sequence[str]) -> list[_Identity]:
+    names = table[list(key)].itertuples(index=False, name=None)
+    return list(zip(table.index, names, strict=True))
 
 
 def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> list[Problem]:
@@ -387,21 +394,21 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
     if rows.is_frame:
         where, how = "", f"correct the name, or name all of them with {key}=[...]"
     unknown = rows.table[~rows.table[field].isin(declared)]
-    return [
-        rows.problem(
-            row,
-            field,
-            value,
-            f"is not among the {key}{where}",
-            how + _nearest(value, declared),
-        )
-        for row, value in unknown[field].items()
-    ]
+
+    @cache
+    def hint(value: str) -> str:
+        return how + _nearest(value, declared)
+
+    def tell(item: tuple[object, str]) -> Problem:
+        row, value = item
+        return rows.problem(row, field, value, f"is not among the {key}{where}", hint(value))
+
+    return told_problems(list(unknown[field].items()), tell)
 
 
 def _nearest(value: str, declared: Sequence[str]) -> str:
-    known = {name.casefold(): name for name in declared}
-    close = get_close_matches(value.casefold(), known, n=1)
+    known = {name.casefold()[:MOST_COMPARED]: name for name in declared[:MOST_COMPARED]}
+    close = get_close_matches(value.casefold()[:MOST_COMPARED], known, n=1)
     return f"; did you mean {known[close[0]]!r}?" if close else ""
 
 
@@ -409,28 +416,25 @@ def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
     """List the rows about questions that the query table does not hold."""
     known = pd.MultiIndex.from_frame(queries.table[QUESTION_KEY].astype(object))
     asked = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
-    return [
-        rows.problem(
-            row,
-            "+".join(QUESTION_KEY),
-            identity,
-            f"this {noun} is to a question that is not in {queries.source}",
-            f"add the question there or leave the {noun} out",
-        )
-        for row, identity in _identities(rows.table[~asked.isin(known)], QUESTION_KEY)
-    ]
+    fault = f"this {noun} is to a question that is not in {queries.source}"
+    hint = f"add the question there or leave the {noun} out"
+
+    def tell(item: _Identity) -> Problem:
+        row, identity = item
+        return rows.problem(row, "+".join(QUESTION_KEY), identity, fault, hint)
+
+    return told_problems(_identities(rows.table[~asked.isin(known)], QUESTION_KEY), tell)
 
 
 def self_judgments(judgments: Rows) -> list[Problem]:
     """List the judgments of a system against itself."""
     table = judgments.table
     same = table[table["system_a"] == table["system_b"]]
-    return [
-        judgments.problem(
-            row, "system_b", value, "is judged against itself", "remove this judgment"
-        )
-        for row, value in same["system_b"].items()
-    ]
+    fault, hint = "is judged against itself", "remove this judgment"
+    return told_problems(
+        list(same["system_b"].items()),
+        lambda item: judgments.problem(item[0], "system_b", item[1], fault, hint),
+    )
 
 
 def reference_problems(info: ArenaInfo, is_frame: bool = False) -> list[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -248,15 +248,23 @@ def dry_run_judge(
         UsageError: If the settings or the template cannot be used, or the pairs were chosen for
             something else than the prompt shows.
     """
+    prompts = judge_requests(arena, judge, pairs)
+    return dry_run(prompts, judge.asked_settings, store, prices)
+
+
+def judge_requests(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> Iterator[Prompt]:
+    """Return what ``judge_arena`` would ask, prompts made one by one.
+
+    Raises:
+        UsageError: If the pairs were chosen for something else than the prompt shows.
+    """
     left = _left(pairs, arena.judgments[arena.judgments["judge"] == judge.judge], judge)
     prompt = judge.asked_by
     if isinstance(prompt, GradedPrompt):
-        prompts = graded_requests(arena, prompt, pairs, left)
-    else:
-        made = _Prompts(arena, prompt)
-        rows = ((pair, time) for pair in pair_keys(left.table) for time in range(judge.repeats))
-        prompts = map(made.of, rows)
-    return dry_run(prompts, judge.asked_settings, store, prices)
+        return graded_requests(arena, prompt, pairs, left)
+    made = _Prompts(arena, prompt)
+    rows = ((pair, time) for pair in pair_keys(left.table) for time in range(judge.repeats))
+    return map(made.of, rows)
 
 
 def _left(pairs: ChosenPairs, there: pd.DataFrame, judge: LlmJudge) -> ChosenPairs:

@@ -299,6 +299,18 @@ class ChosenPairs:
         table, identical = (self._left(rows, done) for rows in (self.table, self.identical))
         return replace(self, table=table, identical=identical)
 
+    def with_any(self, systems: Collection[str]) -> ChosenPairs:
+        """Keep the pairs in which one of some systems stands."""
+        table, identical = (
+            rows[rows["system_a"].isin(systems) | rows["system_b"].isin(systems)]
+            for rows in (self.table, self.identical)
+        )
+        return replace(
+            self,
+            table=table.reset_index(drop=True),
+            identical=identical.reset_index(drop=True),
+        )
+
     def __len__(self) -> int:
         return len(self.table) + len(self.identical)
 

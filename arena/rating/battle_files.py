@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, UsageError, told_problems
+from arena.data.files import bounds
 from arena.data.schema import WINNERS
 from arena.rating.battles import Battles
 
@@ -31,6 +32,12 @@ def is_large_file(path: Path) -> bool:
 
 def _row_count(path: Path) -> int:
     return int(pq.read_metadata(path).num_rows)
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file's columns when unpacked, dictionaries as they are."""
+    meta = pq.read_metadata(path)
+    return sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
 
 
 def read_battle_columns(
@@ -56,6 +63,9 @@ def read_battle_columns(
         raise DataError([Problem(path.name, None, name, None, fault, hint) for name in absent])
     wanted = [name for name in (*_NEEDED, *_CHOICES, "query_id") if name in names]
     encoded = [name for name in (*_NEEDED, *_CHOICES) if name in names]
+    limits = bounds()
+    limits.check(path.name, "cells", _row_count(path) * len(wanted))
+    limits.check(path.name, "expanded", _size(path), limits.most_expanded(path.stat().st_size))
     table = pq.read_table(path, columns=wanted, read_dictionary=encoded)
     table = _chosen(_chosen(table, "language", language), "judge", judge)
     if not len(table):
@@ -71,13 +81,12 @@ def read_battle_columns(
     same = np.flatnonzero(battles.side_a == battles.side_b)
     if same.size:
         fault, hint = "is judged against itself", "remove this judgment"
-        names = [battles.systems[battles.side_b[row]] for row in same]
-        raise DataError(
-            [
-                Problem(path.name, int(row) + 1, "system_b", name, fault, hint)
-                for row, name in zip(same, names, strict=True)
-            ]
-        )
+
+        def tell(row: int) -> Problem:
+            name = battles.systems[battles.side_b[row]]
+            return Problem(path.name, int(row) + 1, "system_b", name, fault, hint)
+
+        raise DataError(told_problems(same.tolist(), tell))
     return battles
 
 
@@ -123,14 +132,17 @@ def _chosen(table: pa.Table, column: str, value: str | None) -> pa.Table:
 
 
 def _refuse_missing(table: pa.Table, source: str) -> None:
-    problems = [
-        Problem(source, int(row) + 1, name, None, "is missing", "give it a value")
+    found = [
+        (name, int(row) + 1)
         for name in table.column_names
         if table[name].null_count
         for row in np.flatnonzero(table[name].is_null().to_numpy())
     ]
-    if problems:
-        raise DataError(problems)
+    if found:
+        fault, hint = "is missing", "give it a value"
+        raise DataError(
+            told_problems(found, lambda at: Problem(source, at[1], at[0], None, fault, hint))
+        )
 
 
 def _dictionary(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int64], list[str]]:
@@ -151,9 +163,9 @@ def _winners(table: pa.Table, source: str) -> npt.NDArray[np.intp]:
         fault = "is not a winner"
         hint = "write 'a', 'b' or 'tie', and leave failed judgments out"
         raise DataError(
-            [
-                Problem(source, int(row) + 1, "winner", labels[codes[row]], fault, hint)
-                for row in bad
-            ]
+            told_problems(
+                bad.tolist(),
+                lambda row: Problem(source, row + 1, "winner", labels[codes[row]], fault, hint),
+            )
         )
     return winner

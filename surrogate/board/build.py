@@ -159,6 +159,48 @@ def build_board(
     return _assemble(parts, records, choose_examples(judged, record.examples, record.seed))
 
 
+def rebuild_board(
+    board: Board,
+    arena: Arena | Path | str,
+    *,
+    records: JudgingRecords | None = None,
+    n_jobs: int = 1,
+    models: ModelOptions | None = None,
+    progress: Progress | None = None,
+) -> Board:
+    """Build a board again with its own settings, of an arena that has grown since.
+
+    Args:
+        board: The board, which stays as it is.
+        arena: The arena, or the path of its folder.
+        records: As for ``build_board``, as are those that follow.
+        n_jobs: Processes to use; -1 for all cores.
+        models: How features' models are run.
+        progress: Called as stages advance.
+
+    Raises:
+        UsageError: If the board's features came from a table, or the arena does not allow its
+            settings.
+    """
+    if not board.summary.features_are_declared:
+        raise UsageError(
+            "the features of this board came from a table, which has none of new answers; build "
+            "it again with `feature_table`"
+        )
+    record = board.summary.settings
+    chosen = {name: getattr(record, name) for name in BoardSettings.model_fields}
+    if record.ratings == "consensus":
+        del chosen["judge"]
+    return build_board(
+        arena,
+        BoardSettings(**chosen),
+        records=records,
+        n_jobs=n_jobs,
+        models=models,
+        progress=progress,
+    )
+
+
 def _first_board(
     arena: Arena, table: pd.DataFrame, names: tuple[str, ...], settings: BoardSettings
 ) -> Board:

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, UsageError, told_problems
 from arena.data.rows import read_rows
 from arena.data.schema import validation_problems
 from features.engine.extraction import feature_columns
@@ -82,13 +82,20 @@ class BoardTable:
             for name in self.columns
             if name not in table
         ] or [
-            Problem(self.file, int(row) + 2, name, value, f"is no {self.columns[name]}", REBUILD)
+            problem
             for name in [*self.of_kind("number"), *self.of_kind("count")]
-            for row, value in self._wrong(table[name])
+            for problem in self._problems(table[name], name)
         ]
         if problems:
             raise DataError(problems)
         return self.typed(table)
+
+    def _problems(self, column: pd.Series, name: str) -> list[Problem]:
+        fault = f"is no {self.columns[name]}"
+        return told_problems(
+            self._wrong(column),
+            lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
+        )
 
     def _wrong(self, column: pd.Series) -> Sequence[tuple[Any, object]]:
         numbers = pd.to_numeric(column, errors="coerce")

@@ -19,7 +19,10 @@ from surrogate.cli.boards.gate import gate_command
 from surrogate.cli.boards.publish import export_command, plot, report
 from surrogate.cli.boards.rank import rank
 from surrogate.cli.boards.run import run
+from surrogate.cli.data.add import add
+from surrogate.cli.data.check import check
 from surrogate.cli.data.imports import imports
+from surrogate.cli.data.init import init
 from surrogate.cli.data.select import select, statistics
 from surrogate.cli.group import new_group
 from surrogate.cli.judging.advise import advise_command
@@ -72,6 +75,9 @@ app.command()(factors)
 app.command("diagnose")(diagnose_command)
 app.command()(sampling)
 app.command("validate")(validate_command)
+app.command()(init)
+app.command()(check)
+app.command()(add)
 app.command()(select)
 app.command()(statistics)
 app.command()(judge)

@@ -90,7 +90,7 @@ class IntegrityCheck:
         """
         try:
             with zipfile.ZipFile(path) as archive:
-                check_size(archive)
+                check_size(archive, path)
                 described = _Description.model_validate_json(read_member(archive, DESCRIPTION))
                 return cls(
                     {

@@ -1,7 +1,8 @@
 """Saving surrogates as data: what they were trained on, and how; they learn it again when loaded.
 
 A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in
-it is executed, and no more of it is read than it declares and the bounds allow.
+it is executed, and no more of it is read than it declares and the bounds allow
+(``arena.data.files.Bounds``).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from arena.data.archive import (
     write_member,
 )
 from arena.data.errors import UsageError
-from arena.data.files import atomic_path
+from arena.data.files import atomic_path, read_parquet
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
@@ -38,8 +39,6 @@ from surrogate.learning.training import RowKind, TrainingRatings
 FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
-MOST_VALUES = 10**9
-"""Values that the training rows may have."""
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
 _INTEGERS = ("draws", "first", "second")
 _ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", "variance")
@@ -119,6 +118,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 
     Raises:
         UsageError: If the file is absent, no surrogate, or holds what none of this project does.
+        DataError: If it holds more than ``arena.data.files.Bounds``.
         MissingDependencyError: If it needs a package that is not installed.
     """
     path = Path(path)
@@ -126,6 +126,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(f"there is no surrogate at {path}; {HINT}")
     try:
         with zipfile.ZipFile(path) as archive:
+            check_size(archive, path)
             return _restored(archive, n_jobs)
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, item["loc"])) or "JSON" for item in error.errors())
@@ -137,7 +138,6 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 
 
 def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
-    check_size(archive)
     description = _Description.model_validate_json(read_member(archive, DESCRIPTION))
     ratings, models = {}, {}
     for language, item in description.languages.items():
@@ -188,11 +188,9 @@ def _ratings(
 
 def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
     """Read the training rows, once their number is known to be in bounds."""
-    parquet = pq.ParquetFile(pa.BufferReader(content))
-    shape = parquet.metadata.num_rows, parquet.metadata.num_columns
-    if shape[0] * shape[1] > MOST_VALUES:
-        raise UsageError(f"its training rows have {shape[0]} x {shape[1]} values")
-    rows = parquet.read().to_pandas()
+    rows = read_parquet(content, ROWS).to_pandas(strings_to_categorical=False)
+    for name in rows.select_dtypes("category"):
+        rows[name] = rows[name].astype("str")
     names = list(features)
     if list(rows.columns[: len(KEYS) + len(names)]) != [*KEYS, *names]:
         raise UsageError("its training rows have other columns than it says")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,13 +12,14 @@ import pandas as pd
 from scipy.special import expit, ndtri
 
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
+from arena.data.folder import Arena, open_arena
+from arena.data.frames import open_answers
 from arena.judging.sequential import ORDERS, SystemComparison, compare_systems
 from arena.statistics.betting import EVEN, Difference, SequentialTest
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import offer
 from features.models.scorer import ModelOptions
-from surrogate.board.board import Board
+from surrogate.board.board import Board, open_board
 from surrogate.ranking.rank import RankedSystems, rank_systems
 
 if TYPE_CHECKING:
@@ -155,9 +157,9 @@ class Gate:
 
 
 def gate(
-    board: Board,
-    answers: pd.DataFrame,
-    arena: Arena,
+    board: Board | Path | str,
+    answers: pd.DataFrame | Path | str,
+    arena: Arena | Path | str | None = None,
     baseline: str | None = None,
     judge: LlmJudge | None = None,
     store: Store | None = None,
@@ -181,10 +183,11 @@ def gate(
     is the error asked for.
 
     Args:
-        board: The board.
-        answers: The candidate's, columns ``query_id, language, system, answer``, of one system;
-            one of a name on the board is taken for a new version of it.
-        arena: The arena the board was built from.
+        board: The board, or the path of its folder.
+        answers: The candidate's, columns ``query_id, language, system, answer``, of one system,
+            or the path of their file; one of a name on the board is taken for a new version of it.
+        arena: The arena the board was built from, or the path of its folder; by default it is
+            read from where it was.
         baseline: System of the board; its best one by default.
         judge: LLM that is asked where the surrogate does not say it; None asks nobody.
         store: Where its replies are and go; needed with a judge.
@@ -203,6 +206,9 @@ def gate(
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     rates = rates or GateRates()
+    board = open_board(board)
+    arena = open_arena(board.arena_folder() if arena is None else arena)
+    answers = open_answers(answers, arena.queries)
     answers, candidate = _candidate(board, answers)
     against = _baseline(board, baseline)
     if languages:

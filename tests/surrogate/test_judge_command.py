@@ -13,6 +13,7 @@ sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
+from batch_server import BatchServer, answered
 from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena
@@ -416,3 +417,27 @@ def test_what_is_missing_is_named_by_its_flag(run, folder, monkeypatch, capsys):
     assert "=None" not in said
     assert run("judge", folder, "--model", "gpt-4o", "--dry-run") == 0
     assert "Cost: not known; give each model's price (--prices FILE)" in capsys.readouterr().out
+
+
+def test_a_batch_is_sent_and_fetched_by_the_same_command(run, folder, capsys):
+    before = len(read_arena(folder).judgments)
+    with BatchServer() as server:
+        options = ["--model", "m", "--base-url", server.url, "--batch", "--pairs", 2]
+        assert run("judge", folder, *options, "--questions", 2, "--json") == 0
+        state = json.loads(capsys.readouterr().out)["batches"]["m"]
+        sent = len(server.sent("batch-0"))
+        assert (state["submitted"], state["waiting"]) == (sent, sent)
+        assert run("judge", folder, *options, "--questions", 2) == 0
+        printed = capsys.readouterr().out
+        assert f"m: 0 answers came, 0 calls sent; {sent} wait in batch-0 (in_progress)" in printed
+        assert "Run the same command again" in printed
+        server.end("batch-0", lambda key: answered(key, "Right. [[A]]"))
+        assert run("judge", folder, *options, "--questions", 2) == 0
+        printed = capsys.readouterr().out
+        assert f"m: {sent} answers came, 0 calls sent" in printed
+        assert "Verdict on m: unreliable" in printed
+        assert not any(path.endswith("completions") for _, path in server.requests)
+    judged = read_arena(folder).judged_by("m").judgments
+    assert len(judged) >= sent
+    assert len(read_arena(folder).judgments) == before + len(judged)
+    assert run("judge", folder, *options, "--pairs", "adaptive", "--budget", 5) == 2

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -57,19 +58,102 @@ MostPairsOption = Annotated[
 ]
 
 SHOWN_REASONS = 30
+Options = dict[str, object]
 
 
-@imports.command("mirage")
-def import_mirage(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Clones of nthakur/mirage-bench, -output and -pairwise-judgments, or files of "
-            "their schemas; the language is a folder's or file's name, as in en/dev-….parquet."
-        ),
-    ],
+def import_and_print(
+    kind: str,
+    paths: Sequence[Path],
     out: OutOption,
+    *,
     language: LanguageOption = None,
+    apart: ApartOption = None,
+    name: NameOption = None,
+    replace_there: ReplaceOption = False,
+    as_json: JsonOption = False,
+    **options: object,
+) -> None:
+    """Read a source, write the arena, and print what was read and left out.
+
+    Args:
+        kind: One of ``arena.adapters.READERS``.
+        paths: Files and folders to read.
+        out: Folder to write.
+        language: Language of what names none.
+        apart: Comma-separated systems to keep out of the arena.
+        name: Name of the arena.
+        replace_there: Whether an arena that is there may be replaced.
+        as_json: Print JSON instead.
+        options: The reader's own; what is None is left to it.
+    """
+    from arena.adapters import check_import_folder, import_arena
+
+    check_import_folder(out, replace_there)
+    every = {"language": language, "name": name, **options}
+    given = {key: value for key, value in every.items() if value is not None}
+    read = import_arena(kind, paths, **given)
+    write_and_print(read, out, split_names(apart), replace_there, as_json)
+
+
+def _source(
+    kind: str, paths: str, without: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Options]], Callable[..., None]]:
+    """Make a command that imports a kind, with the options that all kinds share.
+
+    What is decorated takes the kind's own options, and returns those of its reader.
+
+    Args:
+        kind: One of ``arena.adapters.READERS``.
+        paths: What is to be given as paths.
+        without: Shared options that the kind has no use for.
+    """
+
+    def decorate(own: Callable[..., Options]) -> Callable[..., None]:
+        def called(paths: list[Path], **values: Any) -> None:  # noqa: ANN401 - typer's values
+            every: dict[str, Any] = {
+                name: values.pop(name) for name in list(values) if name in _SHARED
+            }
+            import_and_print(kind, paths, **(every | own(**values)))
+
+        hints = get_type_hints(own, include_extras=True)
+        first = inspect.Parameter(
+            "paths",
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            annotation=Annotated[list[Path], typer.Argument(help=paths, exists=True)],
+        )
+        mine = [
+            item.replace(annotation=hints[name])
+            for name, item in inspect.signature(own).parameters.items()
+        ]
+        others = [item for name, item in _SHARED.items() if name not in without]
+        parameters = sorted(
+            [first, *mine, *others], key=lambda item: item.default is not inspect.Parameter.empty
+        )
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = {item.name: item.annotation for item in parameters}
+        called.__name__, called.__doc__ = own.__name__, own.__doc__
+        imports.command(kind)(called)
+        return called
+
+    return decorate
+
+
+_SHARED = {
+    name: parameter.replace(
+        annotation=get_type_hints(import_and_print, include_extras=True)[name],
+        kind=inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    for name, parameter in inspect.signature(import_and_print).parameters.items()
+    if name not in ("kind", "paths", "options")
+}
+
+
+@_source(
+    "mirage",
+    "Clones of nthakur/mirage-bench, -output and -pairwise-judgments, or files of "
+    "their schemas; the language is a folder's or file's name, as in en/dev-….parquet.",
+)
+def import_mirage(
     languages: Annotated[
         str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
     ] = None,
@@ -77,37 +161,20 @@ def import_mirage(
         "dev"
     ),
     reference_system: ReferenceOption = None,
-    apart: ApartOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Options:
     """MIRAGE-Bench: questions, answers, judgments, and published features as a feature table."""
-    _import(
-        "mirage",
-        paths,
-        out,
-        replace_there,
-        as_json,
-        apart,
-        language=language,
-        languages=split_names(languages),
-        split=split,
-        reference_system=reference_system,
-        name=name,
-    )
+    return {
+        "languages": split_names(languages),
+        "split": split,
+        "reference_system": reference_system,
+    }
 
 
-@imports.command("lmarena")
+@_source(
+    "lmarena",
+    "Files of battles: model_a, model_b, winner; with conversations or without.",
+)
 def import_lmarena(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Files of battles: model_a, model_b, winner; with conversations or without."
-        ),
-    ],
-    out: OutOption,
-    language: LanguageOption = None,
     other_languages: Annotated[
         str | None,
         typer.Option("--other-languages", help="Code for languages whose name is not known."),
@@ -118,34 +185,16 @@ def import_lmarena(
     both_bad: Annotated[
         str, typer.Option("--both-bad", help="What 'both are bad' counts as: tie or 'leave out'.")
     ] = "tie",
-    apart: ApartOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Options:
     """LMArena's battles."""
-    _import(
-        "lmarena",
-        paths,
-        out,
-        replace_there,
-        as_json,
-        apart,
-        language=language,
-        other_languages=other_languages,
-        judge=judge,
-        both_bad=both_bad,
-        name=name,
-    )
+    return {"other_languages": other_languages, "judge": judge, "both_bad": both_bad}
 
 
-@imports.command("alpacaeval")
+@_source(
+    "alpacaeval",
+    "Clone of tatsu-lab/alpaca_eval, or folders of systems in results/.",
+)
 def import_alpacaeval(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Clone of tatsu-lab/alpaca_eval, or folders of systems in results/."),
-    ],
-    out: OutOption,
     annotator: Annotated[
         str | None,
         typer.Option("--annotator", help="Whose verdicts; AlpacaEval 2's by default."),
@@ -154,97 +203,63 @@ def import_alpacaeval(
         Path | None,
         typer.Option("--leaderboard", help="CSV file of the leaderboard; else the clone's."),
     ] = None,
-    language: LanguageOption = None,
     reference_system: ReferenceOption = None,
-    apart: ApartOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Options:
     """AlpacaEval: answers, verdicts against the reference, win rates as published ratings."""
-    _import(
-        "alpacaeval",
-        paths,
-        out,
-        replace_there,
-        as_json,
-        apart,
-        annotator=annotator,
-        leaderboard=leaderboard,
-        language=language,
-        reference_system=reference_system,
-        name=name,
-    )
+    return {
+        "annotator": annotator,
+        "leaderboard": leaderboard,
+        "reference_system": reference_system,
+    }
 
 
-@imports.command("faithjudge")
+@_source(
+    "faithjudge",
+    "Clone of vectara/FaithJudge.",
+    without=("language",),
+)
 def import_faithjudge(
-    paths: Annotated[list[Path], typer.Argument(help="Clone of vectara/FaithJudge.")],
-    out: OutOption,
     most_pairs: MostPairsOption = None,
-    apart: ApartOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Options:
     """FaithJudge: judged answers; of two answers the one consistent with its sources wins."""
-    _import(
-        "faithjudge", paths, out, replace_there, as_json, apart, most_pairs=most_pairs, name=name
-    )
+    return {"most_pairs": most_pairs}
 
 
-@imports.command("memerag")
-def import_memerag(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Folder data/memerag of the clone, or LANGUAGE.jsonl.")
-    ],
-    out: OutOption,
-    language: LanguageOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@_source(
+    "memerag",
+    "Folder data/memerag of the clone, or LANGUAGE.jsonl.",
+    without=("apart",),
+)
+def import_memerag() -> Options:
     """MEMERAG: questions, passages and answers; its labels are for 'metaeval memerag'."""
-    _import("memerag", paths, out, replace_there, as_json, language=language, name=name)
+    return {}
 
 
-@imports.command("wikieval")
-def import_wikieval(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Files of explodinggradients/WikiEval (Parquet, JSONL).")
-    ],
-    out: OutOption,
-    language: LanguageOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@_source(
+    "wikieval",
+    "Files of explodinggradients/WikiEval (Parquet, JSONL).",
+    without=("apart",),
+)
+def import_wikieval() -> Options:
     """WikiEval: answers made in three ways as systems, and which is better by which quality."""
-    _import("wikieval", paths, out, replace_there, as_json, language=language, name=name)
+    return {}
 
 
-@imports.command("grouse")
-def import_grouse(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Unit tests of illuin/grouse (JSONL, Parquet).")
-    ],
-    out: OutOption,
-    language: LanguageOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@_source(
+    "grouse",
+    "Unit tests of illuin/grouse (JSONL, Parquet).",
+    without=("apart",),
+)
+def import_grouse() -> Options:
     """GroUSE: types of tests as systems, beside the answers expected; no judgments."""
-    _import("grouse", paths, out, replace_there, as_json, language=language, name=name)
+    return {}
 
 
-@imports.command("csv")
+@_source(
+    "csv",
+    "Tables of one schema: CSV, JSONL, Parquet, or a JSON array.",
+)
 def import_csv(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Tables of one schema: CSV, JSONL, Parquet, or a JSON array."),
-    ],
-    out: OutOption,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -254,32 +269,19 @@ def import_csv(
             "system_b, answer_b, winner; and query_id, language, passages, reference, judge.",
         ),
     ] = None,
-    language: LanguageOption = None,
     judge: Annotated[
         str | None, typer.Option("--judge", help="Judge of rows that name none.")
     ] = None,
     most_pairs: MostPairsOption = None,
     reference_system: ReferenceOption = None,
-    apart: ApartOption = None,
-    name: NameOption = None,
-    replace_there: ReplaceOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Options:
     """Your own table: a row an answer, or a row a pair of answers."""
-    _import(
-        "csv",
-        paths,
-        out,
-        replace_there,
-        as_json,
-        apart,
-        columns=_named_columns(column or []),
-        language=language,
-        judge=judge,
-        most_pairs=most_pairs,
-        reference_system=reference_system,
-        name=name,
-    )
+    return {
+        "columns": _named_columns(column or []),
+        "judge": judge,
+        "most_pairs": most_pairs,
+        "reference_system": reference_system,
+    }
 
 
 @imports.command("miracl")
@@ -358,24 +360,6 @@ def _named_columns(given: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--column is {text!r}; write FIELD=NAME, such as question=prompt")
         named[field] = column
     return named
-
-
-def _import(
-    kind: str,
-    paths: Sequence[Path],
-    out: Path,
-    is_replaced: bool,
-    as_json: bool,
-    apart: str | None = None,
-    **options: object,
-) -> None:
-    """Read a source and write the arena; options that were not given are the reader's own."""
-    from arena.adapters import check_import_folder, import_arena
-
-    check_import_folder(out, is_replaced)
-    given = {name: value for name, value in options.items() if value is not None}
-    read = import_arena(kind, paths, **given)
-    write_and_print(read, out, split_names(apart), is_replaced, as_json)
 
 
 def write_and_print(

@@ -56,6 +56,14 @@ def judge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
     ] = False,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Send all calls together to the server's batch endpoint, which is cheaper and "
+            "takes hours; the same command again fetches what came.",
+        ),
+    ] = False,
     body: BodyOption = "{}",
     prices: Annotated[
         Path | None,
@@ -80,8 +88,10 @@ def judge(
     known_prices = None if prices is None else read_prices(prices)
     read = read_arena(arena)
     if settings.pairs == "adaptive":
-        if dry_run:
-            raise UsageError("adaptive pairs are chosen as verdicts come; leave --dry-run out")
+        if dry_run or batch:
+            raise UsageError(
+                "adaptive pairs are chosen as verdicts come; leave --dry-run and --batch out"
+            )
         prior = settings.prior
         expected = None if prior is None else _expected(Path(prior), read, feature_table)
         plan = settings.adaptive_plan(expected)
@@ -104,6 +114,8 @@ def judge(
     if dry_run:
         _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
         return
+    if batch and not _batches_done(read, judges, chosen, where, settings.max_calls, as_json):
+        return
     with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
         judging = judge_folder(
             arena,
@@ -112,7 +124,7 @@ def judge(
             chosen,
             store,
             aggregate=settings.aggregate,
-            max_calls=settings.max_calls,
+            max_calls=0 if batch else settings.max_calls,
             prices=known_prices,
             progress=progress,
         )
@@ -135,6 +147,43 @@ def kept_replies(store: str) -> Iterator[None]:
             file=sys.stderr,
         )
         raise SystemExit(INTERRUPTED) from None
+
+
+def _batches_done(
+    arena: Arena,
+    judges: Sequence[LlmJudge],
+    chosen: ChosenPairs,
+    where: str,
+    max_calls: int | None,
+    as_json: bool,
+) -> bool:
+    """Fetch and send batches; say what is under way, or that nothing is."""
+    from arena.judging.judge import judge_requests
+    from arena.llm import open_store
+    from arena.llm.batch import run_batches
+
+    runs = {}
+    with open_store(where) as store:
+        for judge in judges:
+            runs[judge.judge] = run_batches(
+                judge_requests(arena, judge, chosen),
+                judge.asked_settings,
+                judge.endpoint,
+                store,
+                Path(f"{where}.batches.json"),
+                max_calls,
+            )
+    is_waiting = any(run.waiting for run in runs.values())
+    if as_json and is_waiting:
+        printing.print_json({"batches": {name: asdict(run) for name, run in runs.items()}})
+    for name, run in runs.items() if not as_json else ():
+        failed = f"; failed: {_counts(run.failed)}" if run.failed else ""
+        states = ", ".join(f"{batch} ({state})" for batch, state in run.batches.items())
+        under_way = f"; {run.waiting} wait in {states}" if run.waiting else ""
+        print(f"{name}: {run.received} answers came, {run.submitted} calls sent{failed}{under_way}")
+    if is_waiting and not as_json:
+        print("Run the same command again to fetch what has come; nothing is sent twice.")
+    return not is_waiting
 
 
 def _expected(board: Path, arena: Arena, feature_table: Path | None) -> pd.DataFrame:

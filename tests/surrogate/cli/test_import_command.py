@@ -50,13 +50,14 @@ def test_what_was_read_and_left_out_is_printed(run, table, tmp_path, capsys):
 
 
 def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, capsys):
-    out, absent = tmp_path / "arena", tmp_path / "absent.csv"
+    out, damaged = tmp_path / "arena", tmp_path / "damaged.csv"
+    damaged.write_text('"')
     for there, message in (("notes.txt", "holds something that is no arena"), (None, "is a file")):
         if there is not None:
             out.mkdir()
             (out / there).write_text("mine")
         target = out if there is not None else table
-        assert run("import", "csv", absent, "--out", target) == 2
+        assert run("import", "csv", damaged, "--out", target) == 2
         assert message in capsys.readouterr().err
     assert (out / "notes.txt").read_text() == "mine"
 

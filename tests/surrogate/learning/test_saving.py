@@ -3,15 +3,15 @@
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from arena.data import archive
-from arena.data.errors import UsageError
-from surrogate.learning import saving
+from arena.data.errors import DataError, UsageError
+from arena.data.files import Bounds
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
 
@@ -137,11 +137,33 @@ def test_a_header_that_claims_more_than_there_is_reads_nothing(saved, tmp_path):
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 
-def test_what_is_larger_than_any_surrogate_is_not_unpacked(saved, monkeypatch):
-    monkeypatch.setattr(archive, "LARGEST", 1000)
-    with pytest.raises(UsageError, match="larger than any surrogate"):
-        load_surrogate(saved)
-    monkeypatch.setattr(archive, "LARGEST", 2**40)
-    monkeypatch.setattr(saving, "MOST_VALUES", 10)
-    with pytest.raises(UsageError, match="its training rows have"):
-        load_surrogate(saved)
+def test_what_unpacks_to_more_than_the_bounds_is_not_unpacked(saved, tmp_path, monkeypatch):
+    zeros = array(np.zeros(30 * 2**20, dtype=np.uint8))  # 0.03 MB of a zip file
+    bomb = written(tmp_path / "surrogate.zip", members(saved) | {"models/en/value.npy": zeros})
+    monkeypatch.setattr(Bounds, "most_expanded", lambda *_: 20 * 2**20)
+    tracemalloc.start()
+    with pytest.raises(DataError, match=r"surrogate.zip: holds more than 20,971,520 bytes.*=10"):
+        load_surrogate(bomb)
+    assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    tracemalloc.stop()
+    monkeypatch.undo()
+    with pytest.raises(UsageError, match="of its forest have the wrong type or shape"):
+        load_surrogate(bomb)
+
+
+def test_training_rows_that_expand_beyond_the_bounds_are_refused(saved, tmp_path, monkeypatch):
+    content = members(saved)
+    rows = pd.read_parquet(io.BytesIO(content["rows.parquet"]))
+    rows["system"] = "x" * 2**16
+    buffer = io.BytesIO()
+    rows.to_parquet(buffer)
+    content["rows.parquet"] = buffer.getvalue()
+    monkeypatch.setattr(Bounds, "most_expanded", lambda *_: 2**20)
+    with pytest.raises(DataError, match=r"rows.parquet: holds more than 1,048,576 bytes"):
+        load_surrogate(written(tmp_path / "surrogate.zip", content))
+
+
+def test_many_members_are_refused(saved, tmp_path):
+    content = members(saved) | {f"models/en/{number}.npy": b"" for number in range(10_001)}
+    with pytest.raises(DataError, match="holds more than 10,000 members"):
+        load_surrogate(written(tmp_path / "surrogate.zip", content))
