@@ -71,7 +71,9 @@ Variable = Annotated[str, AfterValidator(_name_of_variable)]
 class JudgingSettings(BaseModel):
     """How an LLM judges pairs of an arena's answers; ``model`` must be given."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, defer_build=True
+    )  # built on first use
 
     model: str = Field(default="", description="Model that judges.")
     name: str = Field(default="", description="Name in the judge column; the model if not given.")

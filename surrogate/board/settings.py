@@ -100,7 +100,9 @@ PRESET = "preset"
 class BoardSettings(BaseModel):
     """What a user may choose of a board; Python, the command line and TOML share it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, defer_build=True
+    )  # built on first use
 
     judge: str | None = Field(
         default=None,

@@ -16,7 +16,7 @@ LOCAL_MODEL_FIELDS = ("device", "batch_size", "download")
 class JudgeOptions(BaseModel):
     """How LLMs are asked, and models on this machine are run."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # built on first use
 
     base_url: str = Field(
         default="https://api.openai.com/v1", description="OpenAI-compatible server, up to /v1."
