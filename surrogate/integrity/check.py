@@ -14,15 +14,15 @@ from typing import Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.archive import (
+from arena.data.errors import UsageError
+from arena.data.files import (
+    atomic_path,
     check_size,
     read_arrays,
     read_member,
     write_array,
     write_member,
 )
-from arena.data.errors import UsageError
-from arena.data.files import atomic_path
 from surrogate.integrity.anomalies import Anomaly, LanguageCheck
 from surrogate.integrity.calibration import learn_language
 from surrogate.integrity.coverage import Key, lacks_answers
@@ -154,6 +154,11 @@ class Standing:
         if is_barred:
             return self.unranked[system]
         return "; ".join(part for part in (otherwise, self.remarks.get(system, "")) if part)
+
+
+def without_remarks(note: str) -> str:
+    """Return what a note says of a rating, without what is unusual in the system's answers."""
+    return note.partition(LOOKS.split("{", maxsplit=1)[0])[0].removesuffix("; ")
 
 
 def standings(

@@ -21,15 +21,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.archive import (
+from arena.data.errors import UsageError
+from arena.data.files import (
+    atomic_path,
     check_size,
     read_arrays,
     read_member,
+    read_parquet,
     write_array,
     write_member,
 )
-from arena.data.errors import UsageError
-from arena.data.files import atomic_path, read_parquet
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate

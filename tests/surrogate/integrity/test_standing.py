@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from surrogate import Board, rank_systems
-from surrogate.integrity.check import LOOKS, NOT_RANKED
+from surrogate.integrity.check import LOOKS, NOT_RANKED, without_remarks
 from surrogate.integrity.damage import DAMAGES, Original
 
 TAMPERED, UNUSUAL = (text.split("{")[0] for text in (NOT_RANKED, LOOKS))
@@ -145,3 +145,9 @@ def test_judged_systems_keep_their_ranks_and_the_board_says_what_it_can_tell(sma
         assert integrity.alarms <= 1
         assert "other questions" in integrity.told
         assert not set(integrity.told) & set(integrity.not_told)
+
+
+def test_remarks_are_told_from_what_limits_a_rating():
+    remark = LOOKS.format("half of its text is copied")
+    assert without_remarks(remark) == without_remarks("") == ""
+    assert without_remarks(f"by its verdicts alone; {remark}") == "by its verdicts alone"
