@@ -279,7 +279,7 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
         (["--pairs", "adaptive", "--until", "best"], "write first=0.95"),
         (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "in one order"),
         (["--pairs", "adaptive", "--budget", 5, "--form", "pointwise"], "one by one"),
-        (["--prior", "."], "for adaptive pairs"),
+        (["--prior", "."], "--prior are for --pairs adaptive"),
     ],
 )
 def test_what_adaptive_pairs_cannot_do_is_said(judge, serve, options, reason):
