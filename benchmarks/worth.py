@@ -97,6 +97,17 @@ def claimed(unseen: Sequence[Outcome], data: Sequence[LanguageData]) -> tuple[fl
     return error, worth.verdict_variance / error
 
 
+def verdicts_for(found: pd.DataFrame, error: float) -> tuple[float, str]:
+    """Return how many verdicts have an error; beyond those replayed, as one over their number."""
+    falling = np.minimum.accumulate(found["error"].to_numpy())[::-1]
+    many = found["verdicts"].to_numpy()[::-1]
+    if error < falling[0]:
+        last = slice(0, len(many) // 3)
+        return float((falling * many)[last].mean() / error), " (beyond what was replayed, as 1/n)"
+    logs = np.interp(np.log(error), np.log(np.maximum(falling, 1e-9)), np.log(many))
+    return float(np.exp(logs)), ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("arena", type=Path)
@@ -115,13 +126,8 @@ def main() -> None:
     found = errors_of_verdicts(data, arguments.splits)
     print(f"{arguments.arena.name}: error of unseen ratings {error:.3f}, claimed {verdicts:.1f}")
     print(found.round(4).to_string())
-    falling = np.minimum.accumulate(found["error"].to_numpy())[::-1]
-    many = np.log(found["verdicts"].to_numpy())[::-1]
-    if not falling[0] <= error <= falling[-1]:
-        print("by replay: beyond what was replayed")
-        return
-    replayed = float(np.exp(np.interp(np.log(error), np.log(np.maximum(falling, 1e-9)), many)))
-    print(f"by replay {replayed:.1f}: the claim is {verdicts / replayed - 1:+.0%}")
+    replayed, how = verdicts_for(found, error)
+    print(f"by replay {replayed:.1f}{how}: the claim is {verdicts / replayed - 1:+.0%}")
 
 
 if __name__ == "__main__":
