@@ -94,7 +94,8 @@ class Arena:
             questions: ``query_id, query``, and ``language`` unless it is given for all; may have
                 ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``.
             answers: ``query_id, system, answer``. Without ``language`` they have that of their
-                question, as judgments and passages have, where ids of questions are unique.
+                question, as judgments and passages have, where ids of questions are unique. May
+                have ``passages`` of their own: lists of ids, or of records as questions have.
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
                 unless it is given for all.
             passages: ``query_id, passage_id, text``, and ``title``, ``relevance`` (1, 0, or

@@ -170,6 +170,10 @@ def _rows(
     whole = [key for key in _KEYS if key in rows.table and _are_whole(rows.table[key])]
     texts = {key: rows.table[key].map(_digits).astype(object) for key in whole}
     rows = replace(rows, table=rows.table.assign(**texts))
+    if PASSAGES_COLUMN in rows.table and asked is not None:  # of answers: ids, or records
+        own = [_listed(value) for value in rows.table[PASSAGES_COLUMN]]
+        column = pd.Series(own, index=rows.table.index, dtype=object)
+        rows = replace(rows, table=rows.table.assign(**{PASSAGES_COLUMN: column}))
     if language is not None or asked is None or LANGUAGE not in asked.table:
         return _filled(rows, LANGUAGE, language)
     return _with_language_of(rows, asked)
@@ -241,12 +245,16 @@ def _with_passages(asked: Rows, shown: Rows | None) -> Rows:
 
 def _cell(value: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
     """Read the passages of a cell; one that holds something else is told of by the checks."""
-    listed = value.tolist() if hasattr(value, "tolist") else value
-    listed = list(listed) if isinstance(listed, tuple) else listed
     try:
-        return passages_of(listed)
+        return passages_of(_listed(value))
     except ValueError:
         return value
+
+
+def _listed(value: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
+    """Return a list for what Parquet or pandas hold in its place."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    return list(plain) if isinstance(plain, tuple) else plain
 
 
 def _distinct(rows: Rows, column: str) -> list[str]:

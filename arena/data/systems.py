@@ -131,9 +131,8 @@ def write_attributes(table: pd.DataFrame, path: Path) -> None:
 
 def _without_text(rows: Rows) -> list[Problem]:
     return [
-        Problem(
-            rows.source,
-            int(rows.lines.loc[row]),
+        rows.problem(
+            row,
             str(name),
             value,
             "is neither a text nor a number",
@@ -198,8 +197,7 @@ def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[
         fault = None if records is None else _fault(records)
         found.append(None if fault or records is None else records)
         if fault:
-            line = int(answers.lines.loc[row])
-            problems.append(Problem(answers.source, line, OWN_PASSAGES, own, fault, _HINT))
+            problems.append(answers.problem(row, OWN_PASSAGES, own, fault, _HINT))
     if not any(records is not None for records in found):
         return replace(answers, table=table.drop(columns=OWN_PASSAGES)), problems
     column = pd.Series(found, index=table.index, dtype=object)

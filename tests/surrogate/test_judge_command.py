@@ -184,7 +184,10 @@ def test_the_whole_output_is_shown_unless_the_answer_alone_is_asked_for(judge, s
         (["--pairs", "some"], "--pairs is 'some': give all, adaptive, or a number"),
         (["--verdict", "stars"], "--verdict is 'stars': input should be 'text' or 'logprobs'"),
         (["--show", "all"], "--show is 'all': input should be 'output' or 'answer'"),
-        (["--aggregate", "mean"], "--aggregate is 'mean'; use one of majority, dawid-skene"),
+        (
+            ["--aggregate", "mean"],
+            "--aggregate is 'mean': input should be 'majority' or 'dawid-skene'",
+        ),
         (["--languages", "xx"], "no language 'xx' here; there is en, sw"),
         (["--body", "{"], "--body is no JSON"),
         (["--body", "[]"], "--body is no JSON object"),

@@ -134,6 +134,19 @@ def test_passages_in_cells(cells):
     assert texts == [["One.", "Two."], []]
 
 
+def test_answers_may_have_passages_of_their_own():
+    own = [("p2",), np.array(["p1"], dtype=object), None, [{"passage_id": "x", "text": "Own."}]]
+    answers = ANSWERS.assign(passages=pd.Series(own, dtype=object))
+    arena = Arena.from_frames(QUESTIONS, answers, JUDGMENTS, PASSAGES)
+    texts = [
+        given and [passage["text"] for passage in given] for given in arena.answers["passages"]
+    ]
+    assert texts == [["Two."], ["One."], None, ["Own."]]
+    answers.at[0, "passages"] = ["p9"]
+    (problem,) = problems(QUESTIONS, answers, JUDGMENTS, PASSAGES)
+    assert problem.startswith("answers.iloc[0]: passages = ['p9']: ")
+
+
 FAULTY = {
     "answers": [
         (1, "system", None),
