@@ -64,7 +64,7 @@ def twin_problems(names: Iterable[str], source: str, field: str) -> list[Problem
             None,
             field,
             ascii(name),
-            f"looks the same as {ascii(first)}, but is another name",
+            f"looks the same as {first!a}, but is another name",
             "write a system's name in one way (Unicode NFC, no invisible characters)",
         )
         for first, name in twins(names)

@@ -45,7 +45,7 @@ def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
 def name_findings(systems: Iterable[str]) -> Iterator[Finding]:
     """Say which names of systems show other than they are written."""
     for name, why in odd_names(systems).items():
-        sentence = f"the name {ascii(name)} holds {why}; it may show as another's"
+        sentence = f"the name {name!a} holds {why}; it may show as another's"
         yield Finding("warning", "names", "systems", sentence)
 
 

@@ -155,7 +155,7 @@ def rank_systems(
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
     alike = twins(answers["system"], board.ratings["system"])
     if alike:
-        shown = ", ".join(f"{ascii(name)} as {ascii(first)}" for first, name in alike)
+        shown = ", ".join(f"{name!a} as {first!a}" for first, name in alike)
         raise UsageError(f"names that look the same as others: {shown}; give them other names")
     if feature_table is None:
         declared = _declared(known_features(board.surrogate))

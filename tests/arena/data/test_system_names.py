@@ -42,7 +42,7 @@ def arena_of(*systems):
 def test_twins_are_refused_wherever_systems_are_named(kind, tmp_path):
     first, second = TWINS[kind]
     assert twins([second, first]) == [tuple(sorted((first, second)))]
-    with pytest.raises(DataError, match="looks the same as .*, but is another name") as caught:
+    with pytest.raises(DataError, match=r"looks the same as .*, but is another name") as caught:
         arena_of(first, second)
     assert str(caught.value).isascii() or "…" in str(caught.value)
     judgments = pd.DataFrame({"system_a": [first], "system_b": [second], "winner": ["a"]})
