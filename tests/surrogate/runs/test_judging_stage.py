@@ -33,7 +33,7 @@ def judging(server, further=""):
         base_url = "{server.url}"
         questions = 3
         pairs = 12
-        both_orders = false
+        {"" if "both_orders" in further else "both_orders = false"}
         {further}
         """
 
