@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
@@ -40,8 +41,12 @@ from surrogate.board.summarize import (
     summarize_board,
     summarize_first_board,
 )
+from surrogate.board.summary import IntegritySummary
 from surrogate.board.tables import ARENA as ARENA_TABLE
 from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS
+from surrogate.integrity.anomalies import Anomaly
+from surrogate.integrity.check import IntegrityCheck, Standing, learn_integrity, standings
+from surrogate.integrity.coverage import Key, variances_of_coverage
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
@@ -235,6 +240,7 @@ def _first_board(
         judge_report=no_judge(),
         summary=summarize_first_board(arena, table, found, record),
         surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
+        integrity_or_file=IntegrityCheck({}),
     )
 
 
@@ -288,10 +294,13 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     fits, surrogate = parts.fits, parts.surrogate
     intervals = language_intervals(fits)
     predicted = surrogate.predict(parts.X)
+    check, anomalies = _integrity(parts)
+    variances = _variances(parts)
     rated = [
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
             "surrogate" if parts.record.ratings == "surrogate" else "posterior",
+            _standing(fit, predicted, anomalies, variances),
         )
         for fit in fits
     ]
@@ -316,6 +325,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         first_verdicts=pd.DataFrame(columns=list(FIRST_VERDICTS.columns)),
         examples=examples,
         surrogate_or_file=surrogate,
+        integrity_or_file=check,
         judge_report=report_judge(
             parts.arena, parts.record.judge, diagnoses, records, parts.record.seed
         ),
@@ -329,8 +339,56 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             intervals,
             diagnoses,
             parts.record,
+            {fit.language: _integrity_summary(fit, check, anomalies) for fit in fits},
         ),
     )
+
+
+def _integrity(parts: _Parts) -> tuple[IntegrityCheck, dict[Key, list[Anomaly]]]:
+    """Learn from the judged systems how answers look, and look at everybody's."""
+    answers, queries = parts.arena.answers, parts.arena.queries
+    judged = {fit.language: fit.data.systems for fit in parts.fits}
+    check, anomalies = learn_integrity(answers, queries, judged, parts.record.seed)
+    return check, anomalies | check.anomalies(_unjudged(answers, parts.fits), queries)
+
+
+def _integrity_summary(
+    fit: LanguageFit, check: IntegrityCheck, anomalies: Mapping[Key, Sequence[Anomaly]]
+) -> IntegritySummary:
+    own, systems = check.languages.get(fit.language), fit.data.systems
+    if own is None:
+        return IntegritySummary()
+    found = [anomalies.get((fit.language, system), ()) for system in systems]
+    return IntegritySummary(
+        told=own.damages(are_told=True),
+        not_told=own.damages(are_told=False),
+        judged=len(systems),
+        alarms=sum(any(item.is_grave for item in items) for items in found),
+    )
+
+
+def _unjudged(rows: pd.DataFrame, fits: Sequence[LanguageFit]) -> pd.DataFrame:
+    """Keep the rows of systems without verdicts in their language."""
+    judged = {(fit.language, system) for fit in fits for system in fit.data.systems}
+    keys = zip(rows["language"], rows["system"], strict=True)
+    return rows[np.array([key not in judged for key in keys], np.bool_)]
+
+
+def _variances(parts: _Parts) -> dict[Key, float]:
+    """How uncertain unjudged systems' ratings are for want of answers."""
+    questions = {fit.language: len(fit.data.questions) for fit in parts.fits}
+    return variances_of_coverage(parts.surrogate, _unjudged(parts.X, parts.fits), questions)
+
+
+def _standing(
+    fit: LanguageFit,
+    predicted: pd.DataFrame,
+    anomalies: Mapping[Key, Sequence[Anomaly]],
+    variances: Mapping[Key, float],
+) -> Standing:
+    own = predicted[predicted["language"] == fit.language]
+    answers = dict(zip(own["system"], own["answers"].astype(int), strict=True))
+    return standings(fit.language, anomalies, answers, len(fit.data.questions), variances)
 
 
 def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ unlike the others has a wider interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,8 @@ from arena.rating.ratings import ranks_and_tiers
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.language import LanguageFit
 from surrogate.board.summary import NO_RATINGS, RatingInterval
+from surrogate.integrity.check import Standing
+from surrogate.integrity.coverage import widened
 from surrogate.learning.cross_fitting import Outcome
 from surrogate.learning.posterior.ratings import expected_ratings
 
@@ -34,6 +36,7 @@ BOARD_COLUMNS = [
     *("arena_rank", "arena_rating", "arena_low", "arena_high"),
     *("coverage", "answers", "split", "note"),
 ]
+NOTHING_WRONG = Standing({}, {}, {})
 DRAWS = 1_000
 """Of all ratings together, from which ranks and tiers are made."""
 
@@ -51,6 +54,7 @@ def board_ratings(
     systems: Sequence[str],
     interval: RatingInterval = NO_RATINGS,
     by: Literal["posterior", "surrogate"] = "posterior",
+    standing: Standing = NOTHING_WRONG,
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language.
 
@@ -65,6 +69,7 @@ def board_ratings(
         systems: Every system of the arena.
         interval: How wide the conformal interval is of what a surrogate expects.
         by: Whether verdicts correct what the surrogate expects.
+        standing: Which unjudged systems are not ranked, and what to remark of any.
 
     Returns:
         ``BOARD_COLUMNS``, best first, unranked systems last. ``low, high`` is the 90% interval of
@@ -77,7 +82,8 @@ def board_ratings(
         ``coverage`` is the share of questions answered; ``split`` is ``train``, ``holdout`` or
         ``unjudged``.
     """
-    table = _expected(fit, predicted, systems, interval).join(_posterior(fit))
+    expected = _widened(_expected(fit, predicted, systems, interval), standing.variances)
+    table = expected.join(_posterior(fit))
     if by == "surrogate":
         table = _predicted(fit, predicted, table, interval)
     unjudged = table["posterior"].isna()
@@ -86,6 +92,8 @@ def board_ratings(
         width = NORMAL_90 * table["error"]
         table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
         table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
+    barred = (table["split"] == "unjudged") & table.index.isin(list(standing.unranked))
+    table.loc[barred, ["rating", "low", "high"]] = np.nan
     table["verdict_share"] = table["verdict_share"].where(
         ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
     )
@@ -93,7 +101,10 @@ def board_ratings(
     table = table.join(_ranks(fit, table, by))
     arena = fit.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
     table = table.join(arena.add_prefix("arena_"))
-    table["note"] = [_note(fit, row) for row in table.to_dict("index").values()]
+    table["note"] = [
+        standing.note(str(name), _note(fit, row), is_barred=bool(barred[name]))
+        for name, row in table.to_dict("index").items()
+    ]
     whole = ["rank", "rank_low", "rank_high", "tier"]
     table = table.rename_axis("system").reset_index().assign(language=fit.language)
     ordered = table.astype(dict.fromkeys(whole, "Int64")).sort_values(
@@ -154,6 +165,17 @@ def _expected(
         },
         index=list(systems),
     )
+
+
+def _widened(expected: pd.DataFrame, variances: Mapping[str, float]) -> pd.DataFrame:
+    """Widen the intervals of systems that did not answer everything."""
+    for name, variance in variances.items():
+        if name in expected.index:
+            row = expected.loc[name, ["surrogate_rating", "surrogate_low", "surrogate_high"]]
+            rating, low, high = map(float, row)
+            bounds = widened(rating, low, high, variance)
+            expected.loc[name, ["surrogate_low", "surrogate_high"]] = bounds
+    return expected
 
 
 def _posterior(fit: LanguageFit) -> pd.DataFrame:

@@ -26,6 +26,7 @@ from arena.rating.ratings import DEFAULT_ROUNDS
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
 from surrogate.board.ratings import LEVEL as INTERVAL_LEVEL
+from surrogate.integrity.check import without_remarks
 
 Floats = npt.NDArray[np.float64]
 
@@ -229,7 +230,7 @@ def _reason(row: dict[str, object], board_wide: str) -> str:
         return "it is on one of the boards only"
     if board_wide:
         return board_wide
-    notes = {str(row[f"note_{side}"]) for side in ("old", "new")} - {""}
+    notes = {without_remarks(str(row[f"note_{side}"])) for side in ("old", "new")} - {""}
     if notes:
         return "; ".join(sorted(notes))
     return NOT_RATED if pd.isna(row["rating_change"]) else ""

@@ -22,7 +22,15 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import UsageError
-from arena.data.files import atomic_path, bounds, read_parquet
+from arena.data.files import (
+    atomic_path,
+    check_size,
+    read_arrays,
+    read_member,
+    read_parquet,
+    write_array,
+    write_member,
+)
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
@@ -33,8 +41,6 @@ FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every member, so that the same surrogate gives the same bytes."""
 _INTEGERS = ("draws", "first", "second")
 _ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", "variance")
 """Arrays of ``TrainingRatings``; the last is optional."""
@@ -88,28 +94,20 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         atomic_path(Path(path)) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
-        _write(archive, DESCRIPTION, description.model_dump_json(indent=1).encode())
-        _write(archive, ROWS, table.getvalue())
+        write_member(archive, DESCRIPTION, description.model_dump_json(indent=1).encode())
+        write_member(archive, ROWS, table.getvalue())
         for name, array in _named_arrays(surrogate):
-            plain = io.BytesIO()
-            np.lib.format.write_array(plain, np.ascontiguousarray(array), allow_pickle=False)
-            _write(archive, name, plain.getvalue())
+            write_array(archive, name, array)
 
 
 def _named_arrays(surrogate: Surrogate) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     for language, ratings in surrogate.ratings_.items():
         for name in _ARRAYS:
             if getattr(ratings, name) is not None:
-                yield f"ratings/{language}/{name}.npy", getattr(ratings, name)
+                yield f"ratings/{language}/{name}", getattr(ratings, name)
     for language, arrays in surrogate.arrays().items():
         for name, array in arrays.items():
-            yield f"models/{language}/{name}.npy", array
-
-
-def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    member = zipfile.ZipInfo(name, _DATE)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(member, content)
+            yield f"models/{language}/{name}", array
 
 
 def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
@@ -129,7 +127,7 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(f"there is no surrogate at {path}; {HINT}")
     try:
         with zipfile.ZipFile(path) as archive:
-            _check_size(archive, path)
+            check_size(archive, path)
             return _restored(archive, n_jobs)
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, item["loc"])) or "JSON" for item in error.errors())
@@ -140,27 +138,12 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(f"{path.name} cannot be unpacked ({error}); {HINT}") from error
 
 
-def _check_size(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse a file that says it holds more than the bounds; more is not read of any member."""
-    limits, members = bounds(), archive.infolist()
-    limits.check(path.name, "members", len(members))
-    declared = sum(member.file_size for member in members)
-    limits.check(path.name, "expanded", declared, limits.most_expanded(path.stat().st_size))
-
-
 def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
-    description = _Description.model_validate_json(_content(archive, DESCRIPTION))
-    names = archive.namelist()
+    description = _Description.model_validate_json(read_member(archive, DESCRIPTION))
     ratings, models = {}, {}
     for language, item in description.languages.items():
-        arrays, learned = (
-            {
-                name.removeprefix(start).removesuffix(".npy"): _array(archive, name)
-                for name in names
-                if name.startswith(start)
-            }
-            for start in (f"ratings/{language}/", f"models/{language}/")
-        )
+        arrays = read_arrays(archive, f"ratings/{language}/")
+        learned = read_arrays(archive, f"models/{language}/")
         ratings[language] = _ratings(arrays, language, item)
         if learned:
             models[language] = learned
@@ -171,35 +154,8 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         pooled=description.pooled,
         seed=description.seed,
     )
-    rows = _rows(_content(archive, ROWS), description.features)
+    rows = _rows(read_member(archive, ROWS), description.features)
     return surrogate.restore(rows, ratings, models, n_jobs)
-
-
-def _content(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Read one member, no further than the size it declares."""
-    size = archive.getinfo(name).file_size
-    with archive.open(name) as member:
-        content = member.read(size + 1)
-    if len(content) != size:
-        raise UsageError(f"{name} is not as long as it says")
-    return content
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    """Read a plain array, whose shape and type must account for every byte."""
-    content = _content(archive, name)
-    stream = io.BytesIO(content)
-    try:
-        if np.lib.format.read_magic(stream) != (1, 0):
-            raise ValueError("of an unknown version")
-        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    except ValueError as error:
-        raise UsageError(f"{name} is no array ({error})") from error
-    start = stream.tell()
-    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    if dtype.kind not in "biuf" or is_fortran or size != len(content) - start:
-        raise UsageError(f"{name} is no plain array of the size it names")
-    return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 
 def _ratings(

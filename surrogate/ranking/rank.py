@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +14,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, open_arena
 from arena.data.frames import notebook_html, open_answers
+from arena.data.systems import twins
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
@@ -24,14 +25,19 @@ from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS
+from surrogate.integrity.anomalies import Anomaly
+from surrogate.integrity.check import Standing, standings
+from surrogate.integrity.copies import Copy, near_copies
+from surrogate.integrity.coverage import Key, variances_of_coverage, widened
 from surrogate.learning.languages import with_answers
 from surrogate.learning.surrogate import KEYS, known_features
-from surrogate.ranking.copies import Copy, near_copies
 from surrogate.ranking.explanations import Explanation, explain_systems
 from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings
 
 NEW = "new"
 NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
+WHOLE_COPY = 0.9
+"""Share of a system's answers from which it is a copy that is rated no higher than its original."""
 NO_VERDICTS = (
     "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
     "their answers to the arena and build the board again, or have its first_verdicts.csv judged"
@@ -46,7 +52,7 @@ NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "worth", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-LISTS = ("neighbors", "answer_neighbors", "attributions")
+LISTS = ("neighbors", "answer_neighbors", "attributions", "anomalies")
 EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
@@ -71,9 +77,9 @@ class RankedSystems:
             answers, note``: where there are judgments, the rating is by these and the surrogate
             together; ``worth`` is how many verdicts would rate it as well as the surrogate.
         explanations: Row by row what explains them: ``language, system, neighbors,
-            answer_neighbors, attributions`` (lists of entries), ``outside_training`` (the features
-            in which a system is unlike the training systems; None where it is not); see
-            ``Explanation``.
+            answer_neighbors, attributions, anomalies`` (lists of entries), ``outside_training``
+            (the features in which a system is unlike the training systems; None where it is not);
+            see ``Explanation`` and ``Anomaly``.
         notes: Why some of this is not known, or not well.
     """
 
@@ -111,7 +117,10 @@ def rank_systems(
     """Rank new systems by their answers, and by verdicts where there are some.
 
     A new system's rank is the place it would take: one more than the number of the board's
-    systems with a higher rating. The board's own ranks and ratings do not change.
+    systems with a higher rating. The board's own ranks and ratings do not change. A system without
+    verdicts has no rank where its answers look tampered with (``IntegrityCheck``), or are too few
+    (``needed_answers``); ``note`` says so. Of one that answered a part of the questions the
+    interval is wider. A near-copy of a system on the board is rated no higher than that.
 
     Args:
         board: The board, or the path of its folder.
@@ -144,6 +153,10 @@ def rank_systems(
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
+    alike = twins(answers["system"], board.ratings["system"])
+    if alike:
+        shown = ", ".join(f"{name!a} as {first!a}" for first, name in alike)
+        raise UsageError(f"names that look the same as others: {shown}; give them other names")
     if feature_table is None:
         declared = _declared(known_features(board.surrogate))
         _refuse_other_templates(declared, models)
@@ -151,7 +164,10 @@ def rank_systems(
     else:
         table = _rows_of(answers, feature_table)
     copies = near_copies(answers, arena.answers)
-    return place_systems(board, with_answers(table, answers), arena.queries, copies, judgments)
+    anomalies = board.integrity.anomalies(answers, arena.queries)
+    return place_systems(
+        *(board, with_answers(table, answers), arena.queries, copies, judgments, anomalies)
+    )
 
 
 def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
@@ -193,6 +209,7 @@ def place_systems(
     queries: pd.DataFrame,
     copies: Mapping[tuple[str, str], Copy] = MappingProxyType({}),
     judgments: pd.DataFrame | None = None,
+    anomalies: Mapping[Key, Sequence[Anomaly]] = MappingProxyType({}),
 ) -> RankedSystems:
     """Rank new systems by a feature table already at hand, and by verdicts where there are some.
 
@@ -203,6 +220,7 @@ def place_systems(
         queries: The arena's questions, for coverage.
         copies: What ``near_copies`` found.
         judgments: Verdicts on the new systems; see ``judged_ratings``.
+        anomalies: What ``IntegrityCheck.anomalies`` found.
     """
     rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
@@ -210,19 +228,27 @@ def place_systems(
     judged = NOT_JUDGED if judgments is None else judged_ratings(board, table, judgments)
     judged = judged.set_index(["language", "system"])
     explanations = explain_systems(board.surrogate, table, board.features)
-    found = [
-        _row(
-            board,
-            rated,
-            queries,
-            (language, system),
-            explanations.by_system.get((language, system), Explanation()),
-            copies.get((language, system)),
-            judged,
-        )
-        for language in languages
-        for system in systems
-    ]
+    asked = queries["language"].value_counts().to_dict()
+    variances = variances_of_coverage(board.surrogate, table, asked)
+    found = []
+    for language in languages:
+        own = rated.loc[rated.index.get_level_values("language") == language, "answers"]
+        answers = own.droplevel("language").astype(int).to_dict()
+        standing = standings(language, anomalies, answers, asked[language], variances)
+        found += [
+            _row(
+                board,
+                rated,
+                asked[language],
+                (language, system),
+                explanations.by_system.get((language, system), Explanation()),
+                copies.get((language, system)),
+                judged,
+                standing,
+                anomalies.get((language, system), ()),
+            )
+            for system in systems
+        ]
     rows = sorted(found, key=_place_in_table)
     new = _table(rows, NEW_COLUMNS)
     placed = pd.concat([board.ratings, _table(rows, BOARD_COLUMNS)], ignore_index=True)
@@ -254,11 +280,13 @@ def _place_in_table(row: dict[str, Any]) -> tuple[str, float, str]:
 def _row(
     board: Board,
     rated: pd.DataFrame,
-    queries: pd.DataFrame,
-    key: tuple[str, str],
+    questions: int,
+    key: Key,
     explanation: Explanation,
     copy: Copy | None,
     judged: pd.DataFrame,
+    standing: Standing,
+    anomalies: Sequence[Anomaly],
 ) -> dict[str, object]:
     language, system = key
     known = rated.loc[key] if key in rated.index else pd.Series()
@@ -267,7 +295,8 @@ def _row(
     others = board.ratings.loc[board.ratings["language"] == language, "rating"]
     is_learned = language in _learned(board)
     interval, error = _interval(board, language), float(known.get("standard_error", np.nan))
-    low, high = (round(bound, DECIMALS) for bound in interval.around(rating, error))
+    around = widened(rating, *interval.around(rating, error), standing.variances.get(system, 0.0))
+    low, high = (round(bound, DECIMALS) for bound in around)
     is_beyond = interval.reaches_beyond(rating, error)
     if is_beyond:
         high = float("inf")
@@ -278,8 +307,16 @@ def _row(
         rating, low, high = (
             round(float(verdicts["rating"] + side * width), DECIMALS) for side in (0, -1, 1)
         )
+    elif copy is not None and copy.share >= WHOLE_COPY:
+        above = max(rating - _rating_of(board, language, copy.original), 0.0)
+        rating, low, high = (round(bound - above, DECIMALS) for bound in (rating, low, high))
+    why = NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers)
+    is_barred = verdicts is None and system in standing.unranked
+    if is_barred:
+        is_beyond = False
+        rating = low = high = float("nan")
     notes = [
-        NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers),
+        standing.note(system, why, is_barred=is_barred),
         BEYOND if is_beyond else "",
         _unlike(explanation.outside_training),
         str(copy or ""),
@@ -300,7 +337,7 @@ def _row(
         "surrogate_high": expected_high,
         "worth": round(interval.worth(error), DECIMALS),
         "judgments": 0 if verdicts is None else int(verdicts["judgments"]),
-        "coverage": answers / int((queries["language"] == language).sum()),
+        "coverage": answers / questions,
         "answers": answers,
         "split": NEW,
         "note": "; ".join(note for note in notes if note),
@@ -308,12 +345,20 @@ def _row(
         "answer_neighbors": explanation.answer_neighbors,
         "attributions": explanation.attributions,
         "outside_training": None if outside is None else list(outside),
+        "anomalies": [asdict(anomaly) for anomaly in anomalies],
     }
 
 
 def _interval(board: Board, language: str) -> RatingInterval:
     summary = board.summary.languages.get(language)
     return summary.interval if summary else NO_RATINGS
+
+
+def _rating_of(board: Board, language: str, system: str) -> float:
+    """The rating of a system on the board; infinite where it has none."""
+    own = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
+    rating = float(own.get(system, np.nan))
+    return float("inf") if np.isnan(rating) else rating
 
 
 def _place(ratings: pd.Series, rating: float) -> int | None:

@@ -20,20 +20,31 @@ SHARE = 0.5
 """Of a system's answers that make it a copy, when they are one other system's."""
 
 
+DIGITS = 9
+"""Of cosines, so that rounding errors do not say who was copied."""
+
+
 @dataclass(frozen=True)
 class Copy:
-    """A system whose answers are another's.
+    """A system whose answers are those of others.
 
     Attributes:
-        original: The other system.
-        share: Share of its answers that are nearly the same, of those long enough to tell.
+        original: The other system it shares most answers with.
+        share: Share of its answers that are nearly that one's, of those long enough to tell.
+        share_of_any: Share that is nearly some other system's.
     """
 
     original: str
     share: float
+    share_of_any: float
 
     def __str__(self) -> str:
-        return f"near-copy of {self.original}: {self.share:.0%} of its answers"
+        if self.share >= SHARE:
+            return f"near-copy of {self.original}: {self.share:.0%} of its answers"
+        return (
+            f"{self.share_of_any:.0%} of its answers are near-copies of judged ones, "
+            f"{self.share:.0%} of {self.original}'s"
+        )
 
 
 def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[tuple[str, str], Copy]:
@@ -44,8 +55,8 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[tuple[str, str],
         known: Likewise, of the known systems.
 
     Returns:
-        Language and new system to the known system it shares most answers with, if these are half
-        of its own or more.
+        Language and new system to the known system it shares most answers with, if half of its own
+        or more are nearly those of known systems.
     """
     columns = ["language", "system", "query_id", "answer"]
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
@@ -56,14 +67,17 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[tuple[str, str],
         return {}
     vectors, others = _unit(written["answer"]), _unit(old["answer"])
     cosines = _cosines(vectors, others, pairs["place"].to_numpy(), pairs["other"].to_numpy())
+    pairs = pairs.assign(cosine=cosines.round(DIGITS))
     same = pairs[cosines >= NEARLY_THE_SAME].drop_duplicates(["place", "system_known"])
     sizes = written.groupby(["language", "system"]).size()
-    counts = same.groupby(["language", "system", "system_known"]).size()
+    copied = same.drop_duplicates("place").groupby(["language", "system"]).size() / sizes
+    shared = same.groupby(["language", "system", "system_known"])["cosine"].agg(["size", "sum"])
+    counts = shared.sort_values(["size", "sum"], kind="stable")["size"]
     copies: dict[tuple[str, str], Copy] = {}
-    for (language, system, original), count in counts.sort_values(kind="stable").items():
-        share = float(count / sizes[language, system])
-        if share >= SHARE:
-            copies[language, system] = Copy(original, share)
+    for (language, system, original), count in counts.items():
+        share, of_any = count / sizes[language, system], copied[language, system]
+        if of_any >= SHARE:
+            copies[language, system] = Copy(original, float(share), float(of_any))
     return copies
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from surrogate.ranking.copies import near_copies
+from surrogate.integrity.copies import near_copies
 from surrogate.ranking.rank import rank_systems
 
 LONG = (

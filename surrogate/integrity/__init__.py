@@ -1,0 +1,1 @@
+"""Whether a rank can rest on answers: none does on those that look tampered with."""

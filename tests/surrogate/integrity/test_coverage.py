@@ -1,0 +1,69 @@
+"""How many answers a rank needs, and how much surer more answers make a rating."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.statistics.significance import NORMAL_90
+from surrogate.integrity.coverage import (
+    lacks_answers,
+    needed_answers,
+    variances_of_coverage,
+    widened,
+)
+
+
+class MeanOfLength:
+    """A surrogate whose rating is the mean of one feature, so that the jackknife is exact."""
+
+    def predict(self, X):
+        rated = X.groupby(["language", "system"])["answer_length"].mean().rename("rating")
+        return rated.reset_index()
+
+
+def answers(system, values, language="en"):
+    keys = {"language": language, "system": system}
+    return pd.DataFrame(
+        [{**keys, "query_id": f"q{n:03}", "answer_length": value} for n, value in enumerate(values)]
+    )
+
+
+def test_needed_answers():
+    wanted = {1: 1, 4: 4, 5: 5, 12: 5, 25: 5, 26: 6, 40: 8, 250: 50, 11_000: 50}
+    assert {questions: needed_answers(questions) for questions in wanted} == wanted
+
+
+def test_a_system_without_answers_lacks_none_to_speak_of():
+    assert lacks_answers(0, 40) == ""
+    assert lacks_answers(8, 40) == ""
+    assert lacks_answers(7, 40) == "not ranked: it answered 7 of 40 questions, and 8 are needed"
+
+
+def test_the_variance_is_that_of_a_mean_of_a_part_of_the_questions():
+    values = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0])
+    table = pd.concat([answers("part", values), answers("all", values, "de")])
+    found = variances_of_coverage(MeanOfLength(), table, {"en": 24, "de": 6})
+    expected = values.var(ddof=1) / 6 * (1 - 6 / 24)
+    assert found == {("en", "part"): pytest.approx(expected)}
+
+
+def test_in_groups_it_is_about_the_same():
+    values = np.random.default_rng(0).normal(size=400)
+    found = variances_of_coverage(MeanOfLength(), answers("part", values), {"en": 4_000})
+    assert found["en", "part"] == pytest.approx(values.var(ddof=1) / 400 * 0.9, rel=0.6)
+
+
+def test_one_answer_has_no_variance_to_know():
+    assert variances_of_coverage(MeanOfLength(), answers("one", [1.0]), {"en": 9}) == {}
+
+
+def test_widened():
+    low, high = widened(1.0, 0.0, 2.0, 0.5)
+    width = math.sqrt(1 + NORMAL_90**2 * 0.5)
+    assert (low, high) == pytest.approx((1 - width, 1 + width))
+    assert widened(1.0, 0.0, math.inf, 0.5) == pytest.approx((1 - width, math.inf))
+    assert widened(1.0, 0.0, 2.0, 0.0) == (0.0, 2.0)
+    assert widened(1.0, 0.0, 2.0, math.nan) == (0.0, 2.0)
+    assert all(map(math.isnan, widened(1.0, math.nan, math.nan, 0.5)))
