@@ -11,10 +11,17 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena
+from arena.diagnostics.self_check import FEWEST, SAME_LETTER
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, judge_arena
 from arena.judging.pairs import ArenaTexts, QuestionKey, asked_pairs, question_draw
-from arena.judging.summary import FAILURE_COLUMNS, VERDICT_COLUMNS, Judged, stacked
+from arena.judging.summary import (
+    FAILURE_COLUMNS,
+    IDENTICAL,
+    VERDICT_COLUMNS,
+    Judged,
+    stacked,
+)
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
 from arena.statistics.betting import EVEN, Difference, SequentialTest
@@ -69,6 +76,18 @@ class SystemComparison:
     def variance(self) -> float:
         """Of the scores around one half; NaN without any."""
         return float(((self.scores["score"] - EVEN) ** 2).mean())
+
+    @property
+    def one_side(self) -> tuple[str, int] | None:
+        """The side that nearly every verdict is for, and how many; None where there is none.
+
+        Such a judge makes every two systems the same: each wins in one of the two orders.
+        """
+        asked = self.judgments[self.judgments["flags"] != IDENTICAL]
+        counts = asked.loc[asked["winner"] != "tie", "winner"].value_counts()
+        if len(asked) < FEWEST or counts.empty or counts.iloc[0] < SAME_LETTER * len(asked):
+            return None
+        return str(counts.index[0]).upper(), int(counts.iloc[0])
 
 
 def compare_systems(

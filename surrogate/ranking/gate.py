@@ -256,7 +256,7 @@ def _verdict(
 ) -> tuple[GateVerdict, Literal["surrogate", "verdicts", ""]]:
     if ratings.difference is not None:
         return ratings.difference, "surrogate"
-    if verdicts is not None and verdicts.difference is not None:
+    if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
         return verdicts.difference, "verdicts"
     return CANNOT_SAY, ""
 
@@ -408,6 +408,11 @@ def _sentences(found: Gate) -> Iterator[str]:
         yield (
             f"{len(verdicts.judgments)} verdicts on {len(verdicts.scores)} of "
             f"{verdicts.questions} questions{lost}; {verdicts.reason}."
+        )
+    if verdicts is not None and (side := verdicts.one_side):
+        yield (
+            f"The judge chose side {side[0]} in {side[1]} of {len(verdicts.judgments)} verdicts, "
+            "whichever answer stood there: they say nothing of the systems."
         )
     if found.unanswered:
         yield f"Not compared: {found.unanswered} questions that the baseline alone answered."

@@ -152,6 +152,24 @@ def test_hostile_texts_are_shown_as_text(context, page_file):
 
 @needs_browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility(context, page_file, theme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+    page, _ = opened(context, page_file)
+    page.emulate_media(color_scheme=theme)
+    page.keyboard.press("1")
+    page.keyboard.press("ArrowLeft")
+    page.click("#passages summary")
+    found = axe.Axe().run(page).response["violations"]
+    serious = [
+        (item["id"], [node["html"][:120] for node in item["nodes"][:3]])
+        for item in found
+        if item["impact"] in {"serious", "critical"}
+    ]
+    assert serious == []
+
+
+@needs_browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_phones_and_both_themes(browser, page_file, theme, width):
     size = {"width": width, "height": 844}

@@ -218,6 +218,16 @@ def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
     assert "new" not in read_arena(folders / "arena").info.systems
 
 
+def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
+    with chat_server.ChatServer(lambda *_: chat_server.completion("[[A]]")) as server:
+        options = ["--model", "sides", "--base-url", server.url, "--margin", 0.2, "--json"]
+        assert run(*command(folders, "same", *options)) == 4
+    content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert content["verdict"] == "cannot say"
+    assert content["verdicts"]["win_rate"] == 0.5
+    assert "The judge chose side A in" in " ".join(content["sentences"])
+
+
 def test_the_workflow_runs_the_command_as_it_is():
     workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     steps = workflow["jobs"]["gate"]["steps"]
