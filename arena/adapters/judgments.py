@@ -13,6 +13,7 @@ from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import CHOSEN, JUDGMENTS, check_table, self_judgments
+from arena.data.systems import twin_problems
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""
@@ -69,7 +70,9 @@ def _checked(rows: Rows) -> pd.DataFrame:
     completed = replace(rows, table=_completed(rows.table))
     found = check_table(completed, JUDGMENTS)
     problems = sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
-    problems = problems or self_judgments(completed)
+    if not problems:
+        names = {*completed.table["system_a"], *completed.table["system_b"]}
+        problems = [*self_judgments(completed), *twin_problems(names, rows.source, "system")]
     if problems:
         raise DataError(problems)
     return _known(completed.table).astype("str")

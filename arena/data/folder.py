@@ -36,6 +36,7 @@ from arena.data.systems import (
     SYSTEMS_TABLE,
     no_attributes,
     system_attributes,
+    twin_problems,
     with_own_passages,
     write_attributes,
 )
@@ -275,6 +276,9 @@ def checked_arena(
             *undeclared(judgments, "system_b", info.systems, "systems"),
             *self_judgments(judgments),
             *reference_problems(info, queries.is_frame),
+            *twin_problems(
+                info.systems, INFO_FILE if not queries.is_frame else "systems", "systems"
+            ),
             *faults,
             *unclear,
         ]
@@ -340,6 +344,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
         problems = [
             *duplicates(answers, ANSWER_KEY, "answer"),
             *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
+            *twin_problems(answers.table["system"], answers.source, "system"),
         ]
     if not problems:
         answers, problems = with_own_passages(answers, queries)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
+from arena.adapters.judgments import ANONYMOUS_JUDGE
 from arena.data.schema import ANSWER_KEY
-from arena.diagnostics.finding import Finding, counted, listed, subject_of
+from arena.data.systems import odd_names
+from arena.diagnostics.finding import Finding, Severity, counted, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED
 from arena.diagnostics.verdicts import GROUP, groups_of, share, sums, won_by_a
 
@@ -19,6 +21,32 @@ FEW_BATTLES = 10
 """With fewer battles a system, a single verdict can move its rank."""
 
 MANY_TIES = 0.5
+
+
+def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
+    """Say which judgments repeat others: each of them counts.
+
+    Args:
+        table: As ``verdicts`` returns it.
+    """
+    asked = [*GROUP, "rater", "query_id", "first", "second", "first_on_a"]
+    repeats = table[table.duplicated(asked)]
+    equal = table.duplicated([*asked, "outcome"])
+    for (language, judge), rows in repeats.groupby(GROUP, sort=True):
+        severity: Severity = "info" if (rows["rater"] == ANONYMOUS_JUDGE).all() else "warning"
+        same = int(equal[rows.index].sum())
+        sentence = (
+            f"{counted(len(rows), 'judgment')} of the same question, sides and judge as others, "
+            f"{same:,} with the same verdict, and each counts: keep one of those that were copied"
+        )
+        yield Finding(severity, "copies", subject_of(language, judge), sentence)
+
+
+def name_findings(systems: Iterable[str]) -> Iterator[Finding]:
+    """Say which names of systems show other than they are written."""
+    for name, why in odd_names(systems).items():
+        sentence = f"the name {name!a} holds {why}; it may show as another's"
+        yield Finding("warning", "names", "systems", sentence)
 
 
 def overview_table(

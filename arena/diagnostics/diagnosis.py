@@ -27,9 +27,11 @@ from arena.diagnostics.coverage import (
     answers_table,
     coverage_findings,
     coverage_table,
+    name_findings,
     overview_findings,
     overview_table,
     published_findings,
+    repeat_findings,
     unjudged_languages,
 )
 from arena.diagnostics.finding import Finding, Severity, by_severity
@@ -191,6 +193,8 @@ def diagnose_judgments(
         unjudged_languages(languages if language is None else (), overview),
         connection_findings(connections, records),
         overview_findings(overview, records),
+        repeat_findings(table),
+        name_findings([*systems, *records["system"]]),
         coverage_findings(coverage),
         _unless_none(absent, answer_findings),
         position_findings(position),

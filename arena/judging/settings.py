@@ -169,6 +169,9 @@ class JudgingSettings(BaseModel):
         default=8, ge=1, le=MOST_CONNECTIONS, description="Most calls at the same time."
     )
     timeout_s: float = Field(default=60.0, gt=0, description="Seconds until a call counts as lost.")
+    any_model: bool = Field(
+        default=False, description="Let answers of another model than the one asked count."
+    )
 
     @property
     def judge(self) -> str:
@@ -196,6 +199,7 @@ class JudgingSettings(BaseModel):
             self.api_key_env,
             concurrency=self.concurrency,
             timeout_s=self.timeout_s,
+            any_model=self.any_model,
         )
         settings = ModelSettings.stated(self.model, self.temperature, self.max_tokens, self.body)
         return LlmJudge(

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import pandas as pd
 
-from arena.data.errors import MissingDependencyError
-from arena.llm.replies import OVER_BUDGET, UNPARSABLE, Completion, Reply, UnparsableError
+from arena.data.errors import MissingDependencyError, UsageError
+from arena.llm.replies import (
+    OTHER_MODEL,
+    OVER_BUDGET,
+    UNPARSABLE,
+    Completion,
+    Reply,
+    UnparsableError,
+    is_same_model,
+)
 from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
 from arena.llm.store import Store
 from arena.llm.store_rows import Result
@@ -28,6 +36,9 @@ if TYPE_CHECKING:
 PROMPTS_AT_A_TIME = 64
 LEAST_AHEAD = 512
 AHEAD_PER_CONNECTION = 16
+HOPELESS_OTHERS = 3
+"""Answers of another model, and none of the one asked, after which a run stops."""
+SHOWN_NAME = 80
 
 _LOOK_AGAIN_S = 0.25
 _INTERRUPTIBLE_S = 1.0
@@ -150,6 +161,7 @@ class _TableRun(Generic[T]):
         self._busy: dict[str, Request] = {}  # those of them that another run is at
         self._look_again_at = 0.0
         self._answered_before = False
+        self._is_served = False  # whether the model asked has answered
         self._run_id = ""
         self._pool: WorkerPool | None = None
 
@@ -194,6 +206,8 @@ class _TableRun(Generic[T]):
         if not requests:
             return
         model = self._llm.settings.model
+        for request in requests:
+            self._llm.endpoint.refuse_key(request.content)
         claims = self._llm.store.claim(self._run_id, requests, model, self._calls_left)
         for request in requests:
             self._busy.pop(request.key, None)
@@ -244,12 +258,33 @@ class _TableRun(Generic[T]):
 
     def _read(self, result: Result, from_store: bool) -> Reply[T]:
         completion, reason, detail = result.completion, result.failure, result.detail
+        served = None if completion is None else completion.served_model
+        if served is not None and not is_same_model(self._llm.settings.model, served):
+            self._usage.count_other_model(served)
+            if not self._llm.endpoint.any_model:
+                self._refuse_other_model(served)
+                said = f"{served!r} answered"
+                return Reply(None, OTHER_MODEL, said, result.key, from_store)
+        elif completion is not None:
+            self._is_served = True
         if completion is None or reason is not None:
             return Reply(None, reason, detail, result.key, from_store)
         try:
             return Reply(self._parse(completion), None, "", result.key, from_store)
         except UnparsableError as error:
             return Reply(None, UNPARSABLE, str(error), result.key, from_store)
+
+    def _refuse_other_model(self, served: str) -> None:
+        """Stop where nothing but another model answers; what it said is in the store."""
+        others = sum(self._usage.other_models.values())
+        if others < HOPELESS_OTHERS or self._is_served:
+            return
+        asked, where = self._llm.settings.model, self._llm.endpoint.base_url
+        raise UsageError(
+            f"{where} answers as {served[:SHOWN_NAME]!r} where {asked!r} was asked; ask for the "
+            "model by that name, or let any model's answers count (--any-model, any_model=True): "
+            "what was answered is in the store"
+        )
 
     def _count(self, reply: Reply[T], rows: int, repeated: int) -> None:
         self._usage.prompts += rows

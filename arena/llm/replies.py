@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ CONTENT_FILTER = "content_filter"
 CONTEXT_LENGTH = "context_length"
 EMPTY = "empty"
 UNPARSABLE = "unparsable"
+OTHER_MODEL = "other_model"
+"""Another model than the one asked has answered."""
 
 RATE_LIMITED = "rate_limited"
 SERVER_ERROR = "server_error"
@@ -40,6 +43,10 @@ class UnparsableError(ValueError):
 LEAST_LOGPROB = -9999.0
 """Stands for a probability of 0, since JSON has no minus infinity."""
 
+MOST_COUNT = 2**53
+"""Tokens beyond which a count is none: no sum of such is exact, or can be stored."""
+
+_LARGEST = sys.float_info.max
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -148,6 +155,26 @@ def read_embedding(payload: object, latency_s: float) -> Completion:
     )
 
 
+def is_same_model(asked: str, served: str) -> bool:
+    """Say whether a model that answered is the one asked, as endpoints write names.
+
+    ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o`` by ``gpt-4o``, ``llama3`` by
+    ``llama3:latest``, ``mistral-large-latest`` by ``mistral-large-2411``; ``gpt-4o`` is not by
+    ``gpt-4o-mini``.
+    """
+    wanted, got = (_plain_name(name) for name in (asked, served))
+    return got == wanted or (got.startswith(wanted) and _is_version(got[len(wanted) :]))
+
+
+def _plain_name(name: str) -> str:
+    last = re.split(r"[/\\]", name.strip().casefold())[-1]
+    return re.sub(r"(?:[-:]latest|:free|\.gguf)\Z", "", last)
+
+
+def _is_version(rest: str) -> bool:
+    return re.fullmatch(r"[-@](?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})", rest) is not None
+
+
 def read_vector(completion: Completion) -> tuple[float, ...]:
     """Return the vector of a completion of ``read_embedding``.
 
@@ -161,7 +188,7 @@ def read_vector(completion: Completion) -> tuple[float, ...]:
 
 
 def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def _failure(text: str | None, refusal: str | None, finish_reason: str | None) -> str | None:
@@ -198,14 +225,19 @@ def _usage(value: object) -> tuple[int | None, int | None]:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT
+    return value if is_count and isinstance(value, int) else None
 
 
 def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
+    """Read tokens; None where they are none: the answer beside them is paid for all the same."""
     content = value.get("content") if isinstance(value, Mapping) else None
     if not isinstance(content, list):
         return None
-    return tuple(_token(_mapping(entry, "a token")) for entry in content)
+    try:
+        return tuple(_token(_mapping(entry, "a token")) for entry in content)
+    except (MalformedAnswerError, OverflowError):
+        return None
 
 
 def _token(entry: Mapping[str, Any]) -> TokenLogprobs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -29,6 +30,30 @@ _OWN_FIELDS = frozenset(
     }
 )
 _UNUSABLE_FIELDS = frozenset({"stream", "n"})
+_SECRET_NAME = re.compile(
+    r"(?:.*[-_.])?(?:api[-_]?key|authorization|password|passwd|secret|credentials?"
+    r"|(?:access|auth|bearer|api)[-_]?token)",
+    re.IGNORECASE,
+)
+_SECRET_VALUE = re.compile(r"(?:sk|pk|rk|hf|gsk|xai|ghp)[-_]\w[\w.*-]{14,}|bearer\s+\S{8,}", re.I)
+
+
+def _secret_in(value: object, name: str = "") -> str | None:
+    """Return the name of a field that holds a key, or seems to."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            if isinstance(part, str) and part and _SECRET_NAME.fullmatch(str(key)):
+                return str(key)
+            found = _secret_in(part, str(key))
+            if found is not None:
+                return found
+    elif isinstance(value, list | tuple):
+        return next((found for part in value if (found := _secret_in(part, name))), None)
+    elif isinstance(value, str) and _SECRET_VALUE.search(value):
+        return name
+    return None
+
+
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -75,6 +100,12 @@ class ModelSettings:
             raise UsageError(
                 f"extra_body holds {', '.join(unusable)}; one whole answer is read for a prompt; "
                 "tell repetitions apart by the prompt's purpose"
+            )
+        secret = _secret_in(self.extra_body)
+        if secret is not None:
+            raise UsageError(
+                f"extra_body holds what looks like a key ({secret}); what is sent is kept, so give "
+                "keys by the environment variable that api_key_env names"
             )
 
     @classmethod
@@ -148,6 +179,7 @@ class Endpoint:
         backoff_s: Wait before the first retry in seconds, doubled each time, with jitter.
         longest_wait_s: Longest wait before a retry. A server that asks for more is not asked
             again in this run: the item is a counted failure, which a later run tries again.
+        any_model: Whether answers count that come from another model than the one asked.
     """
 
     base_url: str = OPENAI_URL
@@ -157,9 +189,14 @@ class Endpoint:
     retries: int = 5
     backoff_s: float = 0.5
     longest_wait_s: float = 60.0
+    any_model: bool = False
 
     def __post_init__(self) -> None:
-        address = urlsplit(self.base_url)
+        try:
+            address = urlsplit(self.base_url)
+            _ = address.port
+        except ValueError as error:
+            raise UsageError(f"base_url is {self.base_url!r}, no address ({error})") from None
         if "@" in address.netloc or address.query:
             raise UsageError(
                 "`base_url` holds credentials or a query; give the plain address, and the key by "
@@ -177,6 +214,19 @@ class Endpoint:
             )
         if self.timeout_s <= 0 or self.retries < 0 or self.backoff_s < 0 or self.longest_wait_s < 0:
             raise UsageError("`timeout_s` must be above 0; retries and waits must not be below 0")
+
+    def refuse_key(self, content: str) -> None:
+        """Refuse to send, and so to keep, a prompt or a setting that holds the key itself.
+
+        Raises:
+            UsageError: If it does.
+        """
+        key = os.environ.get(self.api_key_env or "", "").strip()
+        if len(key) >= 8 and json.dumps(key, ensure_ascii=False)[1:-1] in content:
+            raise UsageError(
+                f"a prompt or a setting holds the key of {self.api_key_env}; what is sent is kept, "
+                "so take the key out of it"
+            )
 
     def api_key(self) -> str:
         """Read the key from the environment.

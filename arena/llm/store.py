@@ -273,14 +273,20 @@ class Store:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._one_at_a_time:
-            self._connection.execute(begin)
-            try:
-                yield
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+        try:
+            with self._one_at_a_time:
+                self._connection.execute(begin)
+                try:
+                    yield
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:  # a full disk has ended it
+                        self._connection.execute("ROLLBACK")
+                    raise
+        except sqlite3.OperationalError as error:
+            raise UsageError(
+                f"the store {self._path} cannot be used ({error}); what was written before is in it"
+            ) from error
 
 
 def open_store(where: str | Path) -> Store:

@@ -6,9 +6,10 @@ import asyncio
 import json
 import re
 import time
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -22,7 +23,12 @@ from arena.llm.settings import EmbeddingSettings, Endpoint, Request
 
 SHOWN_CHARACTERS = 300
 MOST_BYTES = 32 * 2**20
-"""Most bytes of an answer that are read, as they come over the wire."""
+"""Most bytes of an answer that are read, unpacked if it comes compressed."""
+PACKED: Mapping[str, int] = {"gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
+"""How answers may come compressed, with zlib's number for it."""
+KEY_STAND_IN = "[key]"
+LEAST_KEY = 8
+"""Characters of a key below which it is a stand-in, and its like may be in any text."""
 
 _FILTER_CODES = ("content_filter", "content_policy", "ResponsibleAIPolicyViolation", "moderation")
 _CONTEXT_SIGNS = ("context_length", "context length", "context window", "maximum context", "n_ctx")
@@ -68,7 +74,8 @@ class Transport:
     async def call(self, request: Request) -> Completion | Fault:
         """Send one request, and read the answer.
 
-        The whole call may take ``timeout_s``. Exceptions that no call is known to end in pass.
+        The whole call may take ``timeout_s``. Whatever a server sends that is no answer is a
+        fault; the key is taken out of what it says.
         """
         started = time.perf_counter()
         try:
@@ -78,11 +85,15 @@ class Transport:
             if not response.is_success:
                 return status_fault(response, self._api_key)
             read = read_embedding if request.path == EmbeddingSettings.path else read_completion
-            return read(_json(response), time.perf_counter() - started)
+            completion = read(_json(response), time.perf_counter() - started)
+            return without_key(completion, self._api_key)
         except MalformedAnswerError as error:
             return Fault(replies.MALFORMED, _shown(str(error), self._api_key), again=True)
-        except (openai.APIConnectionError, httpx2.RequestError, OSError) as error:
+        except (openai.APIConnectionError, httpx2.RequestError, OSError, _OtherHostError) as error:
             return connection_fault(error, self._api_key)
+        except Exception as error:  # of a library, on what a server sent: no reason to end a run
+            detail = _shown(f"{type(error).__name__}: {error}", self._api_key)
+            return Fault(replies.MALFORMED, detail, again=True)
 
     async def _post(self, request: Request) -> httpx2.Response:
         # Not chat.completions.create: its models drop fields that gateways send for an answer.
@@ -102,30 +113,60 @@ async def open_transport(endpoint: Endpoint, api_key: str) -> AsyncIterator[Tran
         base_url=endpoint.base_url,
         timeout=endpoint.timeout_s,
         max_retries=0,  # ours are counted, and wait as one for a server that asks to
+        default_headers={"accept-encoding": ", ".join(PACKED)},
         http_client=openai.DefaultAioHttpClient(event_hooks={"response": [_bound]}),
     ) as client:
         yield Transport(client, endpoint, api_key)
 
 
+class _OtherHostError(ValueError):
+    """A server that sends prompts on to another one; the message names it."""
+
+
 async def _bound(response: httpx2.Response) -> None:
-    response.stream = _Bounded(response.stream)
+    """Refuse redirects to other hosts, and read no more of a body than the bound."""
+    if response.has_redirect_location:
+        here = response.request.url
+        there = here.join(response.headers["location"])
+        secured = (here.scheme, there.scheme) == ("http", "https")
+        if there.host != here.host or (there.port != here.port and not secured):
+            raise _OtherHostError(f"{there.scheme}://{there.netloc.decode(errors='replace')}")
+    packed = response.headers.pop("content-encoding", "identity").strip().lower()
+    if packed not in ("identity", *PACKED):
+        raise MalformedAnswerError(f"the answer is packed as {packed}, which was not asked for")
+    response.stream = _Bounded(response.stream, PACKED.get(packed))
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The body of an answer, up to so many bytes."""
+    """The body of an answer, unpacked, up to so many bytes.
 
-    def __init__(self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream) -> None:
+    It is unpacked here, for the client unpacks a whole part at once, whatever it grows to.
+    """
+
+    def __init__(
+        self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, packed: int | None
+    ) -> None:
         if not isinstance(stream, httpx2.AsyncByteStream):
             raise TypeError("an asynchronous client has asynchronous streams")
         self._stream = stream
+        self._unpacker = None if packed is None else zlib.decompressobj(packed)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for part in self._stream:
-            size += len(part)
+            content = self._unpacked(part, MOST_BYTES - size + 1)
+            size += len(content)
             if size > MOST_BYTES:
                 raise MalformedAnswerError(f"the answer is longer than {MOST_BYTES} bytes")
-            yield part
+            yield content
+
+    def _unpacked(self, part: bytes, most: int) -> bytes:
+        if self._unpacker is None:
+            return part
+        try:
+            return self._unpacker.decompress(part, most)
+        except zlib.error as error:
+            raise MalformedAnswerError(f"the answer cannot be unpacked ({error})") from None
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -187,6 +228,10 @@ def connection_fault(error: Exception, api_key: str) -> Fault:
     detail = _shown(str(cause) or type(cause).__name__, api_key)
     if isinstance(cause, MalformedAnswerError):
         return Fault(replies.MALFORMED, detail, again=True)
+    if isinstance(cause, _OtherHostError):
+        detail = f"it sends prompts on to {detail}, where they were not sent"
+        advice = "if that is whom you want to ask, give its address as base_url"
+        return Fault(replies.REJECTED, detail, advice=advice)
     if any(isinstance(each, aiohttp.ClientConnectorError) for each in causes):
         advice = "nothing answers there; start the server, or correct base_url"
         return Fault(replies.CONNECTION, detail, again=True, advice=advice, answered=False)
@@ -195,10 +240,27 @@ def connection_fault(error: Exception, api_key: str) -> Fault:
     return Fault(replies.CONNECTION, detail, again=True, answered=False)
 
 
+def without_key(completion: Completion, api_key: str) -> Completion:
+    """Take the key out of an answer that repeats it, so that it is nowhere written down."""
+    if len(api_key) < LEAST_KEY:
+        return completion
+    names = ("text", "finish_reason", "refusal", "served_model")
+    texts = {name: text for name in names if (text := getattr(completion, name))}
+    cleaned = {
+        name: text.replace(api_key, KEY_STAND_IN) for name, text in texts.items() if api_key in text
+    }
+    tokens = completion.logprobs or ()
+    chosen = "".join(token.token for token in tokens)
+    others = "\n".join(text for token in tokens for text, _ in token.alternatives)
+    if cleaned or api_key in chosen or api_key in others:  # tokens hold it in pieces
+        return replace(completion, **cleaned, logprobs=None)
+    return completion
+
+
 def _shown(text: str, api_key: str) -> str:
-    if len(api_key) >= 8:
-        text = text.replace(api_key, "[key]")
-    text = _KEY_LIKE.sub("[key]", " ".join(text.split()))
+    if len(api_key) >= LEAST_KEY:
+        text = text.replace(api_key, KEY_STAND_IN)
+    text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))
     text = text.replace("\0", "").encode(errors="replace").decode()
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
@@ -237,8 +299,8 @@ def _number(text: str | None) -> float | None:
 def _until(date: str) -> float | None:
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())
+    except (ValueError, OverflowError, TypeError, IndexError):  # of absurd dates
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())

@@ -70,6 +70,7 @@ class Usage:
         tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts.
         tokens_out: Tokens of the answers of this run's calls, as the endpoint counts.
         without_tokens: Answers whose endpoint did not count tokens.
+        other_models: Answers of another model than the one asked, by its name.
     """
 
     model: str
@@ -82,6 +83,7 @@ class Usage:
     tokens_in: int = 0
     tokens_out: int = 0
     without_tokens: int = 0
+    other_models: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def total(cls, model: str, usages: Iterable[Usage]) -> Usage:
@@ -93,6 +95,8 @@ class Usage:
                     setattr(whole, name, getattr(whole, name) + count)
             for reason, rows in usage.failures.items():
                 whole.count_failure(reason, rows)
+            for served, answers in usage.other_models.items():
+                whole.count_other_model(served, answers)
         return whole
 
     @property
@@ -129,6 +133,10 @@ class Usage:
         """Add rows without a usable answer."""
         self.failures[reason] = self.failures.get(reason, 0) + rows
 
+    def count_other_model(self, served: str, answers: int = 1) -> None:
+        """Add answers of another model than the one asked."""
+        self.other_models[served] = self.other_models.get(served, 0) + answers
+
     def __str__(self) -> str:
         parts = [
             f"{self.prompts} prompts",
@@ -139,6 +147,9 @@ class Usage:
         if self.failures:
             reasons = ", ".join(f"{count} {name}" for name, count in sorted(self.failures.items()))
             parts.append(f"failed: {reasons}")
+        if self.other_models:
+            served = ", ".join(f"{n} by {name[:80]!r}" for name, n in self.other_models.items())
+            parts.append(f"answered by another model: {served}")
         return "; ".join(parts)
 
 

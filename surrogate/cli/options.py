@@ -169,7 +169,7 @@ def request_fields(body: str) -> dict[str, Any]:
     """
     try:
         fields = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"--body is no JSON: {error}") from error
     if not isinstance(fields, dict):
         raise UsageError('--body is no JSON object; write such as {"top_p": 0.9}')

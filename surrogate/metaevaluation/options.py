@@ -41,6 +41,9 @@ class JudgeOptions(BaseModel):
         description="Further tries where a reply says nothing usable; by default 5 for MEMERAG, "
         "as in the paper, and none elsewhere.",
     )
+    any_model: bool = Field(
+        default=False, description="Let answers of another model than the one asked count."
+    )
     device: str = Field(default="auto", description="Where models run: auto, cpu, cuda or mps.")
     batch_size: int = Field(default=32, ge=1, description="Sequences that a model takes at once.")
     download: bool = Field(default=False, description="Fetch models that are not on this machine.")
@@ -55,6 +58,7 @@ class JudgeOptions(BaseModel):
             self.api_key_env,
             concurrency=self.concurrency,
             timeout_s=self.timeout_s,
+            any_model=self.any_model,
         )
 
     @property

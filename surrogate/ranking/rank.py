@@ -14,6 +14,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, open_arena
 from arena.data.frames import notebook_html, open_answers
+from arena.data.systems import twins
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract
@@ -152,6 +153,10 @@ def rank_systems(
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
+    alike = twins(answers["system"], board.ratings["system"])
+    if alike:
+        shown = ", ".join(f"{name!a} as {first!a}" for first, name in alike)
+        raise UsageError(f"names that look the same as others: {shown}; give them other names")
     if feature_table is None:
         declared = _declared(known_features(board.surrogate))
         _refuse_other_templates(declared, models)

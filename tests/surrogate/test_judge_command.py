@@ -422,6 +422,61 @@ def test_what_is_missing_is_named_by_its_flag(run, folder, monkeypatch, capsys):
     assert "Cost: not known; give each model's price (--prices FILE)" in capsys.readouterr().out
 
 
+def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
+    judge, serve, folder, monkeypatch, run, capsys
+):
+    key = "planted-Zq8vKx31-key"
+    monkeypatch.setenv("PLANTED", key)
+
+    def behave(prompt, earlier):
+        reply = longer(prompt, earlier)
+        reply.payload["choices"][0]["message"]["content"] += f" as {key} says"
+        return reply
+
+    server = serve(behave)
+    status, printed = judge(server, "--api-key-env", "PLANTED", "--json")
+    assert (status, server.headers[0]["authorization"]) == (0, f"Bearer {key}")
+    assert run("store", "export", folder / "judging.sqlite", "--out", folder / "replies.jsonl") == 0
+    assert "[key] says" in (folder / "replies.jsonl").read_text()
+    assert key not in printed + str(capsys.readouterr())
+    for path in folder.rglob("*"):
+        assert not path.is_file() or key.encode() not in path.read_bytes()
+    for body in (f'{{"user": "{key}"}}', '{"api_key": "abc"}'):
+        status, said = judge(server, "--api-key-env", "PLANTED", "--body", body, "--name", "b")
+        assert (status, key in said) == (2, False)
+        assert "holds the key of PLANTED" in said or "looks like a key (api_key)" in said
+
+
+def test_another_model_is_refused_unless_it_is_allowed(judge, serve, folder):
+    def behave(prompt, earlier):
+        reply = longer(prompt, earlier)
+        reply.payload["model"] = "cheap-1b"
+        return reply
+
+    server = serve(behave)
+    status, said = judge(server)
+    assert status == 2
+    assert "answers as 'cheap-1b' where 'local' was asked" in said
+    status, printed = judge(server, "--any-model", "--json")
+    assert status == 0
+    assert "cheap-1b" in json.dumps(json.loads(printed)["judges"][0])
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 100_000, '{"a":' * 100_000, "{", "[]", '{"a": NaN}', "\x00"]
+)
+def test_bodies_that_are_no_object_are_said(judge, serve, body):
+    status, said = judge(serve(), "--body", body)
+    assert status == 2
+    assert "--body" in said or "no JSON" in said
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://a:99999", "x", "http://a/v1?key=1", "http://"])
+def test_addresses_that_are_none_are_said_by_the_command(run, folder, capsys, url):
+    assert run("judge", folder, "--model", "m", "--base-url", url) == 2
+    assert "base" in capsys.readouterr().err
+
+
 def test_a_batch_is_sent_and_fetched_by_the_same_command(run, folder, capsys):
     before = len(read_arena(folder).judgments)
     with BatchServer() as server:

@@ -137,6 +137,10 @@ def generate(
             "--max-tokens", min=1, help="Most tokens of an answer; 1000 for memerag, else 2048."
         ),
     ] = None,
+    any_model: Annotated[
+        bool,
+        typer.Option("--any-model", help="Let answers of another model than the one asked count."),
+    ] = False,
     body: BodyOption = "{}",
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -158,7 +162,9 @@ def generate(
     from arena.text.trimming import read_tokenizer
 
     settings = _settings(model, prompt, temperature, max_tokens, body)
-    endpoint = Endpoint(base_url, api_key_env, concurrency=concurrency, timeout_s=timeout)
+    endpoint = Endpoint(
+        base_url, api_key_env, concurrency=concurrency, timeout_s=timeout, any_model=any_model
+    )
     trimmer = None if tokenizer is None else read_tokenizer(tokenizer)
     answer = protocol_of(prompt).prompt
     own = read_templates(templates or (), [answer, TIME_PROMPT])

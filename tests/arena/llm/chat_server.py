@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass
@@ -18,6 +18,7 @@ class Reply:
     drop: bool = False
     cut: int | None = None  # bytes of the body that are sent before the connection is dropped
     raw: bytes | None = None
+    drip_s: float = 0.0  # wait before each byte of the body
 
     def body(self) -> bytes:
         return self.raw if self.raw is not None else json.dumps(self.payload).encode()
@@ -26,14 +27,14 @@ class Reply:
 def completion(text="[[A]]", *, finish_reason="stop", usage=(10, 3), logprobs=None, **message):
     choice = {"index": 0, "finish_reason": finish_reason, "logprobs": logprobs}
     choice["message"] = {"role": "assistant", "content": text} | message
-    payload = {"id": "c", "object": "chat.completion", "model": "m-0", "choices": [choice]}
+    payload = {"id": "c", "object": "chat.completion", "model": None, "choices": [choice]}
     if usage:
         payload["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
     return Reply(payload)
 
 
 def embedding(vector, usage=(4, 0)):
-    payload = {"object": "list", "model": "e-0", "data": [{"index": 0, "embedding": vector}]}
+    payload = {"object": "list", "model": None, "data": [{"index": 0, "embedding": vector}]}
     if usage:
         payload["usage"] = {"prompt_tokens": usage[0], "total_tokens": usage[0]}
     return Reply(payload)
@@ -143,6 +144,8 @@ class ChatServer:
         self.bodies.append(body)
         reply = self.behave(prompt, self.asked[prompt])
         self.asked[prompt] += 1
+        if isinstance(reply.payload, dict) and reply.payload.get("model", "") is None:
+            reply = replace(reply, payload=reply.payload | {"model": f"{body['model']}-001"})
         self.headers.append(headers)
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)
@@ -159,6 +162,12 @@ class ChatServer:
         fields = {"content-type": "application/json", "content-length": len(body)} | reply.headers
         lines = [f"HTTP/1.1 {reply.status} Status"]
         lines += [f"{name}: {value}" for name, value in fields.items()]
-        writer.write("\r\n".join([*lines, "", ""]).encode() + body[: reply.cut])
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        if reply.drip_s:
+            for byte in body:
+                await asyncio.sleep(reply.drip_s)
+                writer.write(bytes([byte]))
+        else:
+            writer.write(body[: reply.cut])
         await writer.drain()
         return reply.cut is None

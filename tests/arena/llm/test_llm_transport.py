@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llm_requests import SETTINGS, endpoint, prompts
 
+from arena.data.errors import UsageError
 from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
 from arena.llm.settings import canonical_json, request_for
 
@@ -33,18 +34,30 @@ def test_calls_go_to_the_chat_completions_of_the_address(serve, store, ending):
 
 
 @pytest.mark.parametrize("status", [307, 308])
-def test_redirects_are_followed_without_the_key_for_another_host(serve, store, monkeypatch, status):
+def test_redirects_to_another_host_are_refused_and_named(serve, store, monkeypatch, status):
     monkeypatch.setenv("SOME_KEY", "sk-secret-key")
     target = serve()
     moved = say.Reply({}, status, {"location": f"{target.url}/chat/completions"})
     server = serve(lambda *_: moved)
     where = endpoint(server, api_key_env="SOME_KEY", concurrency=1)
-    asked = ask_table(prompts(3), lambda row: row, read_text, Llm(SETTINGS, where, store))
-    assert asked.values == [f"echo question {number}" for number in range(3)]
-    assert asked.usage.calls == 3
-    assert set(target.asked.values()) == {1}
+    to = target.url.removesuffix("/v1")
+    with pytest.raises(UsageError, match=rf"sends prompts on to {to}, where they were not sent"):
+        ask_table(prompts(3), lambda row: row, read_text, Llm(SETTINGS, where, store))
     assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
-    assert all("authorization" not in headers for headers in target.headers)
+    assert not target.asked
+
+
+def test_redirects_on_the_same_host_are_followed(serve, store):
+    def behave(prompt, earlier):
+        moved = say.Reply({}, 307, {"location": "/v1/chat/completions"})
+        return moved if earlier == 0 else say.completion("there")
+
+    server = serve(behave)
+    asked = ask_table(
+        prompts(2), lambda row: row, read_text, Llm(SETTINGS, endpoint(server), store)
+    )
+    assert asked.values == ["there", "there"]
+    assert asked.usage.calls == 2
 
 
 def test_endless_redirects_are_a_counted_failure(ask):
@@ -65,7 +78,8 @@ def test_compressed_answers_are_read(ask):
 def test_badly_compressed_answers_are_counted_failures(ask):
     torn = say.Reply(raw=b"no gzip", headers={"content-encoding": "gzip"})
     replies, usage, _ = ask(prompts(2), lambda *_: torn, retries=1)
-    assert [each.reason for each in replies] == ["connection"] * 2
+    assert [each.reason for each in replies] == ["malformed"] * 2
+    assert "cannot be unpacked" in replies[0].detail
     assert usage.calls == 4
 
 

@@ -1,0 +1,350 @@
+"""Servers that lie, overload, repeat keys and answer as somebody else: what they say is counted."""
+
+import gzip
+import json
+import math
+import time
+import tracemalloc
+import zlib
+
+import chat_server as say
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from llm_requests import SETTINGS, endpoint, prompts
+
+from arena.data.errors import UsageError
+from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store, read_text
+from arena.llm.pool import wait_before_retry
+from arena.llm.replies import (
+    Completion,
+    MalformedAnswerError,
+    TokenLogprobs,
+    is_same_model,
+    read_completion,
+    read_embedding,
+)
+from arena.llm.store_rows import Result
+from arena.llm.transport import asked_wait, without_key
+
+KEY = "planted-Zq8vKx31-key"
+
+
+@given(
+    st.text() | st.sampled_from(["inf", "nan", "1e999", "-1", "Mon, 01 Jan 0001 00:00:00 +2359"])
+)
+def test_whatever_is_asked_to_wait_is_a_time_or_none(text):
+    for name in ("retry-after", "retry-after-ms"):
+        seconds = asked_wait({name: text})
+        assert seconds is None or seconds >= 0
+        wait = wait_before_retry(Endpoint(longest_wait_s=2.0), 0, seconds)
+        assert wait is None or wait <= 2.1
+
+
+ABSURD_WAITS = [
+    *("Mon, 01 Jan 0001 00:00:00 +2359", "Fri, 31 Dec 9999 23:59:59 -2359", "1e308", "inf"),
+    *("99999999999999999999999", "Mon, 99 Foo 99999 99:99:99 GMT", "0000", "\t", "nan", "-5"),
+]
+
+
+@pytest.mark.parametrize("wait", ABSURD_WAITS)
+def test_absurd_waits_do_not_end_a_run(ask, store, wait):
+    def behave(prompt, earlier):
+        return say.rate_limited(wait) if prompt.endswith("0") else say.completion("paid")
+
+    replies, usage, _ = ask(prompts(4), behave, retries=0)
+    assert [each.reason for each in replies] == ["rate_limited", None, None, None]
+    assert usage.failures == {"rate_limited": 1}
+    assert store.stats()["rows"].sum() == 4
+
+
+ABSURD_USAGE = [2**63, 10**40, -1, 1.5, True, "10", None, [], {"a": 1}, 2**53 + 1]
+
+
+@pytest.mark.parametrize("count", ABSURD_USAGE)
+def test_absurd_counts_of_tokens_leave_the_answer(ask, store, count):
+    replies, usage, _ = ask(prompts(2), lambda *_: say.completion("paid", usage=(count, count)))
+    assert [each.value for each in replies] == ["paid"] * 2
+    assert usage.without_tokens == 2
+    assert store.verify() == 2
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        {"content": [{"token": "A", "logprob": 10**400}]},
+        {"content": [{"token": "A", "logprob": "x"}]},
+        {"content": [{"token": None}]},
+        {"content": ["A"]},
+        {"content": 7},
+        [],
+    ],
+)
+def test_broken_logprobs_leave_the_answer(ask, store, logprobs):
+    replies, usage, _ = ask(prompts(2), lambda *_: say.completion("paid", logprobs=logprobs))
+    assert [each.value for each in replies] == ["paid"] * 2
+    assert usage.calls == 2
+    assert store.verify() == 2
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "deflate"])
+def test_compressed_answers_expand_to_a_bound_and_end_in_time(ask, encoding):
+    text = b'{"choices": [{"message": {"content": "' + b"x" * (80 * 2**20) + b'"}}]}'
+    body = gzip.compress(text, 9) if encoding != "deflate" else zlib.compress(text, 9)
+    del text
+    bomb = say.Reply(raw=body, headers={"content-encoding": encoding})
+
+    def behave(prompt, earlier):
+        return bomb if prompt.endswith("1") else say.completion("good")
+
+    tracemalloc.start()
+    started = time.monotonic()
+    replies, _, _ = ask(prompts(2), behave, retries=0)
+    assert time.monotonic() - started < 20
+    assert tracemalloc.get_traced_memory()[1] < 150 * 2**20
+    tracemalloc.stop()
+    assert [each.reason for each in replies] == [None, "malformed"]
+    assert "longer than 33554432 bytes" in replies[1].detail
+
+
+def test_answers_packed_as_nobody_asked_are_counted(ask):
+    packed = say.Reply(raw=b"?", headers={"content-encoding": "br"})
+    replies, _, server = ask(
+        prompts(2),
+        lambda prompt, _: packed if prompt.endswith("1") else say.completion(),
+        retries=0,
+    )
+    assert [each.reason for each in replies] == [None, "malformed"]
+    assert "packed as br" in replies[1].detail
+    assert server.headers[0]["accept-encoding"] == "gzip, deflate"
+
+
+def test_an_answer_in_drops_ends_at_the_time_limit(ask):
+    slow = say.completion("x" * 2000)
+    slow.drip_s = 0.05  # a byte each: the whole would take 100 seconds, no part of it long
+    started = time.monotonic()
+    replies, _, _ = ask(prompts(1), lambda *_: slow, retries=0, timeout_s=0.5)
+    assert replies[0].reason == "timeout"
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://[",
+        "//",
+        "http://a:b/",
+        "javascript:1",
+        "\x7f",
+        "http://127.0.0.1:99999/",
+        "http://" + "a" * 300,
+    ],
+)
+def test_redirects_to_nowhere_are_counted_or_said(ask, store, location):
+    moved = say.Reply({}, 307, {"location": location})
+
+    def behave(prompt, earlier):
+        return moved if prompt.endswith("1") else say.completion("paid")
+
+    try:
+        replies, _, _ = ask(prompts(2), behave, retries=0, concurrency=1)
+    except UsageError as error:
+        assert "sends prompts on to" in str(error)  # noqa: PT017 - either is right
+    else:
+        assert replies[1].reason in ("malformed", "connection", "rejected")
+    assert store.look_up([request.key for request in _requests(1)])
+
+
+def _requests(count):
+    from arena.llm.settings import request_for
+
+    return [request_for(prompt, SETTINGS) for prompt in prompts(count)]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+MESSAGES = st.fixed_dictionaries({}, optional={"content": JSON, "refusal": JSON})
+CHOICES = st.fixed_dictionaries(
+    {"message": JSON | MESSAGES},
+    optional={"finish_reason": JSON, "logprobs": JSON | st.fixed_dictionaries({"content": JSON})},
+)
+PAYLOADS = JSON | st.fixed_dictionaries(
+    {"choices": JSON | st.lists(CHOICES, min_size=1, max_size=2)},
+    optional={"model": JSON, "usage": JSON, "error": JSON},
+)
+
+
+@settings(max_examples=300)
+@given(PAYLOADS, st.sampled_from([read_completion, read_embedding]))
+def test_whatever_json_comes_is_an_answer_or_malformed(payload, read):
+    try:
+        completion = read(payload, 0.1)
+    except MalformedAnswerError:
+        return
+    with open_store(":memory:") as store:
+        run = store.start_run()
+        (request,) = _requests(1)
+        store.claim(run, [request], "m")
+        store.save(run, [Result(request.key, completion, completion.failure, tries=1)])
+        assert store.verify() == 1
+        json.dumps(store.export().to_dict("records"), allow_nan=False)
+
+
+def test_a_store_that_cannot_be_written_is_said(ask, store, monkeypatch):
+    store._connection.execute("PRAGMA max_page_count = 14")  # as if the disk were full
+    with pytest.raises(
+        UsageError, match=r"store .*store.db cannot be used \(database or disk is full\)"
+    ):
+        ask(prompts(200), lambda *_: say.completion("x" * 3000))
+    store._connection.execute("PRAGMA max_page_count = 100000")
+    assert store.verify() > 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "served"),
+    [
+        *[("gpt-4o", "gpt-4o"), ("gpt-4o", "gpt-4o-2024-08-06"), ("gpt-4", "gpt-4-0613")],
+        *[("openai/gpt-4o", "gpt-4o"), ("gpt-4o", "openai/gpt-4o-2024-08-06"), ("M", "m")],
+        *[("llama3", "llama3:latest"), ("mistral-large-latest", "mistral-large-2411")],
+        *[("qwen/x:free", "qwen/x"), ("gemini-1.5-pro", "gemini-1.5-pro-002")],
+        *[("tiny", "/models/tiny.gguf"), ("tiny.gguf", "C:\\models\\tiny.gguf")],
+    ],
+)
+def test_names_that_mean_the_model_asked(asked, served):
+    assert is_same_model(asked, served)
+
+
+@pytest.mark.parametrize(
+    ("asked", "served"),
+    [
+        *[("gpt-4o", "gpt-4o-mini"), ("gpt-4o", "gpt-4o-mini-2024-07-18"), ("gpt-4", "gpt-4.1")],
+        *[("claude-opus-4", "claude-opus-4-1"), ("llama-3-8b", "llama-3-8b-instruct")],
+        *[("gpt-4o-2024-08-06", "gpt-4o-2024-11-20"), ("gpt-4o-2024-08-06", "gpt-4o"), ("a", "")],
+    ],
+)
+def test_names_that_mean_another_model(asked, served):
+    assert not is_same_model(asked, served)
+
+
+def answering_as(name, *, where=lambda prompt: True):
+    def behave(prompt, earlier):
+        reply = say.completion("said")
+        if where(prompt):
+            reply.payload["model"] = name
+        return reply
+
+    return behave
+
+
+def test_another_model_is_refused_with_what_it_said_kept(ask, serve, store, llm_at):
+    with pytest.raises(UsageError, match=r"answers as 'cheap-1b' where 'm' was asked.*--any-model"):
+        ask(prompts(50), answering_as("cheap-1b"), concurrency=2)
+    assert (store.export().dropna(subset="text")["served_model"] == "cheap-1b").all()
+    paid = int(store.export()["text"].notna().sum())
+    assert paid >= 3
+    server = serve(answering_as("cheap-1b"))
+    asked = ask_table(prompts(50), lambda row: row, read_text, llm_at(server, any_model=True))
+    assert asked.values == ["said"] * 50
+    assert asked.usage.calls == 50 - paid
+    assert asked.usage.other_models == {"cheap-1b": 50}
+    assert "answered by another model: 50 by 'cheap-1b'" in str(asked.usage)
+
+
+def test_single_answers_of_another_model_are_counted_failures(ask):
+    behave = answering_as("cheap-1b", where=lambda prompt: prompt.endswith("9"))
+    replies, usage, _ = ask(prompts(30), behave, concurrency=1)
+    assert usage.failures == {"other_model": 3}
+    assert usage.other_models == {"cheap-1b": 3}
+    assert replies[9].detail == "'cheap-1b' answered"
+    assert usage.as_json()["other_models"] == {"cheap-1b": 3}
+
+
+@pytest.mark.parametrize("body", [
+    {"api_key": "x"}, {"extra": {"Authorization": "y"}}, {"headers": {"x-api-key": "z"}},
+    {"user": "Bearer abcdefghij"}, {"user": ["sk-proj-0123456789abcdef"]}, {"access_token": "q"},
+])  # fmt: skip
+def test_what_looks_like_a_key_is_no_setting(body):
+    with pytest.raises(UsageError, match="looks like a key") as caught:
+        ModelSettings("m", extra_body=body)
+    assert "0123456789" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", [{"max_completion_tokens": 5}, {"top_p": 0.9}, {"user": "sk-8"},
+    {"logit_bias": {"100": 1}}, {"stop_token": "x"}, {"metadata": {"keyboard": "de"}}])  # fmt: skip
+def test_other_settings_are(body):
+    assert ModelSettings("m", extra_body=body).fields()
+
+
+def test_the_key_itself_is_neither_sent_nor_kept(serve, store, store_path, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", KEY)
+    server = serve()
+    for asked in (prompts(1), [Prompt.of(f"my key is {KEY}")]):
+        body = {"user": KEY} if asked == prompts(1) else {}
+        where = endpoint(server, api_key_env="SOME_KEY")
+        llm = Llm(ModelSettings("m", extra_body=body), where, store)
+        with pytest.raises(UsageError, match="holds the key of SOME_KEY") as caught:
+            ask_table(asked, lambda row: row, read_text, llm)
+        assert KEY not in str(caught.value)
+    assert not server.asked
+    assert len(store.export()) == 0
+
+
+def echoing(prompt, earlier):
+    """Repeat the key in every place where a server can."""
+    kinds = {
+        "0": say.completion(f"[[A]] {KEY}", finish_reason=KEY, usage=(KEY, 1)),
+        "1": say.completion(None, refusal=f"no, {KEY}"),
+        "2": say.error(400, f"bad key {KEY}", headers={"x-key": KEY}),
+        "3": say.error(500, KEY),
+        "4": say.Reply(raw=f"{KEY} is no JSON".encode()),
+        "5": say.Reply({"choices": [], "error": KEY}),
+        "6": say.completion("a", logprobs={"content": [_token(KEY[:5]), _token(KEY[5:])]}),
+        "7": say.rate_limited(KEY),
+        "8": say.Reply(raw=json.dumps(say.completion(KEY).payload | {"model": "m"}).replace(
+            "planted", "\\u0070lanted").encode()),
+    }  # fmt: skip
+    return kinds.get(prompt[-1], say.completion("fine"))
+
+
+def _token(text):
+    return {"token": text, "logprob": -0.1, "top_logprobs": []}
+
+
+def test_a_key_that_a_server_repeats_is_nowhere(
+    serve, store, store_path, monkeypatch, tmp_path, capfd
+):
+    monkeypatch.setenv("SOME_KEY", KEY)
+    server = serve(echoing)
+    where = endpoint(server, api_key_env="SOME_KEY", retries=1, concurrency=1)
+    asked = ask_table(
+        list(reversed(prompts(10))), lambda row: row, read_text, Llm(SETTINGS, where, store)
+    )
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+    assert asked.replies[-1].value == "[[A]] [key]"
+    assert asked.replies[1].value == "[key]"
+    store.export_jsonl(tmp_path / "export.jsonl")
+    said = repr(asked) + asked.table().to_json() + str(asked.usage) + str(capfd.readouterr())
+    assert KEY not in said
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name for path in files} >= {"store.db", "export.jsonl"}
+    for path in files:
+        assert KEY.encode() not in path.read_bytes()
+
+
+def test_tokens_that_spell_the_key_are_left_out():
+    spelled = tuple(TokenLogprobs(text, -1.0, ()) for text in (KEY[:3], KEY[3:9], KEY[9:]))
+    assert without_key(Completion("a", logprobs=spelled), KEY).logprobs is None
+    other = Completion("a", logprobs=(TokenLogprobs("A", -1.0, (("B", -math.pi),)),))
+    assert without_key(other, KEY) is other
+    assert without_key(Completion("none of them"), "none").text == "none of them"
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://a:99999", "http://a:b/v1", "http://[x]/v1"])
+def test_addresses_that_are_none_are_said(url):
+    with pytest.raises(UsageError, match="base_url is"):
+        Endpoint(url)
