@@ -10,7 +10,11 @@
   const prefersDark = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
   const theme = find("theme");
-  const showTheme = () => theme.setAttribute("aria-pressed", String(isDark()));
+  /* The button says what it brings */
+  const showTheme = () => {
+    theme.textContent = isDark() ? "Light" : "Dark";
+    theme.setAttribute("aria-label", `${theme.textContent} theme`);
+  };
   theme.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
     try {
@@ -146,12 +150,13 @@
       return `${(MARGIN + (100 - 2 * MARGIN) * share).toFixed(1)}%`;
     };
   }
-  function systemHeader(place) {
+  function systemHeader(place, note = "") {
     const [name, slug] = data.systems[place];
     const header = element("th", undefined, { scope: "row" });
     const link = element("a", undefined, { href: `systems/${slug}.html`, className: "name" });
     link.append(element("bdi", name));
     header.append(link);
+    if (note) header.append(element("span", note, { className: "quiet remark" }));
     return header;
   }
   function languageRow(row, at, tied) {
@@ -170,7 +175,7 @@
     const kind = row.kind === null ? "" : data.splits[row.kind];
     made.append(
       ranked,
-      systemHeader(row.index),
+      systemHeader(row.index, row.note),
       numberCell(row.rank_low, range(row.rank_low, row.rank_high)),
       numberCell(row.tier, whole(row.tier)),
       numberCell(row.rating, fixed(row.rating, 2)),
@@ -182,7 +187,6 @@
       numberCell(row.arena_rating, fixed(row.arena_rating, 2)),
       numberCell(row.coverage, percent(row.coverage)),
       element("td", SPLITS[kind] ?? kind, { className: "set" }),
-      element("td", row.note, { className: "quiet" }),
     );
     return made;
   }
@@ -196,7 +200,6 @@
     [10, (row) => row.arena_rating !== null],
     [11, (row) => row.coverage !== 1],
     [12, (row) => row.kind !== 0],
-    [13, (row) => row.note !== ""],
   ];
   function hideAbsentColumns(rows) {
     for (const [column, fills] of OPTIONAL) {

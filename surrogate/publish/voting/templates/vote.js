@@ -8,7 +8,11 @@
   const prefersDark = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
   const theme = find("theme");
-  const showTheme = () => theme.setAttribute("aria-pressed", String(isDark()));
+  /* The button says what it brings */
+  const showTheme = () => {
+    theme.textContent = isDark() ? "Light" : "Dark";
+    theme.setAttribute("aria-label", `${theme.textContent} theme`);
+  };
   theme.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
     try {
