@@ -18,11 +18,13 @@ import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 
-from arena import write_arena  # noqa: E402
+from arena import Arena, write_arena  # noqa: E402
 from arena.adapters.judgments import read_judgments  # noqa: E402
 from arena.data.errors import ArenaError  # noqa: E402
 from arena.data.files import file_digest  # noqa: E402
@@ -37,7 +39,7 @@ from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE  # noqa: E402
 from surrogate.learning.saving import load_surrogate  # noqa: E402
 from surrogate.runs.config import read_configuration  # noqa: E402
 
-ODD = (
+ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 1, 1e308, -0.5, 2**63, 10**30, "", " ", "x", "a", "tie", "en", "\u202e"),
     *(
         "\u0000",
@@ -176,10 +178,10 @@ def battles_border(work: Path, rng: random.Random) -> Border:
     while True:
         path = rng.choice(list(whole))
         path.write_bytes(changed(whole[path], path.name, rng))
-        yield lambda path=path: read_judgments(path)
+        yield partial(read_judgments, path)
 
 
-def _arena() -> object:
+def _arena() -> Arena:
     return simulate(DEFAULT_SYSTEMS[:5], languages=("en",), questions=4, seed=1).arena
 
 
@@ -295,9 +297,9 @@ def replies_border(work: Path, rng: random.Random) -> Border:
         store.save(run, [Result(request.key, completion, completion.failure, tries=1)])
 
     while True:
-        payload, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
-        payload = crafted(crafted(payload, rng), rng)
-        yield lambda payload=payload, reader=reader: read(payload, reader)
+        plain, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
+        payload = crafted(crafted(plain, rng), rng)
+        yield partial(read, payload, reader)
 
 
 def store_border(work: Path, rng: random.Random) -> Border:

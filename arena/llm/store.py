@@ -248,7 +248,7 @@ class Store:
                     count += 1
                     if len(problems) < MOST_PROBLEMS:
                         problems += row_problems(row)
-            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError) as error:
                 problems.append(file_problem(str(error)))
         if problems:
             raise DataError(problems)
@@ -289,7 +289,7 @@ class Store:
                     if self._connection.in_transaction:  # a full disk has ended it
                         self._connection.execute("ROLLBACK")
                     raise
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError) as error:
             raise UsageError(
                 f"the store {self._path} cannot be used ({error}); what was written before is in it"
             ) from error
@@ -324,7 +324,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         _switch_to_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         _create_tables(connection)
-    except (sqlite3.DatabaseError, UsageError) as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError, UsageError) as error:
         connection.close()
         raise UsageError(f"cannot open a store at {path}: {error}") from None
     return connection

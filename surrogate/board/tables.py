@@ -80,8 +80,8 @@ class BoardTable:
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
             raise DataError([_damaged(self.file, error)]) from error
         if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for an index
-            error = ValueError("rows have more cells than the header")
-            raise DataError([_damaged(self.file, error)])
+            more = ValueError("rows have more cells than the header")
+            raise DataError([_damaged(self.file, more)])
         problems = [
             Problem(self.file, 1, name, None, "there is no such column", REBUILD)
             for name in self.columns
