@@ -239,8 +239,8 @@ class Store:
         """
         problems: list[Problem] = []
         count = 0
-        with self._reading():
-            try:
+        try:
+            with self._reading():
                 for (message,) in self._connection.execute("PRAGMA integrity_check"):
                     if message != "ok":
                         problems.append(file_problem(message))
@@ -248,8 +248,8 @@ class Store:
                     count += 1
                     if len(problems) < MOST_PROBLEMS:
                         problems += row_problems(row)
-            except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError) as error:
-                problems.append(file_problem(str(error)))
+        except UsageError as error:
+            problems.append(file_problem(str(error)))
         if problems:
             raise DataError(problems)
         return count
