@@ -239,8 +239,8 @@ class Store:
         """
         problems: list[Problem] = []
         count = 0
-        try:
-            with self._reading():
+        with self._reading():
+            try:
                 for (message,) in self._connection.execute("PRAGMA integrity_check"):
                     if message != "ok":
                         problems.append(file_problem(message))
@@ -248,8 +248,8 @@ class Store:
                     count += 1
                     if len(problems) < MOST_PROBLEMS:
                         problems += row_problems(row)
-        except sqlite3.DatabaseError as error:
-            problems.append(file_problem(str(error)))
+            except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError) as error:
+                problems.append(file_problem(str(error)))
         if problems:
             raise DataError(problems)
         return count
@@ -257,8 +257,14 @@ class Store:
     def _records(self) -> Iterator[dict[str, Any]]:
         for row in self._connection.execute("SELECT * FROM calls ORDER BY key"):
             record = {name: row[name] for name in _EXPORTED}
-            for name in ("request", "logprobs"):
-                record[name] = None if record[name] is None else json.loads(record[name])
+            try:
+                for name in ("request", "logprobs"):
+                    record[name] = None if record[name] is None else json.loads(record[name])
+            except (ValueError, TypeError, RecursionError) as error:
+                raise UsageError(
+                    f"the store {self._path} is damaged at {record['key']!r} ({error}); "
+                    "surrogate-arena store verify lists all such rows"
+                ) from error
             yield record
 
     @contextmanager
@@ -283,7 +289,7 @@ class Store:
                     if self._connection.in_transaction:  # a full disk has ended it
                         self._connection.execute("ROLLBACK")
                     raise
-        except sqlite3.OperationalError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError) as error:
             raise UsageError(
                 f"the store {self._path} cannot be used ({error}); what was written before is in it"
             ) from error
@@ -318,7 +324,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         _switch_to_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         _create_tables(connection)
-    except (sqlite3.DatabaseError, UsageError) as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError, UsageError) as error:
         connection.close()
         raise UsageError(f"cannot open a store at {path}: {error}") from None
     return connection

@@ -97,6 +97,10 @@ PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
 PRESET = "preset"
 
 
+MOST_TOURNAMENTS = 100_000
+"""More say nothing that these do not, and fill the memory."""
+
+
 class BoardSettings(BaseModel):
     """What a user may choose of a board; Python, the command line and TOML share it."""
 
@@ -128,7 +132,9 @@ class BoardSettings(BaseModel):
         description="How a feature without a value counts, and an answer that is not there: not "
         "at all (nan), or 0 (zero).",
     )
-    tournaments: Positive = Field(default=200, description="Bootstrapped tournaments a language.")
+    tournaments: Positive = Field(
+        default=200, le=MOST_TOURNAMENTS, description="Bootstrapped tournaments a language."
+    )
     questions: Positive = Field(
         default=100,
         description="Questions drawn with replacement a tournament, at most those judged.",

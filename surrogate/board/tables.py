@@ -33,6 +33,8 @@ INTEGRITY_FILE = "integrity.zip"
 MANIFEST_FILE = "manifest.json"
 
 Kind = Literal["text", "number", "count"]
+_LARGEST = 1e300
+_MOST_COUNT = 2**53
 _DTYPES: Mapping[Kind, str] = {"text": "str", "number": "float64", "count": "Int64"}
 
 
@@ -77,6 +79,9 @@ class BoardTable:
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
             raise DataError([_damaged(self.file, error)]) from error
+        if not isinstance(table.index, pd.RangeIndex):  # pandas took further cells for an index
+            more = ValueError("rows have more cells than the header")
+            raise DataError([_damaged(self.file, more)])
         problems = [
             Problem(self.file, 1, name, None, "there is no such column", REBUILD)
             for name in self.columns
@@ -99,9 +104,10 @@ class BoardTable:
 
     def _wrong(self, column: pd.Series) -> Sequence[tuple[Any, object]]:
         numbers = pd.to_numeric(column, errors="coerce")
-        wrong = numbers.isna() & column.notna()
+        wrong = (numbers.isna() & column.notna()) | (numbers.abs() > _LARGEST)
         if self.columns[str(column.name)] == "count":
             wrong |= numbers.notna() & (numbers != numbers.round())
+            wrong |= numbers.abs() > _MOST_COUNT
         return list(column[wrong].items())
 
 

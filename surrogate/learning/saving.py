@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.errors import UsageError
+from arena.data.errors import ArenaError, UsageError
 from arena.data.files import (
     atomic_path,
     check_size,
@@ -134,7 +134,9 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
         raise UsageError(f"{path.name} is not a surrogate: check {fields}; {HINT}") from error
     except (UsageError, zipfile.BadZipFile, EOFError, KeyError, zlib.error) as error:
         raise UsageError(f"{path.name} is not a surrogate: {error}; {HINT}") from error
-    except (pa.ArrowException, NotImplementedError, RuntimeError) as error:
+    except ArenaError:
+        raise
+    except Exception as error:  # of zip, numpy or pyarrow, on bytes that are not what they say
         raise UsageError(f"{path.name} cannot be unpacked ({error}); {HINT}") from error
 
 

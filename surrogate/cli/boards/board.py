@@ -65,6 +65,9 @@ def board(
     An arena without verdicts gets a first board: by how far answers agree with each other, with
     reference answers and with relevance labels, and with the pairs to judge first.
     """
+    from surrogate.board.board import check_board_target
+
+    check_board_target(out)
     from arena.data.folder import read_arena
     from arena.text.prompts import read_templates
 

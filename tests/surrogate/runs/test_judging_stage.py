@@ -122,5 +122,6 @@ def test_a_panel_judges_to_a_budget_in_a_copy_of_the_arena(configure, make, stat
 def test_adaptive_pairs_that_cannot_be_asked_are_refused_before_any_call(
     configure, server, further, said
 ):
+    text = judging(server).replace("both_orders = false", "")
     with pytest.raises(DataError, match=said):
-        configure(judging(server).replace("pairs = 12", further))
+        configure(text.replace("pairs = 12", further))

@@ -1,0 +1,381 @@
+"""Damaged and crafted input at every border: each is read or refused in a sentence, none crashes.
+
+    python benchmarks/fuzzing.py --executions 200000
+
+prints, for each border, how many inputs were read, how many were refused, and where other errors
+came from.
+"""
+
+import argparse
+import io
+import json
+import random
+import sys
+import tempfile
+import time
+import tomllib
+import traceback
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+
+from arena import Arena, write_arena  # noqa: E402
+from arena.adapters.judgments import read_judgments  # noqa: E402
+from arena.data.errors import ArenaError  # noqa: E402
+from arena.data.files import file_digest  # noqa: E402
+from arena.data.folder import read_arena  # noqa: E402
+from arena.llm import ModelSettings, Prompt, open_store  # noqa: E402
+from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding  # noqa: E402
+from arena.llm.settings import request_for  # noqa: E402
+from arena.llm.store_rows import Result  # noqa: E402
+from arena.simulation import DEFAULT_SYSTEMS, simulate  # noqa: E402
+from surrogate import Board, build_board  # noqa: E402
+from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE  # noqa: E402
+from surrogate.learning.saving import load_surrogate  # noqa: E402
+from surrogate.runs.config import read_configuration  # noqa: E402
+
+ODD: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1, 1e308, -0.5, 2**63, 10**30, "", " ", "x", "a", "tie", "en", "\u202e"),
+    *(
+        "\u0000",
+        "caf\u00e9",
+        "1e999",
+        "nan",
+        [],
+        {},
+        [[]],
+        [None],
+        [{}],
+        {"": None},
+        "\ud800",
+        "x" * 5000,
+    ),
+)
+"""Values in the place of what is expected."""
+
+Border = Iterator[Callable[[], object]]
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    """Cut, repeat, turn or put in some bytes."""
+    data = bytearray(content)
+    for _ in range(rng.choice((1, 1, 2, 5, 20))):
+        at = rng.randrange(len(data) + 1)
+        kind = rng.randrange(5)
+        if kind == 0:
+            data[at : at + 1] = rng.randbytes(1)
+        elif kind == 1:
+            del data[at : at + rng.choice((1, 2, 10, 1000))]
+        elif kind == 2:
+            data[at:at] = rng.choice(
+                (b"\0", b"\xff", b'"', b"\n", b"{", b"[" * 2000, b",", b"-1", b"1e400")
+            )
+        elif kind == 3:
+            data[at:at] = data[at : at + rng.choice((1, 10, 200))]
+        elif kind == 4 and at < len(data):
+            data[at] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+def crafted(value: object, rng: random.Random) -> object:
+    """Put an odd value in some place of a JSON value, take a key away or add one."""
+    if isinstance(value, dict) and value and rng.random() < 0.85:
+        key = rng.choice(list(value))
+        kind = rng.random()
+        if kind < 0.1:
+            return {name: item for name, item in value.items() if name != key}
+        if kind < 0.15:
+            return value | {"further": rng.choice(ODD)}
+        return value | {key: crafted(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.85:
+        at = rng.randrange(len(value))
+        return [*value[:at], crafted(value[at], rng), *value[at + (rng.random() < 0.9) :]]
+    return rng.choice(ODD)
+
+
+def changed(content: bytes, name: str, rng: random.Random) -> bytes:
+    """Damage or craft the content of a file by its kind."""
+    if rng.random() < 0.5:
+        return damaged(content, rng)
+    if name.endswith(".json"):
+        return json.dumps(crafted(json.loads(content), rng)).encode(errors="replace")
+    if name.endswith(".jsonl"):
+        lines = content.splitlines() or [b"{}"]
+        at = rng.randrange(len(lines))
+        lines[at] = json.dumps(crafted(json.loads(lines[at]), rng)).encode(errors="replace")
+        return b"\n".join(lines)
+    if name.endswith(".csv"):
+        rows = [line.split(b",") for line in content.split(b"\n")]
+        row = rng.choice(rows)
+        row[rng.randrange(len(row))] = str(rng.choice(ODD)).encode(errors="replace")
+        return b"\n".join(map(b",".join, rows))
+    if name.endswith(".zip"):
+        return _crafted_zip(content, rng)
+    return damaged(content, rng)
+
+
+def _crafted_zip(content: bytes, rng: random.Random) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice(sorted(members))
+    if rng.random() < 0.1:
+        del members[name]
+    else:
+        members[name] = changed(members[name], name, rng)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+    return buffer.getvalue()
+
+
+def _folder_border(
+    folder: Path,
+    read: Callable[[Path], object],
+    rng: random.Random,
+    after: Callable[[], None] = lambda: None,
+) -> Border:
+    """Change one file of a folder at a time."""
+    whole = {
+        path: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != MANIFEST_FILE
+    }
+    manifest = folder / MANIFEST_FILE
+    while True:
+        path = rng.choice(list(whole))
+        path.write_bytes(changed(whole[path], path.name, rng))
+        after()
+        yield lambda: read(folder)
+        path.write_bytes(whole[path])
+        if manifest.exists():
+            after()
+
+
+def arena_border(work: Path, rng: random.Random) -> Border:
+    """Arena folders, plain and as Parquet."""
+    arena = _arena()
+    write_arena(arena, work / "plain", ".jsonl")
+    write_arena(arena, work / "parquet", ".parquet")
+    plain, parquet = (_folder_border(work / name, read_arena, rng) for name in ("plain", "parquet"))
+    while True:
+        yield next(plain if rng.random() < 0.7 else parquet)
+
+
+def battles_border(work: Path, rng: random.Random) -> Border:
+    """Files of judgments."""
+    folder = work / "battles"
+    folder.mkdir()
+    arena = _arena()
+    table = arena.judgments.drop(columns=["query_id"]).head(20)
+    table.to_csv(folder / "battles.csv", index=False)
+    table.to_json(folder / "battles.jsonl", orient="records", lines=True)
+    table.to_parquet(folder / "battles.parquet")
+    whole = {path: path.read_bytes() for path in sorted(folder.iterdir())}
+    while True:
+        path = rng.choice(list(whole))
+        path.write_bytes(changed(whole[path], path.name, rng))
+        yield partial(read_judgments, path)
+
+
+def _arena() -> Arena:
+    return simulate(DEFAULT_SYSTEMS[:5], languages=("en",), questions=4, seed=1).arena
+
+
+def _board(folder: Path) -> None:
+    board = build_board(
+        _arena(), features="answer_length,content_coverage", surrogate="ridge", tournaments=2
+    )
+    board.save(folder)
+
+
+def board_border(work: Path, rng: random.Random) -> Border:
+    """Board folders whose manifest is right for what was crafted."""
+    folder = work / "board"
+    _board(folder)
+
+    def sign() -> None:
+        digests = {name: file_digest(folder / name) for name in BOARD_FILES}
+        (folder / MANIFEST_FILE).write_text(json.dumps({"files": digests}))
+
+    def read(folder: Path) -> None:
+        board = Board.load(folder)
+        board._repr_html_()
+        _ = board.surrogate
+
+    yield from _folder_border(folder, read, rng, sign)
+
+
+def surrogate_border(work: Path, rng: random.Random) -> Border:
+    """Surrogate files."""
+    _board(work / "for_surrogate")
+    path = work / "for_surrogate" / "surrogate.zip"
+    whole = path.read_bytes()
+    while True:
+        path.write_bytes(_crafted_zip(whole, rng) if rng.random() < 0.7 else damaged(whole, rng))
+        yield lambda: load_surrogate(path)
+
+
+TOML = b"""out = "boards"
+[defaults]
+tournaments = 10
+seed = 1
+features = ["answer_length", "bleu"]
+[boards.one]
+arena = "plain"
+judge = "j"
+surrogate = "ridge"
+[boards.two]
+arena = "plain"
+languages = ["en"]
+"""
+
+
+def toml_border(work: Path, rng: random.Random) -> Border:
+    """Configurations of boards."""
+    path = work / "boards.toml"
+    plain = tomllib.loads(TOML.decode())
+    while True:
+        text = damaged(TOML, rng) if rng.random() < 0.5 else _toml(crafted(plain, rng))
+        path.write_bytes(text)
+        yield lambda: read_configuration(path)
+
+
+def _toml(value: object) -> bytes:
+    """Write a value as TOML, as far as it can be."""
+    if not isinstance(value, dict):
+        return repr(value).encode(errors="replace")
+    lines = [
+        f"{json.dumps(str(key))} = {_inline(item)}"
+        for key, item in value.items()
+        if item is not None
+    ]
+    return "\n".join(lines).encode(errors="replace")
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, dict):
+        inner = (f"{json.dumps(str(key))} = {_inline(item)}" for key, item in value.items())
+        return "{" + ", ".join(inner) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return json.dumps(value)
+
+
+REPLY = {
+    "model": "m",
+    "choices": [
+        {
+            "message": {"content": "[[A]]", "refusal": None},
+            "finish_reason": "stop",
+            "logprobs": {
+                "content": [
+                    {"token": "A", "logprob": -0.1, "top_logprobs": [{"token": "B", "logprob": -2}]}
+                ]
+            },
+        }
+    ],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 1},
+}
+VECTOR = {"data": [{"embedding": [0.1, 2, -3e5]}], "usage": {"prompt_tokens": 4}}
+
+
+def replies_border(work: Path, rng: random.Random) -> Border:
+    """Replies of servers, up to the store."""
+    store = open_store(work / "replies.db")
+    run, request = store.start_run(), request_for(Prompt.of("q"), ModelSettings("m"))
+
+    def read(payload: object, reader: Callable[[object, float], Completion]) -> None:
+        try:
+            completion = reader(payload, 0.1)
+        except MalformedAnswerError as error:
+            raise ArenaError(str(error)) from error
+        store.claim(run, [request], "m")
+        store.save(run, [Result(request.key, completion, completion.failure, tries=1)])
+
+    while True:
+        plain, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
+        payload = crafted(crafted(plain, rng), rng)
+        yield partial(read, payload, reader)
+
+
+def store_border(work: Path, rng: random.Random) -> Border:
+    """Stores whose file is damaged."""
+    path = work / "store.db"
+    with open_store(path) as store:
+        run = store.start_run()
+        for number in range(20):
+            request = request_for(Prompt.of(f"q {number}"), ModelSettings("m"))
+            store.claim(run, [request], "m")
+            store.save(run, [Result(request.key, Completion(f"a {number}"), tries=1)])
+        store.end_run(run)
+    whole = path.read_bytes()
+
+    def read() -> None:
+        with open_store(path) as store:
+            store.verify()
+            store.stats()
+            store.export()
+
+    while True:
+        for left in work.glob("store.db-*"):
+            left.unlink()
+        path.write_bytes(damaged(whole, rng))
+        yield read
+
+
+BORDERS: dict[str, tuple[Callable[[Path, random.Random], Border], float]] = {
+    "LLM replies": (replies_border, 0.3),
+    "TOML": (toml_border, 0.2),
+    "battles": (battles_border, 0.2),
+    "arena folder": (arena_border, 0.1),
+    "store": (store_border, 0.1),
+    "surrogate file": (surrogate_border, 0.05),
+    "board folder": (board_border, 0.05),
+}
+"""Name to the inputs of a border, and its share of the executions: slow ones get fewer."""
+
+
+def fuzz(border: str, executions: int, seed: int = 0) -> Counter[str]:
+    """Send changed inputs through a border; returns counts by outcome."""
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = BORDERS[border][0](Path(folder), random.Random(f"{border} {seed}"))
+        for _ in range(executions):
+            read = next(inputs)
+            try:
+                read()
+                counts["read"] += 1
+            except ArenaError:
+                counts["refused"] += 1
+            except Exception as error:
+                place = traceback.extract_tb(error.__traceback__)
+                own = [at for at in place if "/site-packages/" not in at.filename][-1]
+                at = f"{'/'.join(Path(own.filename).parts[-2:])}:{own.lineno}"
+                counts[f"{type(error).__name__} at {at}: {str(error)[:90]}"] += 1
+    return counts
+
+
+def main() -> None:
+    """Run the executions asked for and print what became of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--executions", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--border", choices=BORDERS)
+    arguments = parser.parse_args()
+    for name, (_, share) in BORDERS.items():
+        if arguments.border in (None, name):
+            started = time.perf_counter()
+            runs = arguments.executions if arguments.border else round(arguments.executions * share)
+            counts = fuzz(name, runs, arguments.seed)
+            seconds = time.perf_counter() - started
+            print(f"{name}: {counts.total():,} executions in {seconds:.0f} s")
+            for outcome, count in counts.most_common():
+                print(f"  {count:>8,} {outcome}")
+
+
+if __name__ == "__main__":
+    main()
