@@ -38,6 +38,8 @@ BOARD_COLUMNS = [
 ]
 NOTHING_WRONG = Standing({}, {}, {})
 DRAWS = 1_000
+ROUNDING = 1e-6
+"""Standard errors below it, in logits, are rounding errors of none."""
 """Of all ratings together, from which ranks and tiers are made."""
 
 NO_ANSWER = "no answer in this language"
@@ -207,7 +209,8 @@ def _ranks(fit: LanguageFit, table: pd.DataFrame, by: str) -> pd.DataFrame:
 
 def _are_certain(fit: LanguageFit) -> npt.NDArray[np.bool_]:
     """Which ratings are published without an error, so that they have no interval."""
-    return fit.posterior.standard_errors == 0 if fit.data.judgments.empty else np.array(False)
+    errors = fit.posterior.standard_errors
+    return errors < ROUNDING if fit.data.judgments.empty else np.array(False)
 
 
 def _bounded(rating: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:

@@ -205,7 +205,7 @@ def test_thousands_of_calls_with_random_faults(ask, store):
         say.cut_body,
         say.truncated_json,
         say.empty_choices,
-        lambda: say.hanging(2.0),
+        lambda: say.hanging(6.0),
         say.filtered,
         say.refused,
         lambda: say.completion(None),
@@ -219,7 +219,7 @@ def test_thousands_of_calls_with_random_faults(ask, store):
         replies.append(reply)
         return reply
 
-    replies, usage, server = ask(prompts(count), behave, concurrency=64, retries=1, timeout_s=1.0)
+    replies, usage, server = ask(prompts(count), behave, concurrency=64, retries=1, timeout_s=4.0)
     for each in replies:
         assert (each.value is None) == (each.reason is not None)
     assert len(server.asked) == count
