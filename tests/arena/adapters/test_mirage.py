@@ -390,7 +390,7 @@ def test_what_does_not_fit_together_is_reported_in_the_names_of_the_files(tmp_pa
             {**JUDGMENTS[0], "model_B": "m1"},
         ],
     )
-    unknown = "that en/prompts.jsonl does not hold; add the question there or leave the"
+    unknown = "that is not in en/prompts.jsonl; add the question there or leave the"
     assert faults({"en": files}) == [
         "en/prompts.jsonl:3: language+query_id = ('en', 'q1'): "
         "this query already stands on line 1; keep one of the two",

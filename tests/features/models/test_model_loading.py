@@ -28,7 +28,7 @@ def test_a_model_that_is_not_here_is_refused_without_the_network(kind, name, mon
     with pytest.raises(UsageError, match="give the folder it is in") as caught:
         load_scorer(kind, name, CPU)
     assert repr(name) in str(caught.value)
-    assert "--download" in str(caught.value)
+    assert "`download`" in str(caught.value)
 
 
 def test_a_model_in_the_cache_of_the_hub_is_found(tmp_path, monkeypatch):

@@ -52,6 +52,7 @@ def test_board_writes_its_files_and_prints_the_board(
         "overall.csv",
         "importances.csv",
         "surrogate.zip",
+        "integrity.zip",
         "manifest.json",
         "summary.json",
         "site",
@@ -198,7 +199,7 @@ def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(aren
         tables = [path for path in out.iterdir() if path.suffix in (".csv", ".jsonl", ".json")]
         boards.append({path.name: path.read_bytes() for path in tables})
     assert boards[0] == boards[1]
-    assert len(boards[0]) == 10
+    assert len(boards[0]) == 11
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -149,5 +149,5 @@ def test_a_table_that_lacks_answers_or_features_is_refused(run, board, files, tm
 def test_features_of_others_are_asked_for_as_a_table(build_quickly, quick_features, small_arena):
     table = quick_features.assign(own=quick_features["answer_length"])
     made = build_quickly(small_arena, feature_table=table)
-    with pytest.raises(UsageError, match=r"\(--feature-table\): no feature is named 'own'"):
-        rank_systems(made, small_arena.answers.head(2).assign(system=NEW), small_arena)
+    with pytest.raises(UsageError, match="`feature_table`: no feature is named 'own'"):
+        rank_systems(made, small_arena.answers.head(1).assign(system=NEW), small_arena)
