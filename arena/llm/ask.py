@@ -23,6 +23,7 @@ from arena.llm.replies import (
     Completion,
     Reply,
     UnparsableError,
+    is_file_name,
     is_same_model,
 )
 from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
@@ -261,7 +262,7 @@ class _TableRun(Generic[T]):
         served = None if completion is None else completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)
-            if not self._llm.endpoint.any_model:
+            if not (self._llm.endpoint.any_model or is_file_name(served)):
                 self._refuse_other_model(served)
                 said = f"{served!r} answered"
                 return Reply(None, OTHER_MODEL, said, result.key, from_store)

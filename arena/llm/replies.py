@@ -9,6 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 REFUSAL = "refusal"
@@ -164,6 +165,11 @@ def is_same_model(asked: str, served: str) -> bool:
     """
     wanted, got = (_plain_name(name) for name in (asked, served))
     return got == wanted or (got.startswith(wanted) and _is_version(got[len(wanted) :]))
+
+
+def is_file_name(served: str) -> bool:
+    """Say whether a server names the file it runs: it has one model, and knows no other name."""
+    return served.casefold().endswith(".gguf") or Path(served).is_absolute()
 
 
 def _plain_name(name: str) -> str:

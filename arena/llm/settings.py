@@ -179,7 +179,8 @@ class Endpoint:
         backoff_s: Wait before the first retry in seconds, doubled each time, with jitter.
         longest_wait_s: Longest wait before a retry. A server that asks for more is not asked
             again in this run: the item is a counted failure, which a later run tries again.
-        any_model: Whether answers count that come from another model than the one asked.
+        any_model: Whether answers count that come from another model than the one asked; where
+            a server names the file it runs, they do.
     """
 
     base_url: str = OPENAI_URL

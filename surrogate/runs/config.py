@@ -293,6 +293,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         fault, hint = f"is not UTF-8 ({error.reason})", "save it as UTF-8"
     except tomllib.TOMLDecodeError as error:
         fault, hint = f"is no TOML: {error}", "correct the file there"
+    except RecursionError:
+        fault, hint = "is nested too deeply", "write fewer brackets inside each other"
     raise DataError([Problem(path.name, None, None, None, fault, hint)])
 
 

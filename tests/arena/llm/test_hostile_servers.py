@@ -348,3 +348,9 @@ def test_tokens_that_spell_the_key_are_left_out():
 def test_addresses_that_are_none_are_said(url):
     with pytest.raises(UsageError, match="base_url is"):
         Endpoint(url)
+
+
+def test_a_server_that_names_its_file_is_believed_and_said(ask):
+    replies, usage, _ = ask(prompts(10), answering_as("/models/SmolLM2-135M.Q4_1.gguf"))
+    assert [each.value for each in replies] == ["said"] * 10
+    assert usage.other_models == {"/models/SmolLM2-135M.Q4_1.gguf": 10}
