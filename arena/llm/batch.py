@@ -22,7 +22,14 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from arena.data.errors import DataError, MissingDependencyError, UsageError
 from arena.data.files import atomic_path
 from arena.data.schema import validation_problems
-from arena.llm.replies import MALFORMED, REJECTED, MalformedAnswerError, read_completion
+from arena.llm.replies import (
+    MALFORMED,
+    REJECTED,
+    MalformedAnswerError,
+    read_completion,
+    shown_detail,
+    without_key,
+)
 from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
 from arena.llm.store import Store
 from arena.llm.store_rows import Result
@@ -111,12 +118,12 @@ def run_batches(
     with _client(endpoint) as client:
         for batch in list(noted):
             is_ours = (batch.base_url, batch.model) == (endpoint.base_url, settings.model)
-            if is_ours and _fetched(client, batch, store, run):
+            if is_ours and _fetched(client, batch, endpoint.api_key(), store, run):
                 noted.remove(batch)
                 _write(record, noted)
         if not run.failed:
             there = {key for batch in noted for key in batch.keys}
-            left = _unanswered(prompts, settings, store, there)
+            left = _unanswered(prompts, settings, endpoint, store, there)
             for requests in _parts(islice(left, max_calls)):
                 noted.append(_sent(client, requests, settings, endpoint, store, run))
                 _write(record, noted)
@@ -162,28 +169,30 @@ def _client(endpoint: Endpoint) -> Iterator[openai.OpenAI]:
         ) as client:
             yield client
     except openai.APIStatusError as error:
-        said = "" if error.status_code in (401, 403) else f": {_plain(error.message, key)}"
+        said = "" if error.status_code in (401, 403) else f": {shown_detail(error.message, key)}"
         raise UsageError(
             f"{endpoint.base_url} takes no batch (status {error.status_code}{said}); check the "
             "key, or leave the batch (--batch) out"
         ) from None
     except openai.APIConnectionError as error:
         raise UsageError(
-            f"nothing answers at {endpoint.base_url} ({_plain(str(error), key)}); what was sent "
-            "is noted, and the same command goes on"
+            f"nothing answers at {endpoint.base_url} ({shown_detail(str(error), key)}); what was "
+            "sent is noted, and the same command goes on"
         ) from None
 
 
-def _plain(text: str, key: str) -> str:
-    return " ".join(text.replace(key, "[key]").split())[:300]
-
-
 def _unanswered(
-    prompts: Iterable[Prompt], settings: ModelSettings, store: Store, there: set[str]
+    prompts: Iterable[Prompt],
+    settings: ModelSettings,
+    endpoint: Endpoint,
+    store: Store,
+    there: set[str],
 ) -> Iterator[Request]:
     """Yield each request once that has no answer and is in no batch."""
     seen, source = set(there), iter(prompts)
     while chunk := [request_for(each, settings) for each in islice(source, _AT_A_TIME)]:
+        for each in chunk:
+            endpoint.refuse_key(each.content)
         fresh = {each.key: each for each in chunk if each.key not in seen}
         seen |= fresh.keys()
         answered = store.look_up(list(fresh))
@@ -242,7 +251,9 @@ def _note(store: Store, requests: Sequence[Request], model: str) -> None:
         store.end_run(run_id)
 
 
-def _fetched(client: openai.OpenAI, batch: SubmittedBatch, store: Store, run: BatchRun) -> bool:
+def _fetched(
+    client: openai.OpenAI, batch: SubmittedBatch, key: str, store: Store, run: BatchRun
+) -> bool:
     """Write what a batch brought; False while it is under way."""
     found = client.batches.retrieve(batch.id)
     if found.status in UNDER_WAY:
@@ -253,9 +264,9 @@ def _fetched(client: openai.OpenAI, batch: SubmittedBatch, store: Store, run: Ba
     for file_id in (found.output_file_id, found.error_file_id):
         if file_id:
             text = client.files.content(file_id).text
-            results |= {each.key: each for each in _results(text)}
+            results |= {each.key: each for each in _results(text, key)}
     wanted = set(batch.keys)
-    known = [result for key, result in results.items() if key in wanted]
+    known = [result for result in results.values() if result.key in wanted]
     run_id = store.start_run()
     try:
         store.save(run_id, known)
@@ -269,7 +280,7 @@ def _fetched(client: openai.OpenAI, batch: SubmittedBatch, store: Store, run: Ba
     return True
 
 
-def _results(text: str) -> Iterator[Result]:
+def _results(text: str, api_key: str) -> Iterator[Result]:
     """Read the lines of a batch's file; a line without a usable answer is a passing failure."""
     for line in text.splitlines():
         try:
@@ -277,17 +288,20 @@ def _results(text: str) -> Iterator[Result]:
             key, response = str(row["custom_id"]), row.get("response")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
-        yield _result(key, response, row.get("error"))
+        yield _result(key, response, row.get("error"), api_key)
 
 
-def _result(key: str, response: object, error: object) -> Result:
+def _result(key: str, response: object, error: object, api_key: str) -> Result:
     body: Any = response.get("body") if isinstance(response, Mapping) else None
     status = response.get("status_code") if isinstance(response, Mapping) else None
     if status != 200:
         said = error or (body.get("error") if isinstance(body, Mapping) else None)
-        return Result(key, None, REJECTED, _plain(f"status {status}: {said}", "\0"), tries=1)
+        return Result(
+            key, None, REJECTED, shown_detail(f"status {status}: {said}", api_key), tries=1
+        )
     try:
         completion = read_completion(body, 0.0)
     except MalformedAnswerError as fault:
-        return Result(key, None, MALFORMED, str(fault)[:300], tries=1)
+        return Result(key, None, MALFORMED, shown_detail(str(fault), api_key), tries=1)
+    completion = without_key(completion, api_key)
     return Result(key, completion, completion.failure, tries=1)

@@ -8,7 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -321,3 +321,36 @@ def expected_score(token: TokenLogprobs, scores: Mapping[str, float]) -> float:
     if mass <= 0:
         raise UnparsableError("the candidates have no probability")
     return math.fsum(scores[name] * part for name, part in masses.items()) / mass
+
+
+SHOWN_CHARACTERS = 300
+KEY_STAND_IN = "[key]"
+LEAST_KEY = 8
+"""Characters of a key below which it is a stand-in, and its like may be in any text."""
+_KEY_LIKE = re.compile(r"\bsk-[\w*.-]+")
+
+
+def without_key(completion: Completion, api_key: str) -> Completion:
+    """Take the key out of an answer that repeats it, so that it is nowhere written down."""
+    if len(api_key) < LEAST_KEY:
+        return completion
+    names = ("text", "finish_reason", "refusal", "served_model")
+    texts = {name: text for name in names if (text := getattr(completion, name))}
+    cleaned = {
+        name: text.replace(api_key, KEY_STAND_IN) for name, text in texts.items() if api_key in text
+    }
+    tokens = completion.logprobs or ()
+    chosen = "".join(token.token for token in tokens)
+    others = "\n".join(text for token in tokens for text, _ in token.alternatives)
+    if cleaned or api_key in chosen or api_key in others:  # tokens hold it in pieces
+        return replace(completion, **cleaned, logprobs=None)
+    return completion
+
+
+def shown_detail(text: str, api_key: str) -> str:
+    """Return what a server or the network said as it is shown and kept: short, without keys."""
+    if len(api_key) >= LEAST_KEY:
+        text = text.replace(api_key, KEY_STAND_IN)
+    text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))
+    text = text.replace("\0", "").encode(errors="replace").decode()
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"

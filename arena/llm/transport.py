@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -18,21 +17,23 @@ import httpx2
 import openai
 
 from arena.llm import replies
-from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding
+from arena.llm.replies import (
+    Completion,
+    MalformedAnswerError,
+    read_completion,
+    read_embedding,
+    shown_detail,
+    without_key,
+)
 from arena.llm.settings import EmbeddingSettings, Endpoint, Request
 
-SHOWN_CHARACTERS = 300
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read, unpacked if it comes compressed."""
 PACKED: Mapping[str, int] = {"gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 """How answers may come compressed, with zlib's number for it."""
-KEY_STAND_IN = "[key]"
-LEAST_KEY = 8
-"""Characters of a key below which it is a stand-in, and its like may be in any text."""
 
 _FILTER_CODES = ("content_filter", "content_policy", "ResponsibleAIPolicyViolation", "moderation")
 _CONTEXT_SIGNS = ("context_length", "context length", "context window", "maximum context", "n_ctx")
-_KEY_LIKE = re.compile(r"\bsk-[\w*.-]+")
 _PASSING_STATUS = {408: replies.TIMEOUT, 409: replies.SERVER_ERROR, 429: replies.RATE_LIMITED}
 
 
@@ -88,11 +89,11 @@ class Transport:
             completion = read(_json(response), time.perf_counter() - started)
             return without_key(completion, self._api_key)
         except MalformedAnswerError as error:
-            return Fault(replies.MALFORMED, _shown(str(error), self._api_key), again=True)
+            return Fault(replies.MALFORMED, shown_detail(str(error), self._api_key), again=True)
         except (openai.APIConnectionError, httpx2.RequestError, OSError, _OtherHostError) as error:
             return connection_fault(error, self._api_key)
         except Exception as error:  # of a library, on what a server sent: no reason to end a run
-            detail = _shown(f"{type(error).__name__}: {error}", self._api_key)
+            detail = shown_detail(f"{type(error).__name__}: {error}", self._api_key)
             return Fault(replies.MALFORMED, detail, again=True)
 
     async def _post(self, request: Request) -> httpx2.Response:
@@ -177,7 +178,7 @@ def status_fault(response: httpx2.Response, api_key: str) -> Fault:
     status = response.status_code
     said = response.content.decode(errors="replace").strip()
     message = _message(said)
-    detail = _shown(f"status {status}: {message}" if message else f"status {status}", api_key)
+    detail = shown_detail(f"status {status}: {message}" if message else f"status {status}", api_key)
     if status in (400, 403, 413, 422):
         if any(code.lower() in said.lower() for code in _FILTER_CODES):
             return Fault(replies.CONTENT_FILTER, detail)
@@ -225,7 +226,7 @@ def connection_fault(error: Exception, api_key: str) -> Fault:
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)
     cause = causes[-1]
-    detail = _shown(str(cause) or type(cause).__name__, api_key)
+    detail = shown_detail(str(cause) or type(cause).__name__, api_key)
     if isinstance(cause, MalformedAnswerError):
         return Fault(replies.MALFORMED, detail, again=True)
     if isinstance(cause, _OtherHostError):
@@ -238,31 +239,6 @@ def connection_fault(error: Exception, api_key: str) -> Fault:
     if any(isinstance(each, TimeoutError) for each in causes):
         return Fault(replies.TIMEOUT, "no answer in time", again=True, answered=False)
     return Fault(replies.CONNECTION, detail, again=True, answered=False)
-
-
-def without_key(completion: Completion, api_key: str) -> Completion:
-    """Take the key out of an answer that repeats it, so that it is nowhere written down."""
-    if len(api_key) < LEAST_KEY:
-        return completion
-    names = ("text", "finish_reason", "refusal", "served_model")
-    texts = {name: text for name in names if (text := getattr(completion, name))}
-    cleaned = {
-        name: text.replace(api_key, KEY_STAND_IN) for name, text in texts.items() if api_key in text
-    }
-    tokens = completion.logprobs or ()
-    chosen = "".join(token.token for token in tokens)
-    others = "\n".join(text for token in tokens for text, _ in token.alternatives)
-    if cleaned or api_key in chosen or api_key in others:  # tokens hold it in pieces
-        return replace(completion, **cleaned, logprobs=None)
-    return completion
-
-
-def _shown(text: str, api_key: str) -> str:
-    if len(api_key) >= LEAST_KEY:
-        text = text.replace(api_key, KEY_STAND_IN)
-    text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))
-    text = text.replace("\0", "").encode(errors="replace").decode()
-    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
 def _json(response: httpx2.Response) -> object:

@@ -133,3 +133,33 @@ def test_a_server_without_batches_and_a_damaged_record_are_said(look, server, tm
     (tmp_path / "batches.json").write_text('[{"id": 3}]')
     with pytest.raises(DataError, match=r"batches\.json"):
         look()
+
+
+def test_a_key_that_a_batch_repeats_or_a_prompt_holds_is_written_nowhere(
+    server, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("BATCH_KEY", key := "sk-planted-0123456789")
+    endpoint = Endpoint(server.url, "BATCH_KEY", retries=0)
+
+    def look(rows):
+        with open_store(tmp_path / "store.sqlite") as store:
+            record = tmp_path / "batches.json"
+            return run_batches(map(Prompt.of, rows), SETTINGS, endpoint, store, record)
+
+    with pytest.raises(UsageError, match="holds the key of BATCH_KEY"):
+        look([f"what is {key}?"])
+    look(ROWS)
+    first = server.sent("batch-0")[0]["custom_id"]
+
+    def line(of):
+        if of != first:
+            return answered(of, f"it is {key}")
+        body = {"error": {"message": f"no model for {key}"}}
+        return {"custom_id": of, "response": {"status_code": 400, "body": body}, "error": None}
+
+    server.end("batch-0", line)
+    look(ROWS)
+    for path in tmp_path.iterdir():
+        assert key.encode() not in path.read_bytes()
+    with open_store(tmp_path / "store.sqlite") as store:
+        assert "it is [key]" in set(store.export()["text"].dropna())

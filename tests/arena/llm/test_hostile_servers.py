@@ -23,9 +23,10 @@ from arena.llm.replies import (
     is_same_model,
     read_completion,
     read_embedding,
+    without_key,
 )
 from arena.llm.store_rows import Result
-from arena.llm.transport import asked_wait, without_key
+from arena.llm.transport import asked_wait
 
 KEY = "planted-Zq8vKx31-key"
 
