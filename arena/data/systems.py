@@ -160,9 +160,27 @@ _HINT = (
 )
 
 
-def passages_given(own: object, of_question: Sequence[PassageRecord]) -> Sequence[PassageRecord]:
-    """Return what a system was given: passages of its own, else those of the question."""
-    return own if isinstance(own, list) else of_question
+def with_passages_of(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Give every question the passages that any of some answers to it was given, each once.
+
+    Args:
+        queries: Columns ``language, query_id, passages``.
+        answers: Columns ``language, query_id``, and ``passages`` where some have their own.
+    """
+    if OWN_PASSAGES not in answers:
+        return queries
+    found: dict[tuple[str, str], dict[tuple[object, object], PassageRecord]] = {}
+    keys = answers[QUESTION_KEY].itertuples(index=False, name=None)
+    for key, own in zip(keys, answers[OWN_PASSAGES], strict=True):
+        if isinstance(own, list):
+            known = found.setdefault(key, {})
+            known |= {(each["passage_id"], each["text"]): each for each in own}
+    cells = []
+    asked = queries[QUESTION_KEY].itertuples(index=False, name=None)
+    for key, shared in zip(asked, queries["passages"], strict=True):
+        both = {(each["passage_id"], each["text"]): each for each in shared}
+        cells.append(list((both | found.get(key, {})).values()))
+    return queries.assign(passages=pd.Series(cells, index=queries.index, dtype=object))
 
 
 def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:
@@ -230,9 +248,7 @@ def _labeled(own: object, by_id: Mapping[str, PassageRecord]) -> object:
 def _fault(records: object) -> str | None:
     if is_unstorable(records):
         return HALF_SURROGATE
-    unknown = (
-        [each for each in records if isinstance(each, str)] if isinstance(records, list) else []
-    )
-    if unknown:
-        return f"no passage {unknown[0]!r} is among those of the question"
+    for each in records if isinstance(records, list) else ():
+        if isinstance(each, str):
+            return f"no passage {each!r} is among those of the question"
     return passages_fault(records)

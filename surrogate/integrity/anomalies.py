@@ -22,6 +22,7 @@ from surrogate.integrity.evidence import read_evidence
 from surrogate.integrity.measures import MEASURES, measured
 from surrogate.integrity.references import References
 from surrogate.integrity.texts import FOLDED, AnswerBatch, Floats
+from surrogate.learning.training import finite_means
 
 FALSE_ALARM_RATE = 0.05
 """Of real systems, in a language, that may be found anomalous."""
@@ -150,7 +151,7 @@ class LanguageCheck:
         """
         answers = np.isfinite(relative).sum(axis=0).astype(np.float64)
         limits = self._shares(self.spread.limits(answers, self._count))
-        shares, means = self._shares(column_means(relative)), column_means(values)
+        shares, means = self._shares(finite_means(relative)), finite_means(values)
         wrong = []
         for measure, share, limit, mean in zip(MEASURES, shares, limits, means, strict=True):
             least = max(limit, NOTED)
@@ -254,17 +255,10 @@ def _check_arrays(questions: int, arrays: Arrays) -> None:
         raise UsageError("its pairs are of words that it does not have")
 
 
-def column_means(values: Floats) -> Floats:
-    """Return the mean of the finite values of each column; NaN where there is none."""
-    present = np.isfinite(values)
-    totals, times = np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0)
-    return np.asarray(np.divide(totals, times, out=np.full(times.shape, np.nan), where=times > 0))
-
-
 def column_variances(values: Floats) -> Floats:
     """Return the variance of the finite values of each column; NaN with fewer than two."""
     present = np.isfinite(values)
-    squares = np.where(present, values - column_means(values), 0.0) ** 2
+    squares = np.where(present, values - finite_means(values), 0.0) ** 2
     times = present.sum(axis=0) - 1
     out = np.full(times.shape, np.nan)
     return np.asarray(np.divide(squares.sum(axis=0), times, out=out, where=times > 0))

@@ -14,7 +14,6 @@ from surrogate.integrity.anomalies import (
     Anomaly,
     LanguageCheck,
     Spread,
-    column_means,
     column_variances,
 )
 from surrogate.integrity.damage import DAMAGES, Original
@@ -22,6 +21,7 @@ from surrogate.integrity.evidence import Evidence, read_evidence
 from surrogate.integrity.measures import MEASURES, measured
 from surrogate.integrity.references import JudgedAnswers, References, learn_references
 from surrogate.integrity.texts import AnswerBatch, Floats, Integers
+from surrogate.learning.training import finite_means
 
 FEWEST_JUDGED = 3
 """Judged systems that are needed to know how real ones differ."""
@@ -128,12 +128,12 @@ class _Measurements:
             others = totals[batch.questions] - np.nan_to_num(own)
             level = _divided(others, times[batch.questions] - np.isfinite(own))
             relative.append(own - level)
-            spoiled_means.append(column_means(spoiled - level[places]))
+            spoiled_means.append(finite_means(spoiled - level[places]))
         return cls(
             judged,
             tuple(relative),
             _divided(totals, times),
-            np.array([column_means(own) for own in relative]),
+            np.array([finite_means(own) for own in relative]),
             np.array([column_variances(own) for own in relative]),
             np.array([np.isfinite(own).sum(axis=0) for own in relative], dtype=np.float64),
             np.array(spoiled_means),
@@ -144,12 +144,12 @@ class _Measurements:
         means, answers = self.means[systems], self.answers[systems]
         spread = Spread(
             np.isfinite(means).sum(axis=0).astype(np.float64),
-            column_means(means),
+            finite_means(means),
             np.sqrt(column_variances(means)),
-            np.nan_to_num(column_means(self.noise[systems])),
-            column_means(np.where(answers > 0, answers, np.nan)),
+            np.nan_to_num(finite_means(self.noise[systems])),
+            finite_means(np.where(answers > 0, answers, np.nan)),
         )
-        effects = column_means(self.damaged[systems]) - spread.center
+        effects = finite_means(self.damaged[systems]) - spread.center
         return LanguageCheck(questions, self.judged.all, self.levels, spread, effects)
 
 

@@ -23,6 +23,7 @@ from arena.data.files import (
     write_array,
     write_member,
 )
+from arena.data.systems import with_passages_of
 from surrogate.integrity.anomalies import Anomaly, LanguageCheck
 from surrogate.integrity.calibration import learn_language
 from surrogate.integrity.coverage import Key, lacks_answers
@@ -60,11 +61,12 @@ class IntegrityCheck:
         Returns:
             Language and system to the anomalies, the gravest first; none where nothing is wrong.
         """
+        shown = with_passages_of(queries, answers)
         return {
             (language, system): wrong
             for language, check in self.languages.items()
             for system, wrong in check.anomalies(
-                answers[answers["language"] == language], queries[queries["language"] == language]
+                answers[answers["language"] == language], shown[shown["language"] == language]
             ).items()
         }
 
@@ -116,7 +118,8 @@ def learn_integrity(
     """Learn how answers look from those of the judged systems.
 
     Args:
-        answers: Columns ``language, system, query_id, answer``.
+        answers: Columns ``language, system, query_id, answer``, and ``passages`` where some
+            have their own.
         queries: Columns ``language, query_id, query, passages``.
         judged: Language to the judged systems.
         seed: The user's seed.
@@ -126,9 +129,10 @@ def learn_integrity(
     """
     languages: dict[str, LanguageCheck] = {}
     found: dict[Key, list[Anomaly]] = {}
+    shown = with_passages_of(queries, answers)
     for language, systems in judged.items():
         rows = answers[(answers["language"] == language) & answers["system"].isin(set(systems))]
-        learned = learn_language(rows, queries[queries["language"] == language], language, seed)
+        learned = learn_language(rows, shown[shown["language"] == language], language, seed)
         if learned is not None:
             languages[language] = learned.check
             found |= {(language, system): wrong for system, wrong in learned.judged.items()}

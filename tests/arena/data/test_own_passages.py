@@ -7,6 +7,7 @@ import pytest
 
 from arena import read_answers, read_arena, write_arena
 from arena.data.errors import DataError
+from arena.data.systems import with_passages_of
 from arena.judging.graded import GRADED_PROMPTS, GradedPrompt, graded_requests
 from arena.judging.pairs import ArenaTexts, choose_pairs
 from arena.judging.prompt import pairwise_prompt
@@ -168,6 +169,14 @@ def test_a_judge_of_marks_sees_the_passages_of_the_answer(folder):
         arena, GradedPrompt("listwise", GRADED_PROMPTS["listwise"].packaged()), pairs, pairs
     )
     assert "(given to answer " in listed.messages[-1].content
+
+
+def test_evidence_is_what_any_of_the_answers_was_given(folder):
+    arena = read_arena(folder)
+    (found,) = with_passages_of(arena.queries, arena.answers)["passages"]
+    assert [passage["passage_id"] for passage in found] == ["p1", "p2", "p3", "1"]
+    plain = arena.answers.drop(columns="passages")
+    assert with_passages_of(arena.queries, plain) is arena.queries
 
 
 def test_where_all_are_given_the_same_nothing_is_said_of_it(folder):

@@ -120,6 +120,23 @@ def test_kinds_are_found_without_the_measure_calibrated_by_them(name, language, 
         assert any(item.is_grave for item in others), system
 
 
+def test_passages_of_an_answers_own_are_evidence():
+    """What is pasted from them is copied, though the question's passages do not hold it."""
+    system = systems_of("sample", "en")[0]
+    answers, queries = answers_of("sample", "en")
+    check = IntegrityCheck({"en": check_without("sample", "en", system)})
+    own = answers[answers["system"] == system]
+    pasted = [f"{text} {text[::-1]}" for text in own["answer"]]
+    given = [[{"passage_id": "x", "text": f"{text} And more."}] for text in pasted]
+    rows = own.assign(answer=pasted)
+
+    def measures(rows):
+        return {item.measure for item in check.anomalies(rows, queries).get(("en", system), ())}
+
+    assert "passages" not in measures(rows)
+    assert "passages" in measures(rows.assign(passages=given))
+
+
 def test_real_systems_are_left_alone():
     judged, alarms = 0, 0
     cases = [("sample", name) for name in sample_arena().info.languages]
