@@ -38,6 +38,7 @@ NO_CALIBRATION = "that it ranks unseen systems better than chance is not shown o
 NO_LANGUAGE = "there is no language in which both have a rating"
 NO_INTERVAL = "a rating has no interval"
 ROUGH = "intervals in {} rest on systems of other languages"
+UNRATED = "the candidate has no rating in {}: {}"
 UNLIKE = "the candidate is unlike the systems the surrogate was trained on, in {}"
 TOO_WIDE = "the interval of the difference is too wide"
 CANDIDATE = "{} (candidate)"
@@ -349,6 +350,9 @@ def _surrogates_view(
 
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
     """Yield why the surrogate may not say it alone."""
+    absent = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]
+    for note, rows in absent.groupby("note", sort=False):
+        yield UNRATED.format(", ".join(rows["language"]), note)
     if not compared:
         yield NO_LANGUAGE
         return

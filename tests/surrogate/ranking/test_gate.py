@@ -111,6 +111,16 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     assert f"the {found.questions} questions here" in said
 
 
+def test_a_language_without_a_rating_is_not_passed_over(board, small_arena, quick_features):
+    table = quick_features[quick_features["system"] == BEST].assign(system="new")
+    new = answers_of(small_arena, BEST)
+    turned = new["answer"].map(lambda text: " ".join(sorted(text.split(), key=len)))
+    spoilt = new.assign(answer=new["answer"].where(new["language"] != "en", turned))
+    found = gate(board, spoilt, small_arena, WORST, feature_table=table)
+    assert found.verdict == "cannot say"
+    assert found.ratings.reason.startswith("the candidate has no rating in en: not ranked: ")
+
+
 @pytest.mark.parametrize("doubt", ["chance", "pooled"])
 def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quick_features, doubt):
     summary = board.summary
