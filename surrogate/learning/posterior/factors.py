@@ -7,8 +7,10 @@ with one kernel an attribute. Few systems share a value, so that effects are ran
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -48,7 +50,7 @@ class FactorRatings:
             and the rating is predicted.
         tau: Slice to Kendall's tau-b of systems' ratings with those predicted from the other
             systems; NaN where all would be predicted alike.
-        skipped: Slice to why it is not rated.
+        skipped: What is left out, to why: slices, systems, combinations that are not predicted.
     """
 
     effects: pd.DataFrame
@@ -80,8 +82,10 @@ def factor_ratings(
     """
     names = _chosen(arena, by)
     judged = arena.judged_by(judge)
-    values = arena.attributes.set_index("system")[list(names)]
+    values = arena.attributes.set_index("system")[list(names)].dropna(how="all")
     effects, combinations, tau, skipped = [], [], {}, {}
+    if unknown := [name for name in judged.rated_systems if name not in values.index]:
+        skipped["systems"] = f"nothing is told of {', '.join(unknown)}"
     for name, part in _slices(judged, topic).items():
         try:
             found = _Fit.of(part, values, seed)
@@ -90,6 +94,10 @@ def factor_ratings(
                 raise
             skipped[name] = str(error)
             continue
+        if found.count > MOST_COMBINATIONS:
+            skipped[f"{name}, combinations that nobody has built"] = (
+                f"{found.count:,} are more than {MOST_COMBINATIONS:,}; rate fewer attributes"
+            )
         effects.append(found.effects().assign(slice=name))
         combinations.append(found.combinations().assign(slice=name))
         tau[name] = found.tau_unseen()
@@ -147,11 +155,10 @@ class _Fit:
         rated = {
             item.language: item.tournaments for item in language_data(judged, nothing, settings)
         }
-        described = set(values.dropna(how="all").index)
         seen = {
             name: own
             for name, item in observe(training_ratings(rated)).items()
-            if (own := item.among(described)).systems
+            if (own := item.among(set(values.index))).systems
         }
         systems = {system for item in seen.values() for system in item.systems}
         if len(systems) < FEWEST_SYSTEMS:
@@ -165,6 +172,11 @@ class _Fit:
     @property
     def systems(self) -> Objects:
         return np.array([system for _, system in self.observed.keys], dtype=object)
+
+    @property
+    def count(self) -> int:
+        """Number of combinations of values."""
+        return math.prod(len(_levels(column)) for column in self.values.T)
 
     def effects(self) -> pd.DataFrame:
         """Rate the values of each attribute; see ``FactorRatings``."""
@@ -186,10 +198,9 @@ class _Fit:
     def combinations(self) -> pd.DataFrame:
         """Rate every combination of values, built or not; see ``FactorRatings``."""
         levels = [_levels(column) for column in self.values.T]
-        count = int(np.prod([len(each) for each in levels]))
-        wanted = list(product(*levels)) if count <= MOST_COMBINATIONS else []
+        wanted = list(product(*levels)) if self.count <= MOST_COMBINATIONS else []
         built = {system: tuple(own) for system, own in zip(self.systems, self.values, strict=True)}
-        rated = self._rated()
+        rated = self._rated
         rows = [
             {**dict(zip(self.names, built[system], strict=True)), "system": system, **own}
             for system, own in rated.items()
@@ -206,7 +217,7 @@ class _Fit:
     def tau_unseen(self) -> float:
         """Predict each system from the others, and compare the order with the ratings'."""
         means, predicted = [], []
-        rated = self._rated()
+        rated = self._rated
         for system in rated:
             kept = self.systems != system
             parts = {
@@ -227,6 +238,7 @@ class _Fit:
         variances = self.process.variances
         return np.asarray(variances[: len(self.names)] / variances.sum())
 
+    @cached_property
     def _rated(self) -> dict[str, dict[str, float]]:
         """Ratings of the systems, means over their languages."""
         means, covariance, _ = self.process.posterior()

@@ -109,6 +109,16 @@ def test_systems_without_attributes_are_left_out_and_unknown_values_are_like_no_
     assert len(set(found.combinations["system"].dropna())) == 5
     dense = found.effects.set_index("value").loc["dense", "systems"]
     assert dense == 2
+    assert found.skipped == {"systems": f"nothing is told of {some.loc[5, 'system']}"}
+
+
+def test_combinations_that_are_too_many_are_said(monkeypatch):
+    monkeypatch.setattr("surrogate.learning.posterior.factors.MOST_COMBINATIONS", 5)
+    found = factor_ratings(arena(unbuilt=[("small", "dense")], questions=8))
+    assert found.combinations["system"].notna().all()
+    assert found.skipped == {
+        "all, combinations that nobody has built": "6 are more than 5; rate fewer attributes"
+    }
 
 
 @pytest.mark.parametrize(
