@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
@@ -130,7 +130,7 @@ def _more_labels(
         return 0
     if not abs(difference) > 1e-9 or not error > 0:
         return None
-    reach = (NORMAL_QUANTILE + float(norm.ppf(POWER))) * error / abs(difference)
+    reach = (NORMAL_QUANTILE + float(ndtri(POWER))) * error / abs(difference)
     return max(1, math.ceil(items * (reach**2 - 1)))
 
 

@@ -5,27 +5,6 @@
   const SVG = "http://www.w3.org/2000/svg";
   const find = (id) => document.getElementById(id);
 
-  /* Theme */
-  const root = document.documentElement;
-  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
-  const theme = find("theme");
-  /* The button says what it brings */
-  const showTheme = () => {
-    theme.textContent = isDark() ? "Light" : "Dark";
-    theme.setAttribute("aria-label", `${theme.textContent} theme`);
-  };
-  theme.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    try {
-      localStorage.setItem("surrogate-arena-theme", root.dataset.theme);
-    } catch { /* not remembered */ }
-    showTheme();
-  });
-  prefersDark.addEventListener("change", showTheme);
-  theme.hidden = false;
-  showTheme();
-
   /* Sorting: missing values stay last, equal ones keep their order */
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
   const valueOf = (cell, kind) => {

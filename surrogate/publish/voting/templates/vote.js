@@ -3,27 +3,6 @@
   const find = (id) => document.getElementById(id);
   const data = JSON.parse(find("data").textContent);
 
-  /* Theme */
-  const root = document.documentElement;
-  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
-  const theme = find("theme");
-  /* The button says what it brings */
-  const showTheme = () => {
-    theme.textContent = isDark() ? "Light" : "Dark";
-    theme.setAttribute("aria-label", `${theme.textContent} theme`);
-  };
-  theme.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    try {
-      localStorage.setItem("surrogate-arena-theme", root.dataset.theme);
-    } catch { /* not remembered */ }
-    showTheme();
-  });
-  prefersDark.addEventListener("change", showTheme);
-  theme.hidden = false;
-  showTheme();
-
   /* What was chosen: pair to choice, kept under the ballot's digest */
   const STORE = `surrogate-arena-votes-${data.ballot}`;
   const CHOICES = ["a", "tie", "b"];
