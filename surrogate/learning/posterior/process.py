@@ -296,21 +296,26 @@ class GaussianProcess:
 
 
 def fit_process(
-    kernels: Floats, observed: Likelihood, groups: Floats, residual: float = RESIDUAL
+    kernels: Floats,
+    observed: Likelihood,
+    groups: Floats,
+    residual: float = RESIDUAL,
+    adjusted: bool = False,
 ) -> GaussianProcess:
     """Condition a Gaussian process on ratings.
 
     The weights of the kernels and of the residual are those that the restricted likelihood finds
     probable under independent log-normal priors, wide and centered on equal shares of the signal,
-    with little left to the residual where kernels are rich. The likelihood is adjusted by the sum
-    of the variances (Li and Lahiri, 2010): of few ratings it often finds that there is nothing
-    but noise, and intervals would be too narrow.
+    with little left to the residual where kernels are rich.
 
     Args:
         kernels: K kernels among the N items, shape (K, N, N), each of mean diagonal 1.
         observed: What is observed of their ratings.
         groups: Which group each item is in, shape (N, G), rows of zeros and a one.
         residual: Share of the signal's variance that the residual has by the prior.
+        adjusted: Multiply the likelihood by the sum of the variances (Li and Lahiri, 2010). Of few
+            ratings without telling kernels it often finds nothing but noise, and intervals would
+            be too narrow.
     """
     count, size = kernels.shape[:2]
     ratings = observed.ratings
@@ -326,8 +331,8 @@ def fit_process(
         variances = np.exp(logs)
         value, gradient = likelihood.loss(variances)
         away = (logs - start) / PRIOR_DEVIATION**2
-        value += 0.5 * float(away @ (logs - start)) - np.log(variances.sum())
-        return value, gradient + away - variances / variances.sum()
+        value += 0.5 * float(away @ (logs - start)) - adjusted * np.log(variances.sum())
+        return value, gradient + away - adjusted * variances / variances.sum()
 
     best = minimize(loss, start, jac=True, method="L-BFGS-B").x
     points, probabilities = _probable(loss, best)

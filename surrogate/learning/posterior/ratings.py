@@ -103,4 +103,4 @@ def _corrected(observed: Mapping[str, Observation], expected: pd.DataFrame) -> d
     everywhere = np.equal.outer(systems, systems).astype(np.float64)[None]
     kernels = everywhere if len(both.by_language) > 1 else everywhere[:0]
     share = 1 / (len(kernels) + 1)
-    return both.posteriors(fit_process(kernels, both, both.groups, share))
+    return both.posteriors(fit_process(kernels, both, both.groups, share, adjusted=True))

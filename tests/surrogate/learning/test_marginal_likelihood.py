@@ -132,7 +132,7 @@ def test_intervals_of_few_battles_hold_the_truth():
         random = np.random.default_rng(seed)
         truth = random.normal(0, 0.8, 10)
         seen = observed(truth, times=1, seed=seed)
-        process = fit_process(np.zeros((0, 10, 10)), seen, np.ones((10, 1)), 1.0)
+        process = fit_process(np.zeros((0, 10, 10)), seen, np.ones((10, 1)), 1.0, adjusted=True)
         means, covariance, _ = process.posterior()
         away = means - means.mean() - (truth - truth.mean())
         missed.append(np.abs(away) > 1.645 * np.sqrt(np.diag(covariance)))
