@@ -146,15 +146,20 @@ def passages_at(value: object) -> object:
 def _passage(item: object) -> object:
     if not isinstance(item, Mapping):
         return item
-    inner = item.get("kwargs") if isinstance(item.get("kwargs"), Mapping) else item
+    inner = _record_at(item, "kwargs") or item
     text = next((inner[name] for name in _PASSAGE_TEXTS if name in inner), None)
-    told = inner.get("metadata") if isinstance(inner.get("metadata"), Mapping) else {}
+    told = _record_at(inner, "metadata")
     known = {
         "text": text,
         "passage_id": next((inner[name] for name in ("passage_id", "id") if inner.get(name)), None),
         "title": inner.get("title") or told.get("title"),
     }
     return {name: value for name, value in known.items() if isinstance(value, str)}
+
+
+def _record_at(record: Record, name: str) -> Record:
+    found = record.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def opened(value: object) -> object:

@@ -201,9 +201,9 @@ def _chosen_paths(
     for ours, places in tool.fields.items():
         usable = [path for path in places if path != FILE or files > 1]
         holding = (path for path in usable if any(_value(ours, record, path) for record in records))
-        path = named.get(ours) or next(holding, None)
-        if path is not None:
-            chosen[ours] = path
+        found = named.get(ours) or next(holding, None)
+        if found is not None:
+            chosen[ours] = found
     lacking = [ours for ours in _NEEDED if ours not in chosen]
     if lacking and records:
         raise UsageError(
@@ -259,8 +259,8 @@ def _collect(
             reason = f"it has no text at {chosen[lacking]!r}, for the {lacking}"
             skips.append(Skip(place.source, "record", reason))
             continue
-        key = (str(values.get("query_id") or values["question"]), values["system"])
-        key = (*key, str(values.get("language")))
+        asked = str(values.get("query_id") or values["question"])
+        key = (asked, values["system"], str(values.get("language")))
         if key in seen:
             reason = "its system has answered the question before: the first answer is kept"
             skips.append(Skip(place.source, "record", reason))
