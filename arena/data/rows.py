@@ -295,7 +295,9 @@ def json_records(
                 yield number, Problem(source, number, None, None, bad.fault, bad.hint)
 
 
-def read_json(path: Path, source: str | None = None, hint: str = "write one JSON value") -> Any:  # noqa: ANN401 - whatever it holds
+def read_json_value(
+    path: Path, source: str | None = None, hint: str = "write one JSON value"
+) -> Any:  # noqa: ANN401 - whatever it holds
     """Read a file that is one JSON value.
 
     Args:
@@ -337,7 +339,7 @@ def read_json_array(path: Path, source: str | None = None) -> Rows:
         DataError: If it is no JSON array.
     """
     source = path.name if source is None else source
-    items = read_json(path, source, _ONE_ARRAY)
+    items = read_json_value(path, source, _ONE_ARRAY)
     if not isinstance(items, list):
         fault = f"holds a JSON {_json_name(items)}, not an array"
         raise DataError([Problem(source, None, None, None, fault, _ONE_ARRAY)])

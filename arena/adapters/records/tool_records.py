@@ -29,7 +29,7 @@ from arena.adapters.records.nested import (
 )
 from arena.data.errors import DataError, Problem, UsageError, checked_choice, counted_problems
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import SUFFIXES, read_json, read_rows
+from arena.data.rows import SUFFIXES, read_json_value, read_rows
 from arena.data.schema import ArenaInfo
 
 FILE = "file"
@@ -157,7 +157,7 @@ def _records(tool: Tool, path: Path, source: str) -> Iterator[Found]:
 
 def _listed(tool: Tool, path: Path, source: str) -> list[Any]:
     """Return the records of a JSON file: a list, or a list at one of the tool's places."""
-    value = read_json(path, source)
+    value = read_json_value(path, source)
     if isinstance(value, list):
         return value
     for place in tool.lists:
