@@ -26,7 +26,7 @@ Integers = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class JudgedBattles:
     """Battles of a language, and how much they count.
 
     Attributes:
@@ -70,13 +70,13 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Observation:
-    """Ratings of the N systems of a language as observed: a ``Likelihood`` of a process.
+    """Ratings of the N systems of a language as observed: a ``RatingLikelihood`` of a process.
 
     Attributes:
         systems: Those that have battles or a published rating, and others that are asked for.
         ratings: Logits, centered on 0, shape (N,).
         noise: Their sampling covariance over questions, shape (N, N).
-        remainder: See ``Likelihood``.
+        remainder: See ``RatingLikelihood``.
         verdicts: The battles they rest on; None where they are published.
         places: Where each stands among the systems of the battles, shape (N,).
         at: Ratings of those that it is approximated around, shape (S,).
@@ -86,7 +86,7 @@ class Observation:
     ratings: Floats
     noise: Floats
     remainder: float = 0.0
-    verdicts: Verdicts | None = None
+    verdicts: JudgedBattles | None = None
     places: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     at: Floats = field(default_factory=lambda: np.zeros(0))
 
@@ -113,7 +113,7 @@ class Observation:
         return replace(self, ratings=found, noise=noise, remainder=float(remainder), at=at)
 
     def skewness(self, covariance: Floats) -> Floats:
-        """Slopes of the posterior's precision; see ``Likelihood.skewness``."""
+        """Slopes of the posterior's precision; see ``RatingLikelihood.skewness``."""
         slopes = np.zeros(len(self.systems))
         if self.verdicts is None or not len(self.places):
             return slopes
@@ -167,7 +167,7 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
         variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
         seen = Observation(item.systems, item.means, np.diag(np.nan_to_num(variance)))
         if one is not None:
-            verdicts = Verdicts(one, effect, modes[language])
+            verdicts = JudgedBattles(one, effect, modes[language])
             everyone = np.arange(len(item.systems))
             seen = replace(seen, verdicts=verdicts, places=everyone).around(modes[language])
         found[language] = seen
@@ -231,7 +231,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Observations:
-    """N observed ratings in L languages, as a process is conditioned on them: a ``Likelihood``.
+    """N observed ratings in L languages, as a process is conditioned on them: a ``RatingLikelihood``.
 
     Attributes:
         by_language: What is observed.
@@ -261,11 +261,11 @@ class Observations:
 
     @property
     def remainder(self) -> float:
-        """Of all languages; see ``Likelihood``."""
+        """Of all languages; see ``RatingLikelihood``."""
         return sum(item.remainder for item in self.by_language.values())
 
     def around(self, ratings: Floats) -> Observations:
-        """Approximate each language's likelihood around its part; see ``Likelihood.around``."""
+        """Approximate each language's likelihood around its part; see ``RatingLikelihood.around``."""
         at = ratings + self._prior
         items = zip(self.by_language.items(), self._rows, strict=True)
         return replace(
@@ -273,7 +273,7 @@ class Observations:
         )
 
     def skewness(self, covariance: Floats) -> Floats:
-        """Slopes of the posterior's precision; see ``Likelihood.skewness``."""
+        """Slopes of the posterior's precision; see ``RatingLikelihood.skewness``."""
         return np.concatenate(
             [
                 item.skewness(covariance[rows, rows])

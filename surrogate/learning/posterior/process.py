@@ -42,7 +42,7 @@ CONVERGED = 1e-6
 """Largest step to a mode, in units of the ratings."""
 
 
-class Likelihood(Protocol):
+class RatingLikelihood(Protocol):
     """What is observed of N ratings, as a normal density around some of them."""
 
     @property
@@ -72,7 +72,7 @@ class Likelihood(Protocol):
 
 
 @dataclass(frozen=True)
-class Measured:
+class NormalRatings:
     """Ratings of normal errors.
 
     Attributes:
@@ -85,11 +85,11 @@ class Measured:
     remainder: float = 0.0
 
     def around(self, ratings: Floats) -> Self:  # noqa: ARG002 - the same everywhere
-        """Return the same; see ``Likelihood.around``."""
+        """Return the same; see ``RatingLikelihood.around``."""
         return self
 
     def skewness(self, covariance: Floats) -> Floats:
-        """Return zeros; see ``Likelihood.skewness``."""
+        """Return zeros; see ``RatingLikelihood.skewness``."""
         return np.zeros(len(covariance))
 
 
@@ -106,7 +106,7 @@ class Fit:
         dual: Weight of each training item in predictions, shape (N,).
     """
 
-    seen: Likelihood
+    seen: RatingLikelihood
     factor: Floats
     groups: Floats
     precision: Floats
@@ -137,7 +137,7 @@ class Fit:
         return np.asarray(inverse - self.groups @ np.linalg.solve(self.precision, self.groups.T))
 
 
-def _fit(signal: Floats, seen: Likelihood, groups: Floats) -> Fit:
+def _fit(signal: Floats, seen: RatingLikelihood, groups: Floats) -> Fit:
     """Climb to the most probable ratings (Newton), whose covariance without noise is given."""
     fit = _around(signal, seen, groups)
     mode = fit.mode
@@ -154,7 +154,7 @@ def _fit(signal: Floats, seen: Likelihood, groups: Floats) -> Fit:
     return fit
 
 
-def _around(signal: Floats, seen: Likelihood, groups: Floats) -> Fit:
+def _around(signal: Floats, seen: RatingLikelihood, groups: Floats) -> Fit:
     covariance = signal + seen.noise + JITTER * np.eye(len(signal))
     factor = cholesky(covariance, lower=True)
     solved = cho_solve((factor, True), np.column_stack([groups, seen.ratings]))
@@ -240,7 +240,7 @@ class GaussianProcess:
         """Mean of each of G groups, shape (G,)."""
         return self._mean([part.fit.means for part in self.parts])
 
-    def on(self, kernels: Floats, observed: Likelihood, groups: Floats) -> Self:
+    def on(self, kernels: Floats, observed: RatingLikelihood, groups: Floats) -> Self:
         """Condition the same variances on other ratings; arguments as of ``fit_process``."""
         parts = tuple(
             condition(part.weights, part.residual, kernels, observed, groups) for part in self.parts
@@ -297,7 +297,7 @@ class GaussianProcess:
 
 def fit_process(
     kernels: Floats,
-    observed: Likelihood,
+    observed: RatingLikelihood,
     groups: Floats,
     residual: float = RESIDUAL,
     adjusted: bool = False,
@@ -386,7 +386,7 @@ class MarginalLikelihood:
 
     parts: Floats
     groups: Floats
-    seen: Likelihood
+    seen: RatingLikelihood
 
     def loss(self, variances: Floats) -> tuple[float, Floats]:
         """Minus the restricted likelihood, and its gradient by the logarithms of the variances.
@@ -407,7 +407,7 @@ class MarginalLikelihood:
 
 
 def condition(
-    weights: Floats, residual: float, kernels: Floats, observed: Likelihood, groups: Floats
+    weights: Floats, residual: float, kernels: Floats, observed: RatingLikelihood, groups: Floats
 ) -> ConditionedProcess:
     """Condition a Gaussian process of known variances on ratings; see ``fit_process``."""
     signal = np.tensordot(weights, kernels, 1) + residual * np.eye(len(groups))

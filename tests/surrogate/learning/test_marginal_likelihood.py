@@ -7,10 +7,10 @@ from scipy.special import expit
 
 import arena.rating.posterior as arena_posterior
 from arena.rating.pairs import BattleLikelihood, Pairs
-from surrogate.learning.posterior.observations import Observation, Observations, Verdicts
+from surrogate.learning.posterior.observations import JudgedBattles, Observation, Observations
 from surrogate.learning.posterior.process import (
     MarginalLikelihood,
-    Measured,
+    NormalRatings,
     condition,
     fit_process,
 )
@@ -29,7 +29,7 @@ def observed(ratings, times=6, seed=0, effect=1.0):
     battles = BattleLikelihood(
         Pairs(first, second, size), points, np.full(points.shape, float(times))
     )
-    verdicts = Verdicts(battles, effect, np.zeros(size))
+    verdicts = JudgedBattles(battles, effect, np.zeros(size))
     everyone, nothing = np.arange(size), np.zeros(size)
     names = tuple("abcdefghijklmnop"[:size])
     start = Observation(names, nothing, np.eye(size), verdicts=verdicts, places=everyone)
@@ -107,7 +107,7 @@ def test_the_gradient_where_errors_are_normal():
     random = np.random.default_rng(2)
     parts = np.stack([(a := random.normal(size=(9, 4))) @ a.T, np.eye(9)])
     noise = np.diag(random.uniform(0.1, 0.3, 9)) + 0.05
-    groups, seen = np.repeat(np.eye(3), 3, axis=0), Measured(random.normal(size=9), noise)
+    groups, seen = np.repeat(np.eye(3), 3, axis=0), NormalRatings(random.normal(size=9), noise)
     likelihood, logs = MarginalLikelihood(parts, groups, seen), np.array([-0.4, -1.2])
     expected = approx_fprime(logs, lambda at: likelihood.loss(np.exp(at))[0], 1e-6)
     np.testing.assert_allclose(likelihood.loss(np.exp(logs))[1], expected, rtol=1e-4)
