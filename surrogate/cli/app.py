@@ -36,6 +36,8 @@ from surrogate.cli.judging.vote import vote
 from surrogate.cli.studies.metaeval import metaeval
 from surrogate.cli.studies.sampling import sampling
 from surrogate.cli.studies.validate import validate_command
+from surrogate.cli.training.finetune import finetune_command
+from surrogate.cli.training.trainset import trainset
 
 USAGE_STATUS = 2
 
@@ -84,8 +86,10 @@ app.command()(judge)
 app.command()(vote)
 app.command("agreement")(agreement_command)
 app.command()(generate)
+app.command("finetune")(finetune_command)
 app.add_typer(imports, name="import")
 app.add_typer(features, name="features")
+app.add_typer(trainset, name="trainset")
 app.add_typer(metaeval, name="metaeval")
 app.add_typer(prompts, name="prompts")
 app.add_typer(store, name="store")
