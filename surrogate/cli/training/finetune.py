@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surrogate.cli.options import FILE, DownloadOption, JsonOption, SeedOption, with_settings
+from surrogate.cli.targets import OUT_FOLDER
 from surrogate.training.recipes import TuningSettings
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def finetune_command(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="Folder for the adapter; one that was cut off goes on where it was."
+            "--out",
+            help="Folder for the adapter; one that was cut off goes on where it was.",
+            **OUT_FOLDER,
         ),
     ],
     settings: TuningSettings,

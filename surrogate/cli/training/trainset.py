@@ -18,6 +18,7 @@ from surrogate.cli.options import (
     split_names,
     with_settings,
 )
+from surrogate.cli.targets import OUT_FILE
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
 trainset = new_group(help="Make training sets of an arena: chats that finetune and trl read.")
 
 SetOption = Annotated[
-    Path, typer.Option("--out", help="File of chats to write, such as train.jsonl.")
+    Path, typer.Option("--out", help="File of chats to write, such as train.jsonl.", **OUT_FILE)
 ]
 UnseenOption = Annotated[
     Path | None,
-    typer.Option("--unseen", help="File for the chats of the other questions, to measure with."),
+    typer.Option(
+        "--unseen", help="File for the chats of the other questions, to measure with.", **OUT_FILE
+    ),
 ]
 TrainQuestionsOption = Annotated[
     int | None,
