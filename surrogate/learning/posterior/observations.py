@@ -231,7 +231,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Observations:
-    """N observed ratings in L languages, as a process is conditioned on them: a ``RatingLikelihood``.
+    """N observed ratings in L languages: a ``RatingLikelihood`` for a process to be conditioned on.
 
     Attributes:
         by_language: What is observed.
@@ -265,7 +265,7 @@ class Observations:
         return sum(item.remainder for item in self.by_language.values())
 
     def around(self, ratings: Floats) -> Observations:
-        """Approximate each language's likelihood around its part; see ``RatingLikelihood.around``."""
+        """Approximate each language's likelihood around its part, shape (N,)."""
         at = ratings + self._prior
         items = zip(self.by_language.items(), self._rows, strict=True)
         return replace(
