@@ -127,6 +127,24 @@ class Observation:
         slopes[:known] = 0.5 * follow.T @ bent
         return slopes
 
+    @property
+    def sampling_variances(self) -> Floats:
+        """Of the ratings over questions, as right on average as many questions make them, (N,).
+
+        The sandwich estimator's; where questions favor systems alike, as all that meet the same
+        one, these differ less than the design effect of their scores tells.
+        """
+        if self.verdicts is None:
+            return np.diag(self.noise)
+        inverse = np.linalg.inv(self.verdicts.precision(self.at))
+        inverse = (inverse - inverse.mean(axis=0))[self.places]
+        scores = self.verdicts.likelihood.scores(self.at)
+        questions = len(scores)
+        if questions < 2:
+            return np.diag(self.noise)
+        moved = scores @ inverse.T
+        return np.asarray(np.sum(moved**2, axis=0) * questions / (questions - 1))
+
     def among(self, systems: Collection[str]) -> Observation:
         """Keep some systems, whatever else is known; the others' battles still count."""
         kept = [place for place, name in enumerate(self.systems) if name in systems]
