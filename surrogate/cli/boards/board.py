@@ -23,6 +23,7 @@ from surrogate.cli.options import (
     given_features,
     with_settings,
 )
+from surrogate.cli.targets import OUT_FOLDER
 
 if TYPE_CHECKING:
     from surrogate.board.board import Board
@@ -33,7 +34,7 @@ SITE = "site"
 @with_settings(BoardSettings)
 def board(
     arena: ArenaArgument,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.", **OUT_FOLDER)],
     settings: BoardSettings,
     preset: PresetOption = None,
     feature_table: FeatureTableOption = None,
@@ -121,9 +122,9 @@ def publish(built: Board, out: Path, arena: Path, site: bool, as_json: bool = Fa
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")] = Path(
-        "out/demo"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder to write the board to.", **OUT_FOLDER)
+    ] = Path("out/demo"),
     tournaments: TournamentsOption = 200,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,
