@@ -13,10 +13,9 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
-from arena.data.schema import ADAPTIVE, CHOSEN, WINNERS
+from arena.data.schema import ADAPTIVE, CHOSEN, SOFT, SOFT_COLUMNS, WINNERS
 from arena.rating.likelihoods import Counts
 from arena.rating.pairs import Pairs, connected_groups, is_strongly_connected
-from arena.rating.soft import spread
 from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
 
 Floats = npt.NDArray[np.float64]
@@ -29,6 +28,9 @@ TIE = WINNERS.index("tie")
 OUTCOMES = 3
 BLOCK_ENTRIES = 6_000_000
 """Counts (replicates x pairs x outcomes) held at a time while resampling."""
+_SHARES = list(SOFT_COLUMNS[1:])
+_TRUE = ("true", "1", "1.0")
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Battles:
                 it every judgment is a question of its own), ``language`` (questions of two
                 languages are two, whatever their ids), ``chosen`` (``adaptive`` where a
                 judgment was asked for because of others) and ``soft`` (true where probabilities
-                take the verdict's place; see ``arena.rating.soft.spread``).
+                take the verdict's place; see ``spread``).
             covariates: Of each judgment's logit, shape (N, C).
             systems: Systems that are to be among those of the battles, whether they met or not.
 
@@ -408,3 +410,58 @@ def _split(stacked: npt.ArrayLike) -> Counts:
     counts = np.asarray(stacked, dtype=np.float64)
     columns = counts[:, None] if counts.ndim == 1 else counts
     return Counts(*np.split(columns, OUTCOMES))
+
+
+def spread(
+    judgments: pd.DataFrame,
+) -> tuple[pd.DataFrame, npt.NDArray[np.intp], Floats | None]:
+    """Make a row of every verdict that a soft judgment gives some probability.
+
+    Args:
+        judgments: An arena's ``judgments``; those whose ``soft`` is true hold ``probability_a``
+            and ``probability_b``, of which a tie has the rest. All others count as they are.
+
+    Returns:
+        The rows; which judgment each is of, shape (N,); and their weights, shape (N,), those of a
+        judgment summing to 1, or None where no judgment is soft.
+
+    Raises:
+        UsageError: If a soft judgment has no probabilities, or questions no ids.
+    """
+    every = np.arange(len(judgments), dtype=np.intp)
+    is_soft = (
+        np.array([str(value).lower() in _TRUE for value in judgments[SOFT]], dtype=np.bool_)
+        if SOFT in judgments
+        else np.zeros(len(judgments), dtype=np.bool_)
+    )
+    if not is_soft.any():
+        return judgments, every, None
+    if "query_id" not in judgments or not set(_SHARES) <= set(judgments):
+        raise UsageError("soft judgments need query_id, probability_a and probability_b")
+    shares = _checked_shares(judgments.loc[is_soft, _SHARES])
+    soft = every[is_soft]
+    position = np.concatenate([every[~is_soft], np.repeat(soft, len(WINNERS))])
+    weight = np.concatenate([np.ones(int((~is_soft).sum())), shares.ravel()])
+    winner = np.concatenate(
+        [
+            judgments["winner"].to_numpy(dtype=object)[~is_soft],
+            np.tile(np.array(WINNERS, dtype=object), len(soft)),
+        ]
+    )
+    kept = np.flatnonzero(weight > 0)
+    order = kept[np.argsort(position[kept], kind="stable")]
+    rows = judgments.iloc[position[order]].reset_index(drop=True).assign(winner=winner[order])
+    return rows, position[order], weight[order]
+
+
+def _checked_shares(told: pd.DataFrame) -> Floats:
+    """Return the probability of a, b and a tie, in the order of ``WINNERS``, shape (N, 3)."""
+    known = told.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
+    tie = 1.0 - known.sum(axis=1)
+    shares = np.column_stack([known, tie])
+    if not (np.isfinite(shares).all() and (shares >= -_ROUNDING).all()):
+        raise UsageError(
+            "a soft judgment has no sound probability_a and probability_b: each from 0 to 1, "
+            "together at most 1"
+        )
+    return np.where(shares < _ROUNDING, 0.0, shares)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from arena.rating.soft import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,6 @@ from arena import UsageError
 from arena.rating.baselines import elo
 from arena.rating.battles import Battles
 from arena.rating.ratings import rate
-from arena.rating.soft import spread
 from arena.rating.tournaments import bootstrap_tournaments
 
 SYSTEMS = ("x", "y", "z")
