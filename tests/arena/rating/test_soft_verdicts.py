@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from arena.rating.soft import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
 from arena.rating.baselines import elo
-from arena.rating.battles import Battles
+from arena.rating.battles import Battles, spread
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
