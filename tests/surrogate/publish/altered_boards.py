@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
-TABLES = ("ratings", "overall", "arena", "win_matrix", "neighbors", "examples", "features")
+TABLES = (
+    *("ratings", "overall", "arena", "win_matrix", "differences", "neighbors", "examples"),
+    "features",
+)
 
 
 def renamed(board, names):
