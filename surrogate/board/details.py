@@ -41,7 +41,7 @@ def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> 
         ``verdicts``: entries ``opponent, outcome`` (``win``, ``loss`` or ``tie`` of the system)
         and ``judge``. Sorted by language, question and system.
     """
-    order = _question_order(judged, seed)
+    order = question_order(judged, seed)
     written = judged.answers[[*_KEY, "system", "answer"]]
     answers = written.merge(order, on=_KEY).sort_values(["system", "order"])
     answers["turn"] = answers.groupby(["system", "language"]).cumcount()
@@ -52,8 +52,16 @@ def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> 
     return table[_COLUMNS]
 
 
-def _question_order(judged: Arena, seed: int) -> pd.DataFrame:
-    """Give every question its place: judged ones first, else as drawn by seed and content."""
+def question_order(judged: Arena, seed: int) -> pd.DataFrame:
+    """Give every question its place: judged ones first, else as drawn by seed and content.
+
+    Args:
+        judged: The arena with the judgments of one judge.
+        seed: The user's seed.
+
+    Returns:
+        Columns ``language, query_id, query`` and ``order``, 0 for the first.
+    """
     questions = judged.queries[[*_KEY, "query"]]
     seen = set(judged.judgments[_KEY].itertuples(index=False, name=None))
     keys = list(questions[_KEY].itertuples(index=False, name=None))
