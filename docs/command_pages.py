@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from typer import Typer
+from typer.main import get_command
 from typer.testing import CliRunner
 
 PROGRAM = "surrogate-arena"
@@ -27,7 +28,7 @@ def commands_page() -> str:
     from surrogate.cli.app import app
 
     parts = ["# Commands\n"]
-    for words in commands_of(app):
+    for words in commands_of(get_command(app)):
         shown = CliRunner().invoke(
             app, [*words, "--help"], prog_name=PROGRAM, env={"COLUMNS": WIDTH}
         )
@@ -35,12 +36,11 @@ def commands_page() -> str:
     return "\n".join(parts)
 
 
-def commands_of(app: Typer, above: Words = ()) -> Iterator[Words]:
+def commands_of(group: Any, above: Words = ()) -> Iterator[Words]:  # noqa: ANN401 - of click
     """Yield the words of every command, groups before what is in them."""
     yield above
-    for command in app.registered_commands:
-        if command.callback is not None:
-            yield (*above, command.name or command.callback.__name__.replace("_", "-"))
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            yield from commands_of(group.typer_instance, (*above, str(group.name)))
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, (*above, name))
+        else:
+            yield (*above, name)

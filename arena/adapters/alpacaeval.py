@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel, Field
 
-from arena.adapters.answer_tables import question_id
 from arena.adapters.files import JSON, checked_language, files_below, read_foreign_rows, shown_path
 from arena.adapters.foreign_rows import (
     ForeignArena,
@@ -18,6 +17,7 @@ from arena.adapters.foreign_rows import (
     skipped_table,
     sound_records,
 )
+from arena.adapters.records.collected import question_id
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, checked_arena
 from arena.data.published import PUBLISHED

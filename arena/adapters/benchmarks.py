@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field
 
-from arena.adapters.answer_tables import question_id
 from arena.adapters.files import (
     checked_language,
     files_below,
@@ -31,6 +30,7 @@ from arena.adapters.foreign_rows import (
     skipped_table,
     sound_records,
 )
+from arena.adapters.records.collected import question_id
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, checked_arena
 from arena.data.rows import Rows

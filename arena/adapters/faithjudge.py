@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel, Field
 
-from arena.adapters.answer_tables import judgments_of_marks
 from arena.adapters.files import files_below, shown_path
 from arena.adapters.foreign_rows import (
     ForeignArena,
@@ -22,6 +21,7 @@ from arena.adapters.foreign_rows import (
     skipped_table,
     sound_records,
 )
+from arena.adapters.records.collected import judgments_of_marks
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, checked_arena
 from arena.data.rows import JSONL, json_records, rows_of_records

@@ -5,19 +5,22 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 import pandas as pd
 
 from arena.adapters.alpacaeval import read_alpacaeval
-from arena.adapters.answer_tables import read_answer_tables
 from arena.adapters.benchmarks import read_grouse_tests, read_memerag_answers, read_wikieval_answers
 from arena.adapters.faithjudge import read_faithjudge
 from arena.adapters.foreign_rows import ForeignArena
 from arena.adapters.lmarena import read_battle_files
 from arena.adapters.miracl import read_miracl
 from arena.adapters.mirage import read_mirage_clone
+from arena.adapters.records.answer_tables import read_answer_tables
+from arena.adapters.records.formats import INSPECT, LANGFUSE, LANGSMITH, PROMPTFOO
+from arena.adapters.records.tool_records import read_tool_records
 from arena.data.errors import UsageError, checked_choice
 from arena.data.files import replaced_folder
 from arena.data.folder import Arena, write_arena
@@ -37,6 +40,10 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "grouse": read_grouse_tests,
         "csv": read_answer_tables,
         "miracl": read_miracl,
+        "promptfoo": partial(read_tool_records, PROMPTFOO),
+        "inspect": partial(read_tool_records, INSPECT),
+        "langfuse": partial(read_tool_records, LANGFUSE),
+        "langsmith": partial(read_tool_records, LANGSMITH),
     }
 )
 """Reader of each kind of source: paths, and options by name."""

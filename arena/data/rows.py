@@ -295,6 +295,35 @@ def json_records(
                 yield number, Problem(source, number, None, None, bad.fault, bad.hint)
 
 
+def read_json_value(
+    path: Path, source: str | None = None, hint: str = "write one JSON value"
+) -> Any:  # noqa: ANN401 - whatever it holds
+    """Read a file that is one JSON value.
+
+    Args:
+        path: File of at most ``MOST_JSON_BYTES``.
+        source: What problems call the file; its name, if left out.
+        hint: What the file should hold.
+
+    Raises:
+        UsageError: If there is no such file, or it is too large to be read in one piece.
+        DataError: If it is no JSON.
+    """
+    source = path.name if source is None else source
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    if path.stat().st_size > MOST_JSON_BYTES:
+        raise UsageError(f"{path} is larger than {MOST_JSON_BYTES:,} bytes; write it as .jsonl")
+    with lenient_text(path) as stream:
+        text = stream.read()
+    bounds().check(source, "nested", text.count("{") + text.count("["))
+    try:
+        return _json_value(text, hint)
+    except _BadRowError as bad:
+        problem = Problem(source, None, None, None, bad.fault, bad.hint)
+        raise DataError([problem]) from None
+
+
 def read_json_array(path: Path, source: str | None = None) -> Rows:
     """Read a JSON file that holds one array of objects, as some data sets are published.
 
@@ -310,20 +339,10 @@ def read_json_array(path: Path, source: str | None = None) -> Rows:
         DataError: If it is no JSON array.
     """
     source = path.name if source is None else source
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
-    if path.stat().st_size > MOST_JSON_BYTES:
-        raise UsageError(f"{path} is larger than {MOST_JSON_BYTES:,} bytes; write it as .jsonl")
-    with lenient_text(path) as stream:
-        text = stream.read()
-    bounds().check(source, "nested", text.count("{") + text.count("["))
-    try:
-        items = _json_value(text, _ONE_ARRAY)
-        if not isinstance(items, list):
-            raise _BadRowError(f"holds a JSON {_json_name(items)}, not an array", _ONE_ARRAY)
-    except _BadRowError as bad:
-        problem = Problem(source, None, None, None, bad.fault, bad.hint)
-        raise DataError([problem]) from None
+    items = read_json_value(path, source, _ONE_ARRAY)
+    if not isinstance(items, list):
+        fault = f"holds a JSON {_json_name(items)}, not an array"
+        raise DataError([Problem(source, None, None, None, fault, _ONE_ARRAY)])
     hint = "write an array of objects"
     problems = counted_problems(
         Problem(source, number, None, None, f"is a JSON {_json_name(item)}, not an object", hint)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 
 def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
@@ -25,3 +28,35 @@ def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
 def generator(seed: int, *keys: str) -> np.random.Generator:
     """Return a random generator for one stage and item; see ``seed_sequence``."""
     return np.random.default_rng(seed_sequence(seed, *keys))
+
+
+def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
+    """Order systems by what they answer, so that draws among them do not hang on their names.
+
+    Args:
+        systems: Systems to order.
+        answers: Columns ``language, query_id, system, answer``, in any order, without the last
+            where there are no answers.
+
+    Returns:
+        The systems in the order of digests of their answers; those without any, or with the same
+        ones, by name.
+    """
+    names = sorted(set(systems))
+    if "answer" not in answers:
+        return names
+    own = answers[answers["system"].isin(names)]
+    rows = pd.util.hash_pandas_object(own[["language", "query_id", "answer"]], index=False)
+    digests = rows.groupby(own["system"].to_numpy()).sum()
+    return sorted(names, key=lambda name: int(digests.get(name, 0)))
+
+
+def places_by_value(*values: npt.ArrayLike) -> npt.NDArray[np.intp]:
+    """Return each system's place in the order of its ratings, shape (S,).
+
+    ``draws[:, places_by_value(ratings)]`` gives every system the same draws whatever it is called.
+
+    Args:
+        values: Ratings of S systems, the first before those that follow; NaN last.
+    """
+    return np.argsort(np.lexsort([np.asarray(value) for value in values[::-1]]))

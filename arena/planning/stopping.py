@@ -79,7 +79,7 @@ class Precision:
 def probability_of_first(posterior: RatingPosterior) -> tuple[str, float]:
     """Return the leader, and the probability that no system is better."""
     leader = int(np.argmax(posterior.ratings))
-    draws = posterior.draws(generator(0, "stopping", *posterior.systems))
+    draws = posterior.draws(generator(0, "stopping"))
     return posterior.systems[leader], float((draws.argmax(axis=1) == leader).mean())
 
 

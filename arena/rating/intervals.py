@@ -20,7 +20,7 @@ from arena.rating.bradley_terry import (
     tie_likelihood,
 )
 from arena.rating.likelihoods import Counts
-from arena.statistics.bootstrap import percentile_intervals
+from arena.statistics.bootstrap import normal_draws, percentile_intervals
 from arena.statistics.significance import NORMAL_QUANTILE, holm_adjusted
 
 Floats = npt.NDArray[np.float64]
@@ -153,7 +153,7 @@ def sandwich(model: RatingModel, parameters: Floats, random: np.random.Generator
     among = covariance[:systems, :systems]
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     estimates = parameters[:systems]
-    draws = random.multivariate_normal(estimates, among, size=DRAWS, method="eigh")
+    draws = normal_draws(estimates, among, DRAWS, random)
     width = NORMAL_QUANTILE * errors[:systems]
     return Uncertainty(draws, estimates - width, estimates + width, errors[systems:linear])
 

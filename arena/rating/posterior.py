@@ -21,6 +21,7 @@ from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.pairs import BattleLikelihood, Pairs
+from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_QUANTILE
 
 Floats = npt.NDArray[np.float64]
@@ -134,9 +135,7 @@ class RatingPosterior:
 
     def draws(self, random: np.random.Generator, rounds: int = DRAWS) -> Floats:
         """Draw ratings of all systems together, shape (rounds, S)."""
-        return np.asarray(
-            random.multivariate_normal(self.ratings, self.covariance, rounds, method="eigh")
-        )
+        return normal_draws(self.ratings, self.covariance, rounds, random)
 
 
 def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> RatingPosterior:

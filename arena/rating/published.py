@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
+from arena.data.seeds import generator, places_by_value
 from arena.data.version import __version__
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
@@ -86,6 +86,7 @@ class PublishedTournaments(Tournaments):
         random = generator(self.seed, "ratings", "published")
         is_known = bool(np.isfinite(self.standard_errors).all())
         draws = random.normal(size=(DRAWS if is_known else 0, len(self.ratings)))
+        draws = draws[:, places_by_value(self.ratings, self.standard_errors)]
         table = pd.DataFrame(
             {
                 "system": self.systems,
@@ -144,7 +145,8 @@ def published_tournaments(
     size = min(drawn, len(questions))
     random = generator(seed, "published ratings", languages[0])
     draws = bootstrap_weights(len(questions), tournaments, random, size)
-    spread = random.normal(size=(tournaments, len(ratings))) * np.nan_to_num(errors)
+    normal = random.normal(size=(tournaments, len(ratings)))
+    spread = normal[:, places_by_value(ratings, errors)] * np.nan_to_num(errors)
     return PublishedTournaments(
         battles=Battles.none(rows["system"].tolist(), sorted(questions)),
         draws=draws,

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from arena.data.seeds import places_by_value
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -88,6 +90,30 @@ def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generato
         for start in range(0, rounds, block)
     ]
     return np.concatenate([np.empty((0, added.shape[1])), *sums])
+
+
+def normal_draws(
+    means: npt.ArrayLike, covariance: npt.ArrayLike, rounds: int, random: np.random.Generator
+) -> Floats:
+    """Draw from a normal distribution of S ratings, the same whatever their order.
+
+    By the symmetric root of the covariance, which permutes as it does, where eigenvectors have a
+    sign of their own.
+
+    Args:
+        means: Shape (S,).
+        covariance: Shape (S, S); may be singular.
+        rounds: Number of draws.
+        random: Generator of the draws.
+
+    Returns:
+        Shape (rounds, S).
+    """
+    centers, spread = np.asarray(means, np.float64), np.asarray(covariance, np.float64)
+    values, vectors = np.linalg.eigh(spread)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    places = places_by_value(centers, np.diag(spread))
+    return np.asarray(centers + random.normal(size=(rounds, len(centers)))[:, places] @ root)
 
 
 def percentile_interval(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from arena.data.seeds import places_by_value
 from arena.statistics.bootstrap import percentile_interval
 
 Floats = npt.NDArray[np.float64]
@@ -124,9 +125,11 @@ def agreement(
         random: Generator of the resamples.
     """
     systems = rating.size
+    places = places_by_value(arena_rating, rating)
     resamples = random.integers(systems, size=(len(tournaments), systems))
     times = np.array([np.bincount(drawn, minlength=systems) for drawn in resamples])
-    return Agreement(kendall_tau(rating, arena_rating), resampled_taus(rating, tournaments, times))
+    replicates = resampled_taus(rating, tournaments, times[:, places])
+    return Agreement(kendall_tau(rating, arena_rating), replicates)
 
 
 def macro_agreement(agreements: Sequence[Agreement]) -> Agreement:

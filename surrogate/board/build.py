@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.folder import Arena, open_arena
+from arena.data.seeds import by_content
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
@@ -287,7 +288,7 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate)
         return check_holdout(holdout, judged.rated_systems)
     if not surrogate.learns_tournaments:
         return ()
-    return choose_holdout(judged.rated_systems, surrogate.seed)
+    return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def choose_holdout(
     """Draw the systems to hold out.
 
     Args:
-        systems: Judged systems.
+        systems: Judged systems, in an order that draws may hang on; see ``by_content``.
         seed: The user's seed.
         size: How many to draw.
         keys: What they are drawn for.
@@ -66,11 +66,10 @@ def choose_holdout(
     Returns:
         Systems, sorted; none where fewer than three would be left to train on.
     """
-    names = sorted(systems)
-    if len(names) < size + FEWEST_SYSTEMS:
+    if len(systems) < size + FEWEST_SYSTEMS:
         return ()
-    drawn = generator(seed, "holdout", *keys).choice(len(names), size, replace=False)
-    return tuple(names[index] for index in sorted(drawn))
+    drawn = generator(seed, "holdout", *keys).choice(len(systems), size, replace=False)
+    return tuple(sorted(systems[index] for index in drawn))
 
 
 def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.seeds import generator
+from arena.data.seeds import generator, places_by_value
 from arena.rating.ratings import ranks_and_tiers
+from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.language import LanguageFit
 from surrogate.board.summary import NO_RATINGS, RatingInterval
@@ -238,11 +239,12 @@ def _ranks(fit: LanguageFit, table: pd.DataFrame, by: RatedBy) -> pd.DataFrame:
     random = generator(fit.data.tournaments.seed, "ranks", fit.language)
     draws = pd.DataFrame(index=range(DRAWS))
     if by == "posterior":
-        judged = random.multivariate_normal(known.ratings, known.covariance, DRAWS, method="eigh")
+        judged = normal_draws(known.ratings, known.covariance, DRAWS, random)
         draws = pd.DataFrame(judged, columns=list(known.systems))
     spread = ((rated["rating"] - rated["low"]) / NORMAL_90).fillna(0.0)
-    for name in rated.index.difference(draws.columns):
-        draws[name] = rated.at[name, "rating"] + spread[name] * random.normal(size=DRAWS)
+    others = rated[~rated.index.isin(draws.columns)].sort_values(["rating", "low"], kind="stable")
+    alone = random.normal(others["rating"], spread[others.index], size=(DRAWS, len(others)))
+    draws = draws.join(pd.DataFrame(alone, columns=list(others.index)))
     return _bounded(rated["rating"], draws[:0] if _are_certain(fit).any() else draws)
 
 
@@ -282,8 +284,9 @@ def unjudged_ratings(
     width = NORMAL_90 * own["standard_error"]
     low, high = own["rating"] - width, own["rating"] + width
     rated = own["rating"].dropna()
-    normal = generator(seed, "ranks", language).normal(size=(DRAWS, len(rated)))
     errors = own.loc[rated.index, "standard_error"].to_numpy(np.float64)
+    normal = generator(seed, "ranks", language).normal(size=(DRAWS, len(rated)))
+    normal = normal[:, places_by_value(rated, errors)]
     draws = pd.DataFrame(rated.to_numpy() + errors * normal, columns=list(rated.index))
     missing = dict.fromkeys(
         ("worth", "arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan

@@ -4,42 +4,55 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
 
 from arena.data.errors import ArenaError
 from arena.data.version import __version__
-from surrogate.cli.boards.board import board, demo
-from surrogate.cli.boards.diff import diff
-from surrogate.cli.boards.factors import factors
-from surrogate.cli.boards.features import features
-from surrogate.cli.boards.fit import fit
-from surrogate.cli.boards.gate import gate_command
-from surrogate.cli.boards.publish import export_command, plot, report
-from surrogate.cli.boards.rank import rank
-from surrogate.cli.boards.run import run
-from surrogate.cli.data.add import add
-from surrogate.cli.data.check import check
-from surrogate.cli.data.imports import imports
-from surrogate.cli.data.init import init
-from surrogate.cli.data.select import select, statistics
 from surrogate.cli.group import new_group
-from surrogate.cli.judging.advise import advise_command
-from surrogate.cli.judging.agreement import agreement_command
-from surrogate.cli.judging.diagnose import diagnose_command
-from surrogate.cli.judging.generate import generate
-from surrogate.cli.judging.judge import judge
-from surrogate.cli.judging.prompts import prompts
-from surrogate.cli.judging.store import store
-from surrogate.cli.judging.vote import vote
-from surrogate.cli.studies.metaeval import metaeval
-from surrogate.cli.studies.sampling import sampling
-from surrogate.cli.studies.validate import validate_command
 
 USAGE_STATUS = 2
 
-app = new_group("Rank RAG systems with a surrogate trained on pairwise LLM tournaments.")
+PLACES = MappingProxyType(
+    {
+        "board": "surrogate.cli.boards.board:board",
+        "run": "surrogate.cli.boards.run:run",
+        "diff": "surrogate.cli.boards.diff:diff",
+        "rank": "surrogate.cli.boards.rank:rank",
+        "advise": "surrogate.cli.judging.advise:advise_command",
+        "gate": "surrogate.cli.boards.gate:gate_command",
+        "demo": "surrogate.cli.boards.board:demo",
+        "report": "surrogate.cli.boards.publish:report",
+        "plot": "surrogate.cli.boards.publish:plot",
+        "export": "surrogate.cli.boards.publish:export_command",
+        "fit": "surrogate.cli.boards.fit:fit",
+        "factors": "surrogate.cli.boards.factors:factors",
+        "diagnose": "surrogate.cli.judging.diagnose:diagnose_command",
+        "sampling": "surrogate.cli.studies.sampling:sampling",
+        "validate": "surrogate.cli.studies.validate:validate_command",
+        "init": "surrogate.cli.data.init:init",
+        "check": "surrogate.cli.data.check:check",
+        "add": "surrogate.cli.data.add:add",
+        "select": "surrogate.cli.data.select:select",
+        "statistics": "surrogate.cli.data.select:statistics",
+        "judge": "surrogate.cli.judging.judge:judge",
+        "vote": "surrogate.cli.judging.vote:vote",
+        "agreement": "surrogate.cli.judging.agreement:agreement_command",
+        "generate": "surrogate.cli.judging.generate:generate",
+        "import": "surrogate.cli.data.imports.group:imports",
+        "features": "surrogate.cli.boards.features:features",
+        "metaeval": "surrogate.cli.studies.metaeval:metaeval",
+        "prompts": "surrogate.cli.judging.prompts:prompts",
+        "store": "surrogate.cli.judging.store:store",
+    }
+)
+"""Where each command is; it is imported when it is asked for."""
+
+app = new_group(
+    "Rank RAG systems with a surrogate trained on pairwise LLM tournaments.", places=PLACES
+)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -58,37 +71,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-app.command()(board)
-app.command()(run)
-app.command()(diff)
-app.command()(rank)
-app.command("advise")(advise_command)
-app.command("gate")(gate_command)
-app.command()(demo)
-app.command()(report)
-app.command()(plot)
-app.command("export")(export_command)
-app.command()(fit)
-app.command()(factors)
-app.command("diagnose")(diagnose_command)
-app.command()(sampling)
-app.command("validate")(validate_command)
-app.command()(init)
-app.command()(check)
-app.command()(add)
-app.command()(select)
-app.command()(statistics)
-app.command()(judge)
-app.command()(vote)
-app.command("agreement")(agreement_command)
-app.command()(generate)
-app.add_typer(imports, name="import")
-app.add_typer(features, name="features")
-app.add_typer(metaeval, name="metaeval")
-app.add_typer(prompts, name="prompts")
-app.add_typer(store, name="store")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from arena.data.errors import ArenaError
 
@@ -16,8 +19,71 @@ ARGUMENT = re.compile(r"`(\w+)`")
 OTHER_NAMES = {"n_jobs": "jobs"}
 
 
+class LazyCommands(MutableMapping[str, Any]):
+    """Commands by name, each imported when it is first asked for.
+
+    Args:
+        places: Name to where its function or group is: ``package.module:name``.
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a command of click
+        """Return a command, imported if it was not."""
+        if name not in self._loaded:
+            module, _, attribute = self._places[name].partition(":")
+            found = getattr(import_module(module), attribute)
+            self._loaded[name] = _group(name, found) or _single(name, found)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401 - a command of click
+        """Add a command that is there."""
+        self._places[name] = ""
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        """Take a command out."""
+        del self._places[name]
+        self._loaded.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over names, without importing anything."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """Count the commands."""
+        return len(self._places)
+
+
+def _group(name: str, found: object) -> Any:  # noqa: ANN401 - a group of click, or None
+    if not isinstance(found, typer.Typer):
+        return None
+    group = get_group(found)
+    group.name = name
+    return group
+
+
+def _single(name: str, function: Any) -> Any:  # noqa: ANN401 - a command of click
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name)(function)
+    return get_command(alone)
+
+
 class Commands(TyperGroup):
-    """A group of commands whose errors name options, not arguments of Python."""
+    """A group of commands whose errors name options, not arguments of Python.
+
+    Attributes:
+        places: Where its commands are, if they are imported when asked for; see ``LazyCommands``.
+    """
+
+    places: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - typer's own
+        super().__init__(**attributes)
+        if self.places:
+            self.commands = LazyCommands(self.places)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
         """Run a command; where it fails, say its options by their flags."""
@@ -48,15 +114,20 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
     return ARGUMENT.sub(flag, message)
 
 
-def new_group(help: str, cls: type[Commands] = Commands) -> typer.Typer:
+def new_group(
+    help: str,
+    cls: type[Commands] = Commands,
+    places: Mapping[str, str] = MappingProxyType({}),
+) -> typer.Typer:
     """Return a group of commands.
 
     Args:
         help: What its ``--help`` says first.
         cls: What it is to be, if not simply that.
+        places: Name of a command to where it is, for those imported when asked for.
     """
     return typer.Typer(
-        cls=cls,
+        cls=type(cls.__name__, (cls,), {"places": places}) if places else cls,
         help=help,
         no_args_is_help=True,
         rich_markup_mode=None,

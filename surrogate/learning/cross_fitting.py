@@ -17,7 +17,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator, seed_sequence
+from arena.data.seeds import by_content, generator, seed_sequence
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.bootstrap import bootstrap_weights
 from arena.statistics.rank_agreement import resampled_taus
@@ -106,11 +106,20 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
         Language code to the mean tau over repeats of each resample, shape (B,); NaN where a
         resample has none.
     """
-    systems = sorted({system for item in outcomes for system in item.systems})
+    systems = _by_truth(outcomes)
     random = generator(seed, "validation resamples")
     drawn = bootstrap_weights(len(systems), RESAMPLES, random)
     times = dict(zip(systems, drawn.T.astype(np.float64), strict=True))
     return {item.language: _mean_resampled_taus(item, times) for item in outcomes}
+
+
+def _by_truth(outcomes: Sequence[Outcome]) -> list[str]:
+    """Order systems by their ratings, so that resamples do not hang on their names."""
+    rated: dict[str, list[float]] = {}
+    for item in outcomes:
+        for system, truth in zip(item.systems, item.truth[0].tolist(), strict=True):
+            rated.setdefault(system, []).append(truth)
+    return sorted(sorted(rated), key=lambda name: finite_means(np.array(rated[name])))
 
 
 def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Floats:
@@ -298,7 +307,7 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
     Raises:
         UsageError: With fewer than five systems.
     """
-    systems = sorted({system for data in languages for system in data.systems})
+    systems = systems_by_content(languages)
     if len(systems) < FEWEST_SYSTEMS_TO_FOLD:
         raise UsageError(
             f"{len(systems)} judged systems are too few to leave some out: "
@@ -309,6 +318,12 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
         for repeat in range(repeats.times)
         for number, fold in enumerate(folds_of(systems, repeats.seed, "systems", str(repeat)))
     ]
+
+
+def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
+    """Order the judged systems of all languages by their answers; see ``by_content``."""
+    systems = {system for data in languages for system in data.systems}
+    return by_content(systems, pd.concat([data.X for data in languages]))
 
 
 def folds_of(items: Sequence[str], seed: int, *keys: str) -> list[list[str]]:

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from arena.data.errors import UsageError
+from arena.data.seeds import by_content
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.learning.cross_fitting import folds_of
@@ -128,7 +129,7 @@ class SelectedSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def _tau(self, name: str, X: pd.DataFrame, known: Mapping[str, TrainingRatings]) -> float:
         """Rate the training systems, a fifth of them left out at a time."""
-        systems = sorted({system for rated in known.values() for system in rated.systems})
+        systems = by_content((name for rated in known.values() for name in rated.systems), X)
         parts = [
             self._held_out(name, X, known, set(fold))
             for fold in folds_of(systems, self.seed, "selection")

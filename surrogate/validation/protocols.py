@@ -33,6 +33,7 @@ from surrogate.learning.cross_fitting import (
     folds_of,
     grouped,
     leave_systems_out,
+    systems_by_content,
     train_and_rate,
 )
 from surrogate.learning.languages import NO_JUDGMENTS, LanguageData
@@ -236,7 +237,7 @@ def mirage(
     Raises:
         UsageError: If a chosen system is not judged, or too few are left to train on.
     """
-    systems = sorted({system for data in languages for system in data.systems})
+    systems = systems_by_content(languages)
 
     def held_out(repeat: int) -> tuple[str, ...]:
         if holdout is not None:
@@ -269,7 +270,7 @@ def mirage(
 
 
 def drawn_holdout(systems: Sequence[str], size: int, seed: int, *keys: str) -> tuple[str, ...]:
-    """Draw systems to hold out, sorted.
+    """Draw systems to hold out, of those in an order by content; sorted.
 
     Raises:
         UsageError: If fewer than three are left to train on.

@@ -175,11 +175,15 @@ CARDS = ("dataset-card", "model-card")
 
 
 def export_command(
-    board: BoardArgument,
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of the board; for ragas and deepeval, arena.", **FOLDER)
+    ],
     format: Annotated[
         str,
         typer.Option(
-            "--format", help="csv, json, markdown, latex, parquet, dataset-card or model-card."
+            "--format",
+            help="csv, json, markdown, latex, parquet, dataset-card or model-card of a board; "
+            "ragas (JSON lines) or deepeval (JSON), an arena's answers as those tools read them.",
         ),
     ],
     language: Annotated[
@@ -193,17 +197,66 @@ def export_command(
         str | None,
         typer.Option("--license", help="For cards: license of what is published, as cc-by-4.0."),
     ] = None,
+    systems: Annotated[
+        str | None,
+        typer.Option(
+            "--systems",
+            help="For answers: comma-separated systems; all but the reference by default.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write; standard output by default.")
     ] = None,
 ) -> None:
-    """Write a board as a table, or the card that publishes it.
+    """Write a board as a table, or the card that publishes it; or an arena's answers as records.
 
     In CSV, a text that a spreadsheet would run as a formula (it begins with =, +, - or @) or that
     begins with an apostrophe gets an apostrophe in front; taking one off gives it back.
     """
+    from arena.adapters.records.exports import RECORD_FORMATS
     from arena.data.errors import UsageError
+    from surrogate.publish.exports.tables import EXPORT_FORMATS
+
+    checked_option("--format", format, (*EXPORT_FORMATS, *CARDS, *RECORD_FORMATS))
+    if format not in (*EXPORT_FORMATS, *RECORD_FORMATS) and language is not None:
+        raise UsageError("a card is of the whole board; leave --language out")
+    if format not in CARDS and license_name is not None:
+        raise UsageError("--license is for cards; leave it out")
+    if format not in RECORD_FORMATS and systems is not None:
+        raise UsageError("--systems is for the answers of an arena; leave it out")
+    if format in RECORD_FORMATS:
+        text: str | None = _records_text(folder, format, language, split_names(systems))
+    else:
+        text = _board_text(folder, format, language, license_name, out)
+    if text is None or out is None:
+        sys.stdout.write(f"{out}\n" if text is None else text)
+        return
     from arena.data.files import atomic_path
+
+    with atomic_path(out) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")  # line ends stay as they are
+    print(out)
+
+
+def _records_text(folder: Path, form: str, language: str | None, systems: list[str]) -> str:
+    """Return an arena's answers, of one language or all, as a tool's records."""
+    from arena.adapters.records.exports import answer_records, records_text
+    from arena.data.errors import checked_choice
+    from arena.data.folder import read_arena
+
+    arena = read_arena(folder)
+    records = answer_records(arena, form, systems)
+    if language is not None:
+        checked_choice(language, arena.info.languages, "language")
+        records = [record for record in records if record["language"] == language]
+    return records_text(records, form)
+
+
+def _board_text(
+    folder: Path, form: str, language: str | None, license_name: str | None, out: Path | None
+) -> str | None:
+    """Return a board as text; None where it is written to a file, being none."""
+    from arena.data.errors import UsageError
     from surrogate.board.board import Board
     from surrogate.publish.exports.cards import dataset_card, model_card
     from surrogate.publish.exports.tables import (
@@ -213,31 +266,18 @@ def export_command(
         write_parquet,
     )
 
-    checked_option("--format", format, (*EXPORT_FORMATS, *CARDS))
-    if format in CARDS and language is not None:
-        raise UsageError("a card is of the whole board; leave --language out")
-    if format not in CARDS and license_name is not None:
-        raise UsageError("--license is for cards; leave it out")
-    read = Board.load(board)
-    if format in CARDS:
-        card = dataset_card if format == "dataset-card" else model_card
-        text = card(read, license_name or "")
-    else:
-        exported = exported_board(read, language or OVERALL)
-        text_of = EXPORT_FORMATS[format][1]
-        if text_of is None:
-            if out is None:
-                raise UsageError("parquet is no text; name a file with --out")
-            write_parquet(exported, out)
-            print(out)
-            return
-        text = text_of(exported)
+    read = Board.load(folder)
+    if form in CARDS:
+        card = dataset_card if form == "dataset-card" else model_card
+        return card(read, license_name or "")
+    exported = exported_board(read, language or OVERALL)
+    text_of = EXPORT_FORMATS[form][1]
+    if text_of is not None:
+        return text_of(exported)
     if out is None:
-        sys.stdout.write(text)
-        return
-    with atomic_path(out) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="")  # line ends stay as they are
-    print(out)
+        raise UsageError("parquet is no text; name a file with --out")
+    write_parquet(exported, out)
+    return None
 
 
 def report(

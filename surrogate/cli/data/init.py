@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from surrogate.cli.data.imports import LanguageOption, import_and_print
+from surrogate.cli.data.imports.sources import LanguageOption, import_and_print
 from surrogate.cli.options import FILE
 
 QUESTIONS = 4

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.data.errors import UsageError
-from surrogate.cli.data.imports import OutOption, ReplaceOption, write_and_print
+from surrogate.cli.data.imports.sources import OutOption, ReplaceOption, write_and_print
 from surrogate.cli.options import FOLDER, ArenaArgument, JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:

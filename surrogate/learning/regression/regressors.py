@@ -163,6 +163,14 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
         return estimator.fit(features, targets, **given)
 
 
+def by_value(rows: TrainingRows) -> TrainingRows:
+    """Order rows by their values, so that what is drawn of them hangs on no system's name."""
+    order = np.lexsort((*rows.features.T, rows.targets))
+    return TrainingRows(
+        rows.features[order], rows.targets[order], rows.weights[order], rows.systems
+    )
+
+
 def shares(estimator: Any, size: int) -> Floats:  # noqa: ANN401 - any regressor
     """Share of each feature in a regressor's decisions, shape (F,).
 

@@ -13,6 +13,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from surrogate.learning.regression.forest import as_arrays, checked_forest, forest_of
 from surrogate.learning.regression.regressors import (
+    by_value,
     contributions,
     fit_regressor,
     shares,
@@ -74,9 +75,8 @@ class RegressionSurrogate(FeatureSurrogate):
             np.concatenate([part.weights for part in parts]),
             systems,
         )
-        return RegressionModel(
-            fit_regressor(self.regressor, rows, random_state, self.trees), used, scales
-        )
+        learned = fit_regressor(self.regressor, by_value(rows), random_state, self.trees)
+        return RegressionModel(learned, used, scales)
 
     def training_rows(self, item: TrainingSet) -> TrainingRows:
         """Return the rows that a language's model is trained on, of the features it uses."""

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, import_arena
-from arena.adapters.answer_tables import judgments_of_marks
+from arena.adapters.records.collected import judgments_of_marks
 
 QA = {
     "source_id": 14300,

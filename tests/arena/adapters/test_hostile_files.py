@@ -23,7 +23,12 @@ VALUES = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.dictionaries(
-            st.sampled_from(["text", "role", "content", "model", "output", "docid", "sentence"])
+            st.sampled_from(
+                [
+                    *("text", "role", "content", "model", "output", "docid", "sentence"),
+                    *("question", "answer", "messages", "contexts", "value", "id"),
+                ]
+            )
             | st.text(max_size=4),
             inner,
             max_size=3,
@@ -40,6 +45,10 @@ SCHEMAS = {
     "wikieval": ("question", "context_v1", "answer", "ungrounded_answer", "poor_answer"),
     "grouse": ("input", "actual_output", "expected_output", "references", "metadata"),
     "csv": ("question", "system", "answer", "verdict", "passages", "reference", "query_id"),
+    "promptfoo": ("vars", "provider", "response", "score", "namedScores", "promptIdx", "error"),
+    "inspect": ("input", "eval", "output", "target", "scores", "metadata", "id", "error"),
+    "langfuse": ("input", "output", "metadata", "name", "scores", "level", "quality"),
+    "langsmith": ("inputs", "outputs", "name", "feedback_stats", "extra", "parent_run_id"),
     "miracl": ("query_id", "query", "positive_passages", "negative_passages"),
     "mirage": ("query_id", "prompt", "positive_ids", "negative_ids"),
     "alpacaeval": ("instruction", "output", "generator_1", "generator_2", "preference"),

@@ -133,13 +133,15 @@ def loop(arena, table, language, held_out):
         own_seed = drawn_seed(SEED, "surrogate", language, "tournament", str(number))
         forest = forest_of(own_seed, language)
         rows = mean_features(drawn)
-        forest.fit(rows[train], ours[train], sample_weight=np.ones(len(train)))
+        worst_first = sorted(train, key=lambda place: ours[place])  # whatever they are called
+        forest.fit(rows[worst_first], ours[worst_first], sample_weight=np.ones(len(train)))
         scores.append(r2_score(ours[held], forest.predict(rows[held])))
         fitted.append(ours)
     means = np.round(np.mean(fitted, axis=0), DECIMALS)
     rows = mean_features(sorted(own["query_id"].unique()))
     forest = forest_of(SEED, language)
-    forest.fit(rows[train], means[train], sample_weight=np.ones(len(train)))
+    worst_first = sorted(train, key=lambda place: means[place])
+    forest.fit(rows[worst_first], means[worst_first], sample_weight=np.ones(len(train)))
     return systems, np.array(scores), np.array(fitted), forest.predict(rows), fell_back
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -184,23 +185,38 @@ def test_bad_data_name_file_line_field_value_and_hint(run, arena_folder, tmp_pat
     assert "judgments.jsonl:3: winner = 'Tie'" in printed
 
 
+SURROUNDINGS = (
+    {"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C", "OMP_NUM_THREADS": "1"},
+    {"PYTHONHASHSEED": "7", "TZ": "Asia/Kolkata", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "2"},
+)
+
+
 @pytest.mark.slow
-def test_the_same_command_gives_the_same_bytes_under_any_hash_seed_and_jobs(arena_folder, tmp_path):
+@pytest.mark.parametrize("surrogate", ["gaussian-process", "random-forest"])
+def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
+    small_arena, tmp_path, surrogate
+):
+    """Hash seed, time zone, locale, threads, jobs, the order of rows: in every file of a board."""
     boards = []
-    for hash_seed, jobs in (("0", "1"), ("1", "2")):
-        out = tmp_path / hash_seed
+    for place, around in enumerate(SURROUNDINGS):
+        folder = tmp_path / str(place)
+        tables = ("queries", "answers", "judgments")
+        shuffled = {
+            name: getattr(small_arena, name).sample(frac=1, random_state=place) for name in tables
+        }
+        write_arena(replace(small_arena, **shuffled), folder / "arena")
         command = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "board"]
-        options = ["--out", str(out), "--tournaments", "26", "--jobs", jobs]
+        options = ["--out", "board", "--tournaments", "26", "--jobs", str(place + 1)]
         subprocess.run(
-            [*command, str(arena_folder), *options],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            [*command, "arena", *options, "--surrogate", surrogate],
+            env={**os.environ, **around},
+            cwd=folder,
             check=True,
             capture_output=True,
         )
-        tables = [path for path in out.iterdir() if path.suffix in (".csv", ".jsonl", ".json")]
-        boards.append({path.name: path.read_bytes() for path in tables})
+        boards.append(contents_of(folder / "board"))
     assert boards[0] == boards[1]
-    assert len(boards[0]) == 11
+    assert {"surrogate.zip", "integrity.zip", "manifest.json", "site/index.html"} <= set(boards[0])
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])

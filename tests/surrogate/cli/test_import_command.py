@@ -1,6 +1,7 @@
 """``surrogate-arena import`` as a user runs it."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -47,6 +48,19 @@ def test_what_was_read_and_left_out_is_printed(run, table, tmp_path, capsys):
     assert "1 languages, 3 systems, 2 questions, 4 answers, 3 judgments" in printed
     assert "question from 'question', system from 'model'" in printed
     assert "it is missing" in printed
+
+
+def test_records_of_a_tool_are_an_arena_to_build_on(run, tmp_path, capsys):
+    files = Path(__file__).parents[2] / "arena/adapters/records/files/inspect"
+    out = tmp_path / "arena"
+    options = ["--language", "en", "--scores", "f1", "--column", "question=input"]
+    assert run("import", "inspect", files, "--out", out, *options) == 0
+    printed = capsys.readouterr().out
+    assert "Fields: question from 'input', system from 'eval.model'" in printed
+    assert "it ended in an error" in printed
+    assert read_arena(out).judges == ("f1",)
+    assert run("import", "inspect", files, "--out", out, "--replace", "--scores", "f2") == 2
+    assert "unknown score 'f2'; use one of f1, model_graded_fact" in capsys.readouterr().err
 
 
 def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, capsys):

@@ -64,3 +64,23 @@ def test_cards_need_a_license(board_folder, run, capsys, card):
 def test_wrong_requests_say_what_can_be_asked(board_folder, run, capsys, options, message):
     assert run("export", board_folder, *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_answers_are_exported_for_other_tools(run, arena_folder, small_arena, tmp_path, capsys):
+    out = tmp_path / "records.jsonl"
+    assert run("export", arena_folder, "--format", "ragas", "--language", "sw", "--out", out) == 0
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    others = [
+        name for name in small_arena.info.systems if name != small_arena.info.reference_system
+    ]
+    assert len(lines) == 10 * len(others)
+    assert {"user_input", "response", "retrieved_contexts"} <= set(lines[0])
+    assert {line["language"] for line in lines} == {"sw"}
+    capsys.readouterr()
+    one = others[0]
+    assert run("export", arena_folder, "--format", "deepeval", "--systems", one) == 0
+    assert {row["system"] for row in json.loads(capsys.readouterr().out)} == {one}
+    assert run("export", arena_folder, "--format", "csv", "--systems", one) == 2
+    assert "--systems is for the answers of an arena" in capsys.readouterr().err
+    assert run("export", arena_folder, "--format", "ragas", "--license", "mit") == 2
+    assert run("export", arena_folder, "--format", "ragas", "--language", "de") == 2

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
-from arena.adapters.answer_tables import judgments_of_marks
+from arena.adapters.records.collected import judgments_of_marks
 from arena.data.schema import passages_of
 
 ONE_EACH = (

@@ -1,0 +1,85 @@
+"""An arena's answers as records that other tools evaluate: Ragas, DeepEval.
+
+The names are those of the tools' own schemas: Ragas' ``SingleTurnSample`` (a list of them is an
+``EvaluationDataset``), and the keys that DeepEval's ``add_test_cases_from_json_file`` reads.
+``import csv`` reads both back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from arena.data.errors import checked_choice
+from arena.data.folder import Arena
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.systems import OWN_PASSAGES
+
+RECORD_FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "ragas": MappingProxyType(
+            {
+                "question": "user_input",
+                "answer": "response",
+                "passages": "retrieved_contexts",
+                "reference": "reference",
+            }
+        ),
+        "deepeval": MappingProxyType(
+            {
+                "question": "input",
+                "answer": "actual_output",
+                "passages": "retrieval_context",
+                "reference": "expected_output",
+            }
+        ),
+    }
+)
+"""Name of each field in each format; beside them stand ``system``, ``query_id``, ``language``."""
+
+
+def answer_records(arena: Arena, form: str, systems: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return an arena's answers as records, with the passages that each answer was given.
+
+    Args:
+        arena: Its reference system's answers become the reference of the others'.
+        form: One of ``RECORD_FORMATS``.
+        systems: Whose answers; of all but the reference system by default.
+
+    Returns:
+        A record an answer, as the tables have them; fields without a value are left out.
+
+    Raises:
+        UsageError: If there is no such format or system.
+    """
+    names = RECORD_FORMATS[checked_choice(form, RECORD_FORMATS, "format of records")]
+    for system in systems:
+        checked_choice(system, arena.info.systems, "system")
+    reference = arena.info.reference_system
+    wanted = systems or [system for system in arena.info.systems if system != reference]
+    every = arena.answers
+    right = every[every["system"] == reference].set_index(QUESTION_KEY)["answer"]
+    asked = arena.queries.set_index(QUESTION_KEY)[["query", "passages"]].to_dict(orient="index")
+    records = []
+    for answer in every[every["system"].isin(wanted)].to_dict(orient="records"):
+        key = (answer["language"], answer["query_id"])
+        own, question = answer.get(OWN_PASSAGES), asked[key]
+        passages = own if isinstance(own, list) else question["passages"]
+        values = {
+            "question": question["query"],
+            "answer": answer["answer"],
+            "passages": [passage["text"] for passage in passages],
+            "reference": right.get(key),
+        }
+        told = {names[ours]: value for ours, value in values.items() if value not in (None, [])}
+        records.append({**told, **{name: answer[name] for name in ANSWER_KEY}})
+    return records
+
+
+def records_text(records: Sequence[Mapping[str, Any]], form: str) -> str:
+    """Write records as their tool reads them: lines of JSON for Ragas, an array for DeepEval."""
+    if form == "deepeval":
+        return json.dumps(list(records), ensure_ascii=False, indent=1) + "\n"
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

@@ -1,0 +1,147 @@
+"""What systems are called changes nothing but their names, whatever is drawn among them."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.data.seeds import by_content, places_by_value
+from arena.planning.stopping import probability_of_first
+from arena.rating.battles import Battles
+from arena.rating.posterior import battle_posterior
+from surrogate import build_board, validate
+from surrogate.learning.languages import TournamentSettings
+
+DIGITS = 5
+"""Of a board's numbers, of which six are written: sums in another order differ in the last."""
+
+
+def renamed(table, names, *columns):
+    return table.assign(**{name: table[name].map(names) for name in columns})
+
+
+def called(arena, names):
+    """The arena with other names."""
+    reference = arena.info.reference_system
+    return replace(
+        arena,
+        info=arena.info.model_copy(
+            update={
+                "systems": tuple(sorted(names[name] for name in arena.info.systems)),
+                "reference_system": names.get(reference),
+            }
+        ),
+        answers=renamed(arena.answers, names, "system"),
+        judgments=renamed(arena.judgments, names, "system_a", "system_b"),
+        published_ratings=renamed(arena.published_ratings, names, "system"),
+    )
+
+
+@pytest.fixture(scope="module")
+def names(small_arena):
+    systems = sorted(small_arena.info.systems)
+    order = np.random.default_rng(2).permutation(len(systems))
+    return {name: systems[place] for name, place in zip(systems, order, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def published(small_arena, simulation):
+    """The arena with ratings as published, and no judgments."""
+    ratings = simulation.truth.rename(columns={"quality": "rating"})
+    table = ratings[["language", "system", "rating"]].assign(judge="people", standard_error=0.2)
+    return replace(small_arena, judgments=small_arena.judgments[:0], published_ratings=table)
+
+
+@pytest.fixture
+def arenas(small_arena, published):
+    judgments = small_arena.judgments
+    unjudged = small_arena.info.systems[3]
+    without = judgments[(judgments[["system_a", "system_b"]] != unjudged).all(axis=1)]
+    return {
+        "judged": small_arena,
+        "some unjudged": replace(small_arena, judgments=without),
+        "published": published,
+        "without verdicts": replace(small_arena, judgments=judgments[:0]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "surrogate"),
+    [
+        ("without verdicts", "ridge"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in product(
+                ("judged", "some unjudged", "published"), ("gaussian-process", "random-forest")
+            )
+        ),
+    ],
+)
+def test_a_renaming_changes_nothing_but_names(arenas, kind, names, quick_features, surrogate):
+    arena, options = arenas[kind], {"surrogate": surrogate, "tournaments": 2, "seed": 5}
+    one = build_board(arena, feature_table=quick_features, **options)
+    features = renamed(quick_features, names, "system")
+    two = build_board(called(arena, names), feature_table=features, **options)
+    for table in ("ratings", "overall", "arena", "importances"):
+        ours, theirs = getattr(one, table), getattr(two, table)
+        if "system" in ours:
+            ours = renamed(ours, names, "system")
+        keys = [name for name in ("language", "system", "feature") if name in ours]
+        pd.testing.assert_frame_equal(
+            *(item.sort_values(keys, ignore_index=True) for item in (ours, theirs)),
+            atol=10**-DIGITS,
+            rtol=10**-DIGITS,
+        )
+    for language, said in one.summary.languages.items():
+        other = two.summary.languages[language]
+        assert tuple(sorted(names[name] for name in said.holdout)) == other.holdout
+        for name in ("tau", "tau_low", "tau_high", "tau_unseen", "tau_unseen_low"):
+            assert getattr(other, name) == pytest.approx(getattr(said, name), nan_ok=True)
+
+
+@pytest.mark.parametrize("protocol", ["leave-systems-out", "mirage"])
+def test_a_validation_holds_out_the_same_systems_whatever_they_are_called(
+    small_arena, names, quick_features, protocol
+):
+    how = {"surrogate": "ridge", "tournaments": TournamentSettings(2), "repeats": 2}
+    one = validate(small_arena, protocol, feature_table=quick_features, **how)
+    features = renamed(quick_features, names, "system")
+    two = validate(called(small_arena, names), protocol, feature_table=features, **how)
+    for language, scores in one.per_language.items():
+        other = two.per_language[language]
+        for name in ("tau", "tau_low", "tau_high", "spearman", "r2"):
+            assert getattr(other, name) == pytest.approx(getattr(scores, name), nan_ok=True)
+
+
+def test_the_probability_of_the_leader_does_not_hang_on_names(small_arena, names):
+    judgments = small_arena.judgments[small_arena.judgments["language"] == "en"]
+    posteriors = [
+        battle_posterior(Battles.from_judgments(table))
+        for table in (judgments, renamed(judgments, names, "system_a", "system_b"))
+    ]
+    (leader, share), (other, same) = map(probability_of_first, posteriors)
+    assert names[leader] == other
+    assert share == pytest.approx(same)
+
+
+def test_systems_are_ordered_by_their_answers_whatever_they_are_called(small_arena, names):
+    answers = small_arena.answers
+    ordered = by_content(small_arena.info.systems, answers)
+    assert sorted(ordered) == sorted(small_arena.info.systems)
+    shuffled = renamed(answers, names, "system").sample(frac=1, random_state=0)
+    assert by_content(small_arena.info.systems, shuffled) == [names[name] for name in ordered]
+
+
+def test_systems_without_answers_or_with_the_same_ones_are_ordered_by_name():
+    rows = [("en", "1", name, text) for name, text in (("b", "x"), ("a", "x"), ("c", "y"))]
+    answers = pd.DataFrame(rows, columns=["language", "query_id", "system", "answer"])
+    ordered = by_content(["d", "c", "b", "a"], answers)
+    assert [name for name in ordered if name in "ab"] == ["a", "b"]
+    assert by_content(["b", "a"], answers.drop(columns="answer")) == ["a", "b"]
+
+
+def test_places_are_those_of_the_values_in_order():
+    assert places_by_value([3.0, 1.0, 2.0]).tolist() == [2, 0, 1]
+    assert places_by_value([1.0, 1.0, np.nan], [2.0, 1.0, 0.0]).tolist() == [1, 0, 2]
