@@ -37,8 +37,8 @@ from surrogate.board.language import (
 from surrogate.board.ratings import (
     RatedBy,
     board_ratings,
+    covariance_of_ratings,
     independent_covariance,
-    rating_covariance,
     unjudged_ratings,
 )
 from surrogate.board.settings import (
@@ -340,7 +340,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         differences=_differences(
             [
                 *(
-                    (table, rating_covariance(fit, table, by))
+                    (table, covariance_of_ratings(fit, table, by))
                     for fit, table in zip(fits, rated, strict=True)
                 ),
                 *((table, independent_covariance(table)) for table in others),

@@ -118,7 +118,7 @@ def board_ratings(
     return ordered[BOARD_COLUMNS]
 
 
-def rating_covariance(
+def covariance_of_ratings(
     fit: LanguageFit, table: pd.DataFrame, by: RatedBy = "posterior"
 ) -> pd.DataFrame:
     """Return how ratings of a language vary together.

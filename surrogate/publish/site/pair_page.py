@@ -15,11 +15,11 @@ from features.engine.extraction import feature_columns
 from surrogate.board.board import Board
 from surrogate.board.summary import Conclusion
 from surrogate.publish.formats import finite, language_name, scale_over, slugs, span
-from surrogate.publish.site.pictures import Forest, forest
+from surrogate.publish.site.pictures import RatingPlot, forest
 from surrogate.publish.site.side_by_side import (
     SideBySide,
     Texts,
-    shortened,
+    cut_text,
     verdict_reasons,
 )
 from surrogate.publish.view import compact_numbers
@@ -68,7 +68,7 @@ class PairPage:
     conclusions: tuple[Conclusion, ...]
     rows: list[dict[str, Any]]
     pairs: int
-    forest: Forest
+    forest: RatingPlot
     data: Mapping[str, Any]
     place_of: Mapping[str, int]
     texts: SideBySide | None
@@ -232,7 +232,7 @@ def _results(
         if taken + (0 if own is None else len(own)) > MOST_VERDICTS:
             break
         is_shown = number < len(first)
-        title = shortened(queries[key], LONGEST_TITLE)
+        title = cut_text(queries[key], LONGEST_TITLE)
         questions.append([key[1], title, number if is_shown else -1])
         verdicts.append([] if own is None else own["code"].tolist())
         taken += len(verdicts[-1])

@@ -24,7 +24,7 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Forest:
+class RatingPlot:
     """The ratings of a language with their intervals.
 
     Attributes:
@@ -39,12 +39,12 @@ class Forest:
     zero: float | None
 
 
-def forest(ratings: pd.DataFrame) -> Forest:
+def forest(ratings: pd.DataFrame) -> RatingPlot:
     """Arrange the ratings of one language, as boards hold them, as a picture."""
     rated = ratings[ratings[["rating", "surrogate_rating", "arena_rating"]].notna().any(axis=1)]
     columns = [column for names in RATINGS.values() for column in names]
     scale = scale_over(rated[columns].to_numpy(float).ravel())
-    return Forest(
+    return RatingPlot(
         rows=[
             {
                 **{name: row[name] for name in ("system", "rating", "low", "high")},

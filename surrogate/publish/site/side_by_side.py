@@ -168,7 +168,7 @@ class Texts:
         }
         return QuestionShown(
             key,
-            shortened(self._texts.question(key), LONGEST_QUERY),
+            cut_text(self._texts.question(key), LONGEST_QUERY),
             tuple(
                 _answer(
                     name,
@@ -230,7 +230,7 @@ def _marker_parts(text: str, marker: CitationMarker, places: dict[str, int]) -> 
         yield TextPart(text[position:])
 
 
-def shortened(text: str, longest: int) -> str:
+def cut_text(text: str, longest: int) -> str:
     """Return a text of at most so many characters, with an ellipsis where it was cut."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
@@ -240,6 +240,6 @@ def verdict_reasons(judgments: pd.DataFrame) -> list[str]:
     if "reason" not in judgments:
         return [""] * len(judgments)
     return [
-        shortened(reason.strip(), LONGEST_REASON) if isinstance(reason, str) else ""
+        cut_text(reason.strip(), LONGEST_REASON) if isinstance(reason, str) else ""
         for reason in judgments["reason"]
     ]

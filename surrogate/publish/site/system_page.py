@@ -21,7 +21,7 @@ from surrogate.publish.formats import (
     scale_over,
     span,
 )
-from surrogate.publish.site.side_by_side import LONGEST_ANSWER, LONGEST_QUERY, shortened
+from surrogate.publish.site.side_by_side import LONGEST_ANSWER, LONGEST_QUERY, cut_text
 from surrogate.publish.view import RATINGS, mean_importances, unranked_reason
 
 
@@ -298,7 +298,7 @@ def shown_examples(examples: list[Example]) -> list[ShownExample]:
         shown.append(
             ShownExample(
                 example=example,
-                question=shortened(example.query, LONGEST_QUERY),
+                question=cut_text(example.query, LONGEST_QUERY),
                 text=text,
                 cut=len(example.answer) - len(text),
                 verdicts=example.verdicts[:SHOWN_VERDICTS],
