@@ -119,6 +119,7 @@ class JudgingSettings(BaseModel):
     repeats: int = Field(
         default=1,
         ge=1,
+        le=1000,
         description="Times each call is made; one verdict by most replies, and how often they "
         "differ.",
     )

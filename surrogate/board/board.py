@@ -310,19 +310,10 @@ def check_board_target(folder: Path | str) -> None:
     Raises:
         UsageError: If the folder is not empty and holds no board, or cannot be made.
     """
-    folder = Path(folder).resolve()
     try:
-        _others(folder)
-        there = next(path for path in (folder, *folder.parents) if path.exists())
-        if not there.is_dir():
-            raise UsageError(f"{there} is a file; name a folder to write to")
-        os.fsencode(str(folder)).decode()
-    except UnicodeDecodeError:
-        raise UsageError(f"{str(folder)!a} is not UTF-8; name another folder") from None
+        _others(Path(folder).resolve())
     except OSError as error:
         raise UsageError(f"nothing can be written to {folder} ({error})") from error
-    if not os.access(there, os.W_OK):
-        raise UsageError(f"nothing may be written to {there}; name another folder")
 
 
 def _check(folder: Path) -> None:

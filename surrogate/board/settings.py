@@ -99,6 +99,7 @@ PRESET = "preset"
 
 MOST_TOURNAMENTS = 100_000
 """More say nothing that these do not, and fill the memory."""
+MOST_TREES = 10_000
 
 
 class BoardSettings(BaseModel):
@@ -166,10 +167,13 @@ class BoardSettings(BaseModel):
     )
     r2_tournaments: Positive = Field(
         default=50,
+        le=MOST_TOURNAMENTS,
         description="Tournaments at most that get a surrogate of their own, for R² on the held-out "
         "systems and the spread of importances.",
     )
-    r2_trees: Positive = Field(default=25, description="Trees of the forest of such a surrogate.")
+    r2_trees: Positive = Field(
+        default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
+    )
     seed: Count = Field(default=0, description="Seed of everything random.")
     examples: Count = Field(default=12, description="Answers to show of each system at most.")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FOLDER: Any = {"exists": True, "file_okay": False}
 """Of arguments: a folder that is there, which is said before anything is loaded."""
 FILE: Any = {"exists": True, "dir_okay": False}
+MOST_DRAWS = 100_000
+"""Of rounds, repeats and resamples: more say nothing that these do not, and fill the memory."""
+
 
 ArenaArgument = Annotated[Path, typer.Argument(help="Arena folder.", **FOLDER)]
 AnswersArgument = Annotated[
@@ -46,7 +49,10 @@ JobsOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 TournamentsOption = Annotated[
-    int, typer.Option("--tournaments", min=1, help="Bootstrapped tournaments a language.")
+    int,
+    typer.Option(
+        "--tournaments", min=1, max=MOST_DRAWS, help="Bootstrapped tournaments a language."
+    ),
 ]
 QuestionsOption = Annotated[
     int,
@@ -236,7 +242,8 @@ def _options(fields: dict[str, FieldInfo]) -> Iterator[inspect.Parameter]:
         flag = _flag(name)
         if shown == bool | None:  # neither is the default
             flag = f"{flag}/{flag.replace('--', '--no-', 1)}"
-        option = typer.Option(flag, min=least, help=field.description)
+        most: Any = next((item.le for item in field.metadata if isinstance(item, Le)), None)
+        option = typer.Option(flag, min=least, max=most, help=field.description)
         yield inspect.Parameter(
             name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,

@@ -23,6 +23,7 @@ from surrogate.cli.options import (
     given_features,
     with_settings,
 )
+from surrogate.cli.targets import OUT_FOLDER
 
 if TYPE_CHECKING:
     from arena.data.folder import Arena
@@ -34,7 +35,7 @@ SITE = "site"
 @with_settings(BoardSettings)
 def board(
     arena: ArenaArgument,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.", **OUT_FOLDER)],
     settings: BoardSettings,
     preset: PresetOption = None,
     feature_table: FeatureTableOption = None,
@@ -138,9 +139,9 @@ def publish(
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the board to.")] = Path(
-        "out/demo"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder to write the board to.", **OUT_FOLDER)
+    ] = Path("out/demo"),
     tournaments: TournamentsOption = 200,
     seed: SeedOption = 0,
     jobs: JobsOption = -1,

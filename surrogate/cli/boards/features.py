@@ -19,6 +19,7 @@ from surrogate.cli.options import (
     JsonOption,
     TemplatesOption,
 )
+from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,10 @@ features = new_group(
 def measure_features(
     arena: ArenaArgument,
     out: Annotated[
-        Path, typer.Option("--out", help="Table to write: .parquet, .jsonl or .csv (.gz, .zst).")
+        Path,
+        typer.Option(
+            "--out", help="Table to write: .parquet, .jsonl or .csv (.gz, .zst).", **OUT_FILE
+        ),
     ],
     features: FeaturesOption = "default",
     answers: Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JsonOption, SeedOption, split_names
+from surrogate.cli.options import MOST_DRAWS, JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,9 @@ def fit(
             "chose what was judged next (judge --pairs adaptive), else bootstrap.",
         ),
     ] = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=2, help="Bootstrap rounds.")] = 1000,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=2, max=MOST_DRAWS, help="Bootstrap rounds.")
+    ] = 1000,
     scale: Annotated[str, typer.Option("--scale", help="logit or elo.")] = "logit",
     ridge: Annotated[
         float | None,

@@ -24,6 +24,7 @@ from surrogate.cli.options import (
     split_names,
     with_settings,
 )
+from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     from surrogate.ranking.gate import Gate
@@ -77,10 +78,11 @@ def gate_command(
         ),
     ] = "better,same",
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="JUnit XML file to write, for CI.")
+        Path | None, typer.Option("--junit", help="JUnit XML file to write, for CI.", **OUT_FILE)
     ] = None,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Markdown file to write, for pull requests.")
+        Path | None,
+        typer.Option("--markdown", help="Markdown file to write, for pull requests.", **OUT_FILE),
     ] = None,
     verdicts: Annotated[
         Path | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.cli.options import FOLDER, BoardArgument, checked_option, split_names
+from surrogate.cli.targets import OUT_FILE, OUT_FOLDER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +21,9 @@ MISSING_STATUS = 1
 
 
 def plot(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the figures; made if absent.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the figures; made if absent.", **OUT_FOLDER)
+    ],
     board: Annotated[
         Path | None,
         typer.Argument(help="Folder of the board; none to draw only what options name.", **FOLDER),
@@ -205,7 +208,8 @@ def export_command(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File to write; standard output by default.")
+        Path | None,
+        typer.Option("--out", help="File to write; standard output by default.", **OUT_FILE),
     ] = None,
 ) -> None:
     """Write a board as a table, or the card that publishes it; or an arena's answers as records.
@@ -284,7 +288,11 @@ def report(
     board: BoardArgument,
     out: Annotated[
         Path,
-        typer.Option("--out", help="Folder to write the site to; a site there is replaced whole."),
+        typer.Option(
+            "--out",
+            help="Folder to write the site to; a site there is replaced whole.",
+            **OUT_FOLDER,
+        ),
     ] = Path("site"),
     arena: Annotated[
         Path | None,

@@ -20,6 +20,7 @@ from surrogate.cli.options import (
     TemplatesOption,
     given_features,
 )
+from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     from surrogate.ranking.rank import RankedSystems
@@ -32,7 +33,8 @@ def rank(
     board: BoardOption,
     arena: MovedArenaOption = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="CSV file for the board with the new systems.")
+        Path | None,
+        typer.Option("--out", help="CSV file for the board with the new systems.", **OUT_FILE),
     ] = None,
     feature_table: FeatureTableOption = None,
     judgments: Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.cli.options import FILE, JobsOption, JsonOption
+from surrogate.cli.targets import OUT_FOLDER
 
 if TYPE_CHECKING:
     from surrogate.runs.config import Leaderboards
@@ -28,7 +29,9 @@ def run(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder to write to, instead of the one the file names."),
+        typer.Option(
+            "--out", help="Folder to write to, instead of the one the file names.", **OUT_FOLDER
+        ),
     ] = None,
     jobs: JobsOption = -1,
     check: Annotated[

@@ -25,6 +25,7 @@ from surrogate.cli.options import (
     request_fields,
     split_names,
 )
+from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +64,8 @@ def generate(
         str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File of answers to write, such as answers.jsonl.")
+        Path | None,
+        typer.Option("--out", help="File of answers to write, such as answers.jsonl.", **OUT_FILE),
     ] = None,
     append: Annotated[
         bool, typer.Option("--append", help="Add the answers to the arena folder instead.")

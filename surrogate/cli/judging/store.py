@@ -9,6 +9,7 @@ import typer
 
 from surrogate.cli.group import new_group
 from surrogate.cli.options import JsonOption
+from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -36,7 +37,9 @@ def stats(where: StoreArgument, as_json: JsonOption = False) -> None:
 @store.command("export")
 def export_replies(
     where: StoreArgument,
-    out: Annotated[Path, typer.Option("--out", help="File to write: .jsonl (.gz, .zst).")],
+    out: Annotated[
+        Path, typer.Option("--out", help="File to write: .jsonl (.gz, .zst).", **OUT_FILE)
+    ],
 ) -> None:
     """Write every request and reply as a line of JSON."""
     with open_existing(where) as opened:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.cli.options import JsonOption, SeedOption, checked_option, split_names
+from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     from arena.data.folder import Arena
@@ -20,7 +21,9 @@ def vote(
         list[Path] | None,
         typer.Argument(help="With --collect: files of votes that the page exported."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="HTML file to write.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="HTML file to write.", **OUT_FILE)
+    ] = None,
     collect: Annotated[
         bool,
         typer.Option("--collect", help="Read votes back and add them to the arena's judgments."),

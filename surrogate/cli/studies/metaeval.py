@@ -12,6 +12,7 @@ from surrogate.cli.group import new_group
 from surrogate.cli.options import (
     FILE,
     FOLDER,
+    MOST_DRAWS,
     JsonOption,
     SeedOption,
     TemplateOption,
@@ -21,6 +22,7 @@ from surrogate.cli.options import (
     with_settings,
 )
 from surrogate.cli.studies.sheet import sheet
+from surrogate.cli.targets import OUT_FILE
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:
@@ -38,10 +40,16 @@ NotedInOption = Annotated[
     typer.Option("--arena", help="Arena folder whose metaevaluation.json notes the result."),
 ]
 ReplicatesOption = Annotated[
-    int, typer.Option("--replicates", min=2, help="Bootstrap replicates of intervals and errors.")
+    int,
+    typer.Option(
+        "--replicates", min=2, max=MOST_DRAWS, help="Bootstrap replicates of intervals and errors."
+    ),
 ]
 PermutationsOption = Annotated[
-    int, typer.Option("--permutations", min=1, help="Random swaps of each significance test.")
+    int,
+    typer.Option(
+        "--permutations", min=1, max=MOST_DRAWS, help="Random swaps of each significance test."
+    ),
 ]
 LanguagesOption = Annotated[
     str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
@@ -140,7 +148,8 @@ def grouse(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File for the scores, such as run.json.")
+        Path | None,
+        typer.Option("--out", help="File for the scores, such as run.json.", **OUT_FILE),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -207,7 +216,8 @@ def grouse_features(
         float, typer.Option("--within", min=0, help="A success differs by less than this.")
     ] = 0.2,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File for the scores, such as run.json.")
+        Path | None,
+        typer.Option("--out", help="File for the scores, such as run.json.", **OUT_FILE),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -276,7 +286,10 @@ def wikieval(
     templates: TemplatesOption = None,
     arena: NotedInOption = None,
     replicates: Annotated[
-        int, typer.Option("--replicates", min=2, help="Bootstrap replicates of standard errors.")
+        int,
+        typer.Option(
+            "--replicates", min=2, max=MOST_DRAWS, help="Bootstrap replicates of standard errors."
+        ),
     ] = 1000,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -375,7 +388,8 @@ def memerag(
         typer.Option("--limit", min=1, help="Judge the first so many sentences of a language."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File for the verdicts, such as run.json.")
+        Path | None,
+        typer.Option("--out", help="File for the verdicts, such as run.json.", **OUT_FILE),
     ] = None,
     arena: NotedInOption = None,
     replicates: ReplicatesOption = 1000,

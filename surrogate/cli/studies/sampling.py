@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from surrogate.cli.options import ArenaArgument, JsonOption, SeedOption, split_names
+from surrogate.cli.options import MOST_DRAWS, ArenaArgument, JsonOption, SeedOption, split_names
 
 
 def sampling(
@@ -22,7 +22,8 @@ def sampling(
         typer.Option("--shares", help="Comma-separated shares of the arena, above 0, at most 1."),
     ] = "0.05,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="Subsets of each design and share.")
+        int,
+        typer.Option("--repeats", min=1, max=MOST_DRAWS, help="Subsets of each design and share."),
     ] = 100,
     design: Annotated[
         str,

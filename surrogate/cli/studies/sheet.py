@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surrogate.cli.options import FOLDER, JsonOption, TemplateOption, split_names, with_settings
+from surrogate.cli.targets import OUT_FILE
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ def sheet(
     folder: Annotated[
         Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …", **FOLDER)
     ],
-    out: Annotated[Path, typer.Option("--out", help="Sheet to write, such as anna.csv.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Sheet to write, such as anna.csv.", **OUT_FILE)
+    ],
     settings: JudgeOptions,
     highlight: Annotated[
         str | None,

@@ -11,6 +11,7 @@ import typer
 from surrogate.cli.options import (
     FILE,
     FOLDER,
+    MOST_DRAWS,
     ArenaArgument,
     FeaturesOption,
     FeatureTableOption,
@@ -206,7 +207,10 @@ def validate_command(
         ),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option("--repeats", min=1, help="Repeats; by default the protocol's.")
+        int | None,
+        typer.Option(
+            "--repeats", min=1, max=MOST_DRAWS, help="Repeats; by default the protocol's."
+        ),
     ] = None,
     tournaments: TournamentsOption = 50,
     questions: QuestionsOption = 100,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from surrogate.cli.options import JsonOption, split_names
+from surrogate.cli.targets import OUT_FOLDER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from arena.adapters import ForeignArena, WrittenImport
 
 
-OutOption = Annotated[Path, typer.Option("--out", help="Arena folder to write, whole or not.")]
+OutOption = Annotated[
+    Path, typer.Option("--out", help="Arena folder to write, whole or not.", **OUT_FOLDER)
+]
 ReplaceOption = Annotated[
     bool, typer.Option("--replace", help="Replace the arena folder that is there, with all in it.")
 ]
