@@ -134,6 +134,10 @@ TemplateOption = Annotated[
         help="Jinja template in the place of the prompt; 'prompts' lists its variables.",
     ),
 ]
+MODEL_HELP = (
+    "Model that {verb}: its name at the server, or the folder (or GGUF file) of one that runs on "
+    "this machine, such as finetune makes."
+)
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 

@@ -16,6 +16,7 @@ from surrogate.cli import printing
 from surrogate.cli.options import (
     FILE,
     FOLDER,
+    MODEL_HELP,
     BodyOption,
     FeatureTableOption,
     JsonOption,
@@ -51,7 +52,7 @@ def judge(
     arena: Annotated[
         Path, typer.Argument(help="Arena folder; its judgments file grows.", **FOLDER)
     ],
-    model: Annotated[str, typer.Option("--model", help="Model that judges.")],
+    model: Annotated[str, typer.Option("--model", help=MODEL_HELP.format(verb="judges"))],
     settings: JudgingSettings,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
