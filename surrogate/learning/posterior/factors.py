@@ -280,7 +280,7 @@ def _fitted(observed: Observations, values: Objects) -> GaussianProcess:
         everywhere = np.equal.outer(systems, systems).astype(np.float64)
         kernels = np.concatenate([kernels, everywhere[None]])
     share = 1 / (len(kernels) + 1)
-    return fit_process(kernels, observed.ratings, observed.noise, observed.groups, share)
+    return fit_process(kernels, observed, observed.groups, share)
 
 
 def _kernels(one: Objects, other: Objects) -> Floats:
