@@ -29,7 +29,7 @@ def judge(arena, tiny_llama, tmp_path_factory):
     template.write_text("{{ question }} A: {{ answer_a[:20] }} B: {{ answer_b[:20] }} Better?")
     rows = ["--pairs", "2", "--template", template, "--out", folder / "rows.jsonl"]
     command("trainset", "judge", arena, *rows)
-    fast = ["--learning-rate", "0.03", "--epochs", "5", "--batch", "4", "--warmup", "0"]
+    fast = ["--learning-rate", "0.02", "--epochs", "12", "--batch", "4", "--warmup", "0"]
     tune = ["--base", tiny_llama, "--recipe", "judge", *fast, "--out", folder / "tiny-judge"]
     command("finetune", folder / "rows.jsonl", *tune)
     return folder / "tiny-judge", template
@@ -43,7 +43,7 @@ def test_a_tuned_model_judges_pairs_under_its_name_and_digest(arena, judge, caps
     told = json.loads(capsys.readouterr().out)
     (summary,) = told["judges"]
     assert summary["judge"].startswith("tiny-judge@")
-    assert summary["calls"] == 6 - summary["identical"]
+    assert summary["prompts"] == 6 >= summary["calls"] > 0
     own = read_arena(arena).judgments.iloc[len(before) :]
     assert len(own) == 6 - summary["invalid"] > 0
     assert set(own["judge"]) == {summary["judge"]}
