@@ -181,7 +181,7 @@ def test_a_dry_run_of_add_says_what_judging_takes_and_joins_nothing(grown, run, 
     asked = ["--model", "one", "--panel", "two", "--prices", prices]
     assert run(*command, *asked, "--dry-run") == 0
     said = capsys.readouterr().out
-    assert "30 comparisons on 6 questions" in said
+    assert "60 comparisons on 6 questions, in both orders" in said
     assert " one " in said
     assert " two " in said
     assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
