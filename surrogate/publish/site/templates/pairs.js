@@ -217,7 +217,9 @@
       note.textContent = silent.map((place) => `${names[place]} has no answer to this question.`).join(" ");
       for (const passage of section.querySelectorAll("[data-given]")) {
         const given = passage.dataset.given.split(" ").map(Number);
-        passage.hidden = !given.includes(a) && !given.includes(b);
+        const here = [a, b].filter((place) => given.includes(place));
+        passage.hidden = here.length === 0;
+        passage.querySelector(".given").textContent = here.length === 1 ? `given to ${names[here[0]]}` : "";
       }
     }
     questions.value = id;
