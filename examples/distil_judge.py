@@ -47,7 +47,7 @@ def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
     """Teach verdicts on pairs."""
     out, arena, rest = options.out, options.arena, options.out / "rest"
     draw = ["--questions", options.questions, "--seed", 0]
-    shown = ["--template", PAIRS, "--show", "answer", "--longest-passage", 220]
+    shown = ["--template", PAIRS, "--show", "answer", "--longest-passage", 120]
     rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
     if not rows.is_file():
         chosen = ["--languages", options.language, "--pairs", options.pairs, "--sides", "both"]
@@ -167,8 +167,8 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--teacher", default="lexical", help="whose scores are taught")
     parser.add_argument("--language", default="en")
     parser.add_argument("--questions", type=int, default=16, help="questions to train on")
-    parser.add_argument("--pairs", type=int, default=3, help="pairs of a question")
-    parser.add_argument("--balance", type=int, default=48, help="answers with scores to keep")
+    parser.add_argument("--pairs", type=int, default=2, help="pairs of a question")
+    parser.add_argument("--balance", type=int, default=32, help="answers with scores to keep")
     parser.add_argument("--epochs", type=float, default=2)
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()

@@ -97,7 +97,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--teacher", default="sim-atlas-large")
     parser.add_argument("--language", default="en")
     parser.add_argument("--questions", type=int, default=16, help="questions to train on")
-    parser.add_argument("--max-tokens", type=int, default=180, help="of an answer")
+    parser.add_argument("--max-tokens", type=int, default=120, help="of an answer")
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 

@@ -186,6 +186,21 @@ def request_fields(body: str) -> dict[str, Any]:
     return fields
 
 
+def named_values(option: str, given: Sequence[str], such_as: str = "NAME=VALUE") -> dict[str, str]:
+    """Read an option that is repeated as NAME=VALUE.
+
+    Raises:
+        UsageError: If one has no name, no value, or no sign between them.
+    """
+    named = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"{option} is {text!r}; write {such_as}")
+        named[name] = value
+    return named
+
+
 SETTINGS = "settings"
 CONTEXT = "context"
 

@@ -247,6 +247,8 @@ class _Run:
             dataloader_pin_memory=False,
             **(checkpointing if plan.checkpointing else {}),
         )
+        if arguments.n_gpu > 1:  # a step is of as many examples on every machine
+            arguments._n_gpu = 1
         pad = self._loaded.tokenizer.pad_token_id or 0
         trainer = library.Trainer(
             model=self._loaded.model,

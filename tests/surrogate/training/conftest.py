@@ -32,7 +32,7 @@ def tiny_llama(tmp_path_factory):
         num_hidden_layers=2,
         num_attention_heads=2,
         num_key_value_heads=2,
-        max_position_embeddings=512,
+        max_position_embeddings=16_384,
         eos_token_id=vocabulary["<end>"],
         pad_token_id=vocabulary["<pad>"],
         bos_token_id=None,
