@@ -153,7 +153,7 @@ def test_hostile_texts_are_shown_as_text(context, page_file):
 
 @needs_browser
 def test_texts_run_in_the_direction_of_their_language(context, tmp_path):
-    arena = simulate(DEFAULT_SYSTEMS[:2], languages=("ar",), questions=1, seed=1).arena
+    arena = simulate(DEFAULT_SYSTEMS[::11], languages=("ar",), questions=3, seed=1).arena
     (tmp_path / "vote.html").write_text(ballot_page(make_ballot(arena, choose_pairs(arena))))
     page, faults = opened(context, tmp_path / "vote.html")
     for text in ("#question", "#side-a .text", "#side-b .text"):

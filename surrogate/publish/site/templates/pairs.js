@@ -54,9 +54,9 @@
     const by = `by ${fixed(found.difference, 2)} ${data.scale === "logits" ? "logits" : ""}`.trim();
     const known = found.probability !== null && found.low !== null;
     line.replaceChildren(
-      ...(known ? [bold(a), " is better than ", bold(b), ` with probability ${probable(found.probability)}, ${data.by}: `] : []),
+      ...(known ? [bold(a), ` ${data.verb} `, bold(b), ` with probability ${probable(found.probability)}, ${data.by}: `] : []),
       known ? "its rating is higher " : "The rating of ", ...(known ? [] : [bold(a), " is higher "]), by,
-      known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, for ratings have no interval here.",
+      known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, for want of an interval.",
     );
   }
   function sayMet(a, b) {
