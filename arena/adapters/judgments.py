@@ -13,7 +13,7 @@ from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import CHOSEN, JUDGMENTS, SOFT, SOFT_COLUMNS, check_table, self_judgments
-from arena.data.systems import twin_problems
+from arena.data.tables.systems import twin_problems
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""

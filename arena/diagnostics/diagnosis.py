@@ -12,8 +12,9 @@ from typing import Any
 import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, open_arena
+from arena.data.folder import open_arena
 from arena.data.rows import plain_records
 from arena.diagnostics.bias import (
     length_findings,

@@ -15,7 +15,7 @@ from arena.llm.settings import MOST_CONNECTIONS, OPENAI_URL, Endpoint, ModelSett
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
     from arena.judging.adaptive import AdaptivePlan
     from arena.judging.graded import GradedPrompt
     from arena.judging.judge import LlmJudge

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from pydantic import BaseModel
 
+from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
-from arena.data.folder import Arena
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
 from features.declare.feature import offer

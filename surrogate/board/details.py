@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtr
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.data.seeds import seed_sequence
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.data.seeds import generator
 from arena.judging.pairs import DEFAULT_QUESTIONS, PAIR_COLUMNS, ArenaTexts, draw_questions
 from arena.planning.adaptive import AdaptivePairing

@@ -138,6 +138,17 @@ MODEL_HELP = (
     "Model that {verb}: its name at the server, or the folder (or GGUF file) of one that runs on "
     "this machine, such as finetune makes."
 )
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+        **FILE,
+    ),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
+]
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 

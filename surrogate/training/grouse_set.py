@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.seeds import generator
 from arena.judging.pairs import ArenaTexts
 from arena.llm.ask import Progress

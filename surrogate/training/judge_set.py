@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
-from arena.data.folder import Arena
 from arena.data.seeds import generator
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion

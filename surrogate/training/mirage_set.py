@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage

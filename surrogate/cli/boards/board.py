@@ -26,7 +26,7 @@ from surrogate.cli.options import (
 from surrogate.cli.targets import OUT_FOLDER
 
 if TYPE_CHECKING:
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
     from surrogate.board.board import Board
 
 SITE = "site"

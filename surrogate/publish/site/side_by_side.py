@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.citations import CitationMarker, find_citations
 from surrogate.board.details import question_order

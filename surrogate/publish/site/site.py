@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.files import replaced_folder
-from arena.data.folder import Arena, open_arena
+from arena.data.folder import open_arena
 from arena.data.version import __version__
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint

@@ -52,9 +52,7 @@ def test_a_tuned_model_judges_pairs_under_its_name_and_digest(arena, judge, caps
     assert again["judges"][0]["calls"] == 0
 
 
-def test_a_tuned_model_answers_questions_as_a_system(
-    arena, judge, tmp_path, capsys
-):
+def test_a_tuned_model_answers_questions_as_a_system(arena, judge, tmp_path, capsys):
     model, _ = judge
     out, store = tmp_path / "answers.jsonl", tmp_path / "store.sqlite"
     bounds = ["--max-tokens", "8", "--questions", "2", "--store", store, "--json"]
