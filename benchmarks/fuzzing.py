@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+sys.path.append(str(Path(__file__).parent))
+
+from published_rows import PUBLISHED  # noqa: E402
 
 from arena import Arena, write_arena  # noqa: E402
 from arena.adapters.judgments import read_judgments  # noqa: E402
@@ -34,7 +37,6 @@ from arena.llm.replies import Completion, MalformedAnswerError, read_completion,
 from arena.llm.settings import request_for  # noqa: E402
 from arena.llm.store_rows import Result  # noqa: E402
 from arena.simulation import DEFAULT_SYSTEMS, simulate  # noqa: E402
-from benchmarks.published_rows import PUBLISHED  # noqa: E402
 from surrogate import Board, build_board  # noqa: E402
 from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE  # noqa: E402
 from surrogate.learning.saving import load_surrogate  # noqa: E402

@@ -108,7 +108,10 @@ MIRAGE = {
     "outputs/en/dev.jsonl": _lines(
         {
             "query_id": "q",
-            "outputs": [{"model": "one", "output": "In Oslo [1#0]."}, {"model": "two", "output": "No."}],
+            "outputs": [
+                {"model": "one", "output": "In Oslo [1#0]."},
+                {"model": "two", "output": "No."},
+            ],
             **{name: {"one": 0.5, "two": 0.1} for name in _SCORES},
         }
     ),

@@ -173,5 +173,5 @@ def test_published_rows_that_are_faulty_are_told(tmp_path):
 def test_published_rows_of_no_field_are_refused(tmp_path):
     path = tmp_path / "train.jsonl"
     path.write_text("{}")
-    with pytest.raises(DataError, match="train.jsonl:1: question"):
+    with pytest.raises(DataError, match=r"train\.jsonl:1: question"):
         read_wikieval(path)
