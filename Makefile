@@ -73,11 +73,12 @@ locks: $(VENV)/bin/uv
 # A plain install of the lowest versions that pyproject.toml allows runs the heart of the suite.
 MINIMAL := .venv-minimal
 HEART := tests/arena/data tests/arena/rating tests/arena/statistics tests/surrogate/learning \
-	tests/surrogate/board/test_build.py
+	tests/surrogate/board/test_build.py tests/surrogate/cli/test_targets.py
 test-minimal: $(VENV)/bin/uv
 	$(PYTHON) -m venv --clear $(MINIMAL)
-	$(BIN)/uv pip install --quiet --python $(MINIMAL)/bin/python --resolution lowest-direct \
-		-e . pytest hypothesis choix
+	$(BIN)/uv pip install --quiet --python $(MINIMAL)/bin/python --resolution lowest-direct -e .
+	$(BIN)/uv pip install --quiet --python $(MINIMAL)/bin/python pytest pytest-xdist hypothesis \
+		choix evalica
 	OMP_NUM_THREADS=1 $(MINIMAL)/bin/python -m pytest -m "not slow" -W default $(HEART)
 
 # What a plain install consists of, in CycloneDX, for a release.

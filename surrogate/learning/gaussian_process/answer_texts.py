@@ -149,12 +149,12 @@ def _products(vectors: sparse.csr_array, others: Floats, places: Integers) -> Fl
 
     By what is not zero: a dense row an answer would be 32 kB each.
     """
-    found = [np.empty(0)]
+    found: list[Floats] = [np.empty(0)]
     for start in range(0, vectors.shape[0], ANSWERS_AT_ONCE):
         block = vectors[start : start + ANSWERS_AT_ONCE]
         row = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
         values = block.data * others[places[start : start + ANSWERS_AT_ONCE][row], block.indices]
-        found.append(np.bincount(row, values, minlength=block.shape[0]))
+        found.append(np.asarray(np.bincount(row, values, block.shape[0]), np.float64))
     return np.concatenate(found)
 
 
