@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.data.schema import Passage
 from arena.data.seeds import generator
 from features.declare.sample import passage_text

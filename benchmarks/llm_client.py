@@ -144,11 +144,11 @@ def transport_alone(url: str, count: int, concurrency: int) -> None:
     """Call as the client does, without retries, store and hand-over."""
     from arena.llm import Endpoint
     from arena.llm.settings import Request
-    from arena.llm.transport import open_transport
+    from arena.llm.transport import open_server
 
     async def run() -> None:
         endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
-        async with open_transport(endpoint, "none") as transport:
+        async with open_server(endpoint, "none") as transport:
 
             async def ask(body: dict[str, Any]) -> object:
                 return await transport.call(Request("", json.dumps(body), "", ""))

@@ -20,6 +20,7 @@ sys.path.pop(0)  # features.py beside this file has the name of the package
 
 from arena.data.languages import MIRACL_LANGUAGES
 from surrogate import Board
+from surrogate.board.details import difference_table
 from surrogate.board.judge.report import (
     FailureCounts,
     FlipRate,
@@ -27,6 +28,7 @@ from surrogate.board.judge.report import (
     Position,
     UsageCounts,
 )
+from surrogate.board.ratings import independent_covariance
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS, Example
@@ -75,6 +77,7 @@ def synthetic_board(systems: int, languages: int) -> Board:
         arena=ratings[[*keys, *bounds, "rank", "rating", "low", "high", "note"]],
         importances=importances.reindex(columns=list(IMPORTANCES.columns)).fillna(1 / FEATURES),
         win_matrix=pairs[pairs["system"] != pairs["opponent"]].assign(wins=5, losses=4, ties=1),
+        differences=_differences(ratings),
         neighbors=ratings[keys].assign(**{NEIGHBOR: names[0], "distance": 1.0}),
         first_verdicts=pd.DataFrame(columns=list(FIRST_VERDICTS.columns)),
         examples=pd.DataFrame(columns=list(Example.model_fields)),
@@ -88,6 +91,16 @@ def synthetic_board(systems: int, languages: int) -> Board:
 
 def _cells(codes: list[str], names: list[str], column: str = "system") -> pd.DataFrame:
     return pd.DataFrame({"language": codes}).merge(pd.DataFrame({column: names}), how="cross")
+
+
+def _differences(ratings: pd.DataFrame) -> pd.DataFrame:
+    ordered = ratings.sort_values("rating", ascending=False)
+    return pd.concat(
+        difference_table(
+            own.set_index("system")["rating"], independent_covariance(own), str(language)
+        )
+        for language, own in ordered.groupby("language")
+    )
 
 
 def _overall(board: pd.DataFrame) -> pd.DataFrame:

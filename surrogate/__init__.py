@@ -15,7 +15,7 @@ Validation:
     validate                  how well surrogates rank what they have not seen
 
 Names are loaded on first use. Further stages: ``surrogate.metaevaluation``, ``publish``, ``diff``,
-``runs``.
+``runs``, ``training``.
 """
 
 import lazy_loader as lazy

@@ -6,6 +6,7 @@ from . import metaevaluation as metaevaluation
 from . import publish as publish
 from . import ranking as ranking
 from . import runs as runs
+from . import training as training
 from . import validation as validation
 from .board.board import Board as Board
 from .board.build import build_board as build_board

@@ -15,7 +15,7 @@ import pytest
 HEAVY = {
     *("torch", "transformers", "openai", "datasets", "xgboost", "matplotlib", "plotly"),
     *("aiohttp", "jinja2", "playwright", "onnxruntime", "distributed", "dask", "ray"),
-    *("sentence_transformers", "tokenizers"),
+    *("sentence_transformers", "tokenizers", "peft", "accelerate", "gguf"),
 }
 OF_FEATURES = {"langid", "py3langid", "sacrebleu", "sentencex", "pythainlp", "pycrfsuite"}
 # One process runs these in this order; each is told with what else it must not load.
@@ -30,6 +30,8 @@ STATEMENTS = {
     "refused('report', 'nowhere')": OF_TABLES,
     "refused('diff', 'nowhere', 'elsewhere')": OF_TABLES,
     "refused('run', 'nowhere.toml')": OF_TABLES,
+    "refused('finetune', 'nowhere.jsonl', '--base', 'any', '--out', 'out')": OF_TABLES,
+    "refused('trainset', 'mirage', 'nowhere', '--teacher', 'any', '--out', 'out')": OF_TABLES,
     "import arena.llm": {"httpx2"},
     "import features": OF_FEATURES,
     "help('--help')": {"sklearn"},
@@ -38,6 +40,9 @@ STATEMENTS = {
     "import surrogate.metaevaluation.wikieval.evaluation": {"sklearn"},
     "import surrogate.metaevaluation.grouse.evaluation": {"sklearn"},
     "help('metaeval', '--help')": {"sklearn"},
+    "help('finetune', '--help')": {"sklearn", "surrogate.training.tuning"},
+    "help('trainset', 'grouse', '--help')": {"sklearn", "surrogate.training.rows"},
+    "import surrogate.training.tuning, arena.llm.local.loading": set(),
     "import arena.judging": set(),
     "help('judge', '--help')": set(),
     "import arena, features, surrogate": set(),

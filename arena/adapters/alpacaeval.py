@@ -20,9 +20,9 @@ from arena.adapters.foreign_rows import (
 from arena.adapters.records.collected import question_id
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, checked_arena
-from arena.data.published import PUBLISHED
 from arena.data.rows import Rows, read_rows
 from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, Text
+from arena.data.tables.published import PUBLISHED
 
 ANNOTATOR = "weighted_alpaca_eval_gpt4_turbo"
 """The annotator of AlpacaEval 2."""

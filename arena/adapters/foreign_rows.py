@@ -11,8 +11,8 @@ from typing import Annotated, Any, Generic, TypeVar
 import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
+from arena.data.arena import Arena
 from arena.data.errors import MissingDependencyError, Problem, UsageError, counted_problems
-from arena.data.folder import Arena
 from arena.data.rows import Rows
 from arena.data.schema import validation_problems
 

@@ -21,9 +21,10 @@ from arena.adapters.mirage import read_mirage_clone
 from arena.adapters.records.answer_tables import read_answer_tables
 from arena.adapters.records.formats import INSPECT, LANGFUSE, LANGSMITH, PROMPTFOO
 from arena.adapters.records.tool_records import read_tool_records
+from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.files import replaced_folder
-from arena.data.folder import Arena, write_arena
+from arena.data.folder import write_arena
 from arena.data.rows import write_rows
 from arena.data.schema import INFO_FILE
 

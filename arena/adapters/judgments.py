@@ -12,8 +12,8 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
-from arena.data.schema import CHOSEN, JUDGMENTS, check_table, self_judgments
-from arena.data.systems import twin_problems
+from arena.data.schema import CHOSEN, JUDGMENTS, SOFT, SOFT_COLUMNS, check_table, self_judgments
+from arena.data.tables.systems import twin_problems
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""
@@ -79,7 +79,9 @@ def _checked(rows: Rows) -> pd.DataFrame:
 
 
 def _known(table: pd.DataFrame) -> pd.DataFrame:
-    return table[[*_COLUMNS, *([CHOSEN] if CHOSEN in table else [])]]
+    shares = SOFT_COLUMNS if SOFT in table else ()
+    further = [name for name in (CHOSEN, *shares) if name in table]
+    return table[[*_COLUMNS, *further]]
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:

@@ -26,8 +26,9 @@ from arena.adapters.foreign_rows import (
     missing_columns,
     skipped_table,
 )
+from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError, checked_choice
-from arena.data.folder import Arena, as_rows, checked_arena, empty_rows
+from arena.data.folder import as_rows, checked_arena, empty_rows
 from arena.data.languages import LANGUAGE_CODE, UNDETERMINED, language_code
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import ANSWERS, ArenaInfo, is_unstorable

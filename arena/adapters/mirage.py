@@ -32,8 +32,9 @@ from arena.adapters.foreign_rows import (
     skipped_table,
 )
 from arena.adapters.mirage_outputs import AdaptedOutputs, adapt_outputs, adapt_prompts
+from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import Arena, checked_arena
+from arena.data.folder import checked_arena
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import CSV_SUFFIXES, Rows, read_rows
 from arena.data.schema import JUDGMENTS as OUR_JUDGMENTS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 from numbers import Integral
@@ -14,12 +14,13 @@ import pandas as pd
 import pandera.pandas as pa
 from pydantic import ValidationError
 
+from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import Arena, checked_answers, checked_arena, empty_rows, read_answers
+from arena.data.folder import checked_answers, checked_arena, empty_rows, read_answers
 from arena.data.languages import LANGUAGE_CODE, UNDETERMINED
-from arena.data.published import TABLE as PUBLISHED_RATINGS
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
+    ANSWER_KEY,
     ANSWERS,
     JUDGMENTS,
     PASSAGES,
@@ -32,62 +33,56 @@ from arena.data.schema import (
     unknown_questions,
     validation_problems,
 )
+from arena.data.tables.published import TABLE as PUBLISHED_RATINGS
 
 LANGUAGE = "language"
 PASSAGES_COLUMN = "passages"
+SYSTEM = "system"
 _WHOLE = "from_frames"
 _KEYS = ("query_id", "system", "system_a", "system_b", "passage_id")
 _OPTIONAL = ("title", "relevance")
 
 
-def arena_from_frames(
-    questions: pd.DataFrame,
-    answers: pd.DataFrame,
-    judgments: pd.DataFrame | None = None,
-    passages: pd.DataFrame | None = None,
-    *,
-    name: str = "arena",
+def arena_of_frames(
+    frames: Mapping[str, pd.DataFrame | None],
+    told: Mapping[str, object],
     language: str | None = None,
     judge: str | None = None,
-    systems: Sequence[str] | None = None,
-    reference_system: str | None = None,
-    published_ratings: pd.DataFrame | None = None,
-    attributes: pd.DataFrame | None = None,
-    source: str = "",
-    note: str = "",
 ) -> Arena:
-    """Make an arena of tables in memory; ``Arena.from_frames`` says what they hold."""
+    """Make an arena of tables in memory; ``Arena.from_frames`` says what they hold.
+
+    Args:
+        frames: The tables by name: ``questions``, ``answers`` and, each if there is any,
+            ``judgments``, ``passages``, ``published_ratings``, ``attributes``.
+        told: Fields of ``ArenaInfo`` but languages; without systems those that answer.
+        language: Language code of rows that name none.
+        judge: Judge of rows that name none.
+    """
     if language is not None and not re.fullmatch(LANGUAGE_CODE, language):
         fault, hint = "is not a language code", "use an ISO 639-1 code such as 'en' or 'zh'"
         raise DataError([Problem(_WHOLE, None, LANGUAGE, language, fault, hint)])
-    asked = _rows(questions, "questions", QUERIES, language)
-    if passages is not None and PASSAGES_COLUMN in asked.table:
-        raise UsageError(
-            "questions have a column 'passages', and passages are given beside them; keep one"
-        )
-    answered = _rows(answers, "answers", ANSWERS, language, asked)
+    asked = _rows(frames["questions"], "questions", QUERIES, language)
+    answered = _rows(frames["answers"], "answers", ANSWERS, language, asked)
     judged = empty_rows(JUDGMENTS)
-    if judgments is not None:
-        judged = _rows(judgments, "judgments", JUDGMENTS, language, asked)
+    if frames["judgments"] is not None:
+        judged = _rows(frames["judgments"], "judgments", JUDGMENTS, language, asked)
         judged = _filled(judged, "judge", judge)
-    shown = None if passages is None else _passage_rows(passages, language, asked)
-    problems = [] if shown is None else _passage_problems(shown, asked)
-    asked = _with_passages(asked, None if problems else shown)
-    published = published_ratings
-    info = _info(
-        name=name,
-        languages=[
-            code for code in _distinct(asked, LANGUAGE) if re.fullmatch(LANGUAGE_CODE, code)
-        ],
-        systems=_distinct(answered, "system") if systems is None else systems,
-        reference_system=reference_system,
-        source=source,
-        note=note,
-    )
-    rated = None if published is None else frame_rows(published, PUBLISHED_RATINGS)
+    problems: list[Problem] = []
+    shared = None
+    if frames["passages"] is not None:
+        every = _passage_rows(frames["passages"], language, asked)
+        shared, own = _shared_and_own(every, asked, answered)
+        problems = [*_passage_problems(shared, asked), *_own_problems(own, answered)]
+        answered = answered if problems else _with_own(answered, own)
+    asked = _with_passages(asked, None if problems else shared)
+    languages = [code for code in _distinct(asked, LANGUAGE) if re.fullmatch(LANGUAGE_CODE, code)]
+    systems = _distinct(answered, "system") if told.get("systems") is None else told["systems"]
+    info = _info(**{**told, "languages": languages, "systems": systems})
+    published, made = frames["published_ratings"], frames["attributes"]
     try:
-        told = None if attributes is None else frame_rows(attributes, "attributes")
-        arena = checked_arena(info, asked, answered, judged, rated, told)
+        rated = None if published is None else frame_rows(published, PUBLISHED_RATINGS)
+        attributes = None if made is None else frame_rows(made, "attributes")
+        arena = checked_arena(info, asked, answered, judged, rated, attributes)
     except DataError as error:
         raise DataError([*problems, *error.problems]) from None
     if problems:
@@ -215,6 +210,60 @@ def _passage_rows(table: pd.DataFrame, language: str | None, asked: Rows) -> Row
     return replace(rows, table=rows.table.assign(**absent).astype(object))
 
 
+def _shared_and_own(rows: Rows, asked: Rows, answered: Rows) -> tuple[Rows, Rows]:
+    """Part passages of questions from those that one system alone was given.
+
+    Raises:
+        UsageError: If questions or answers have passages of their own beside them.
+    """
+    table = rows.table
+    is_own = table[SYSTEM].notna() if SYSTEM in table else pd.Series(False, index=table.index)
+    for kind, other, given in (("questions", asked, ~is_own), ("answers", answered, is_own)):
+        if PASSAGES_COLUMN in other.table and (given.any() or kind == "questions"):
+            raise UsageError(
+                f"{kind} have a column 'passages', and passages are given beside them; keep one"
+            )
+    parts = (replace(rows, table=table[kept], lines=rows.lines[kept]) for kept in (~is_own, is_own))
+    shared, own = parts
+    return replace(shared, table=shared.table.drop(columns=SYSTEM, errors="ignore")), own
+
+
+def _own_problems(own: Rows, answered: Rows) -> list[Problem]:
+    """Check passages of systems: each is of an answer that is there, and stands once."""
+    problems = check_table(own, PASSAGES)
+    if problems or own.table.empty or check_table(answered, ANSWERS):
+        return problems
+    known = pd.MultiIndex.from_frame(answered.table[ANSWER_KEY].astype(object))
+    given = pd.MultiIndex.from_frame(own.table[ANSWER_KEY].astype(object))
+    fault, hint = "is of no answer of this system", "add the answer, or leave the passage out"
+    absent = [
+        own.problem(row, "+".join(ANSWER_KEY), tuple(own.table.loc[row, ANSWER_KEY]), fault, hint)
+        for row in own.table.index[~given.isin(known)]
+    ]
+    return [*duplicates(own, [*ANSWER_KEY, "passage_id"], "passage"), *absent]
+
+
+def _with_own(answered: Rows, own: Rows) -> Rows:
+    """Give answers the passages that their systems alone were given."""
+    if own.table.empty:
+        return answered
+    found = _records_by(own, ANSWER_KEY)
+    keys = zip(*(answered.table[column] for column in ANSWER_KEY), strict=True)
+    cells = pd.Series([found.get(key) for key in keys], index=answered.table.index, dtype=object)
+    return replace(answered, table=answered.table.assign(**{PASSAGES_COLUMN: cells}))
+
+
+def _records_by(rows: Rows, key: list[str]) -> dict[tuple[object, ...], list[dict[str, Any]]]:
+    """Group passages as an arena holds them."""
+    found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    for record in rows.table.to_dict(orient="records"):
+        whose = tuple(record.pop(column) for column in key)
+        relevance = record["relevance"]
+        record["relevance"] = None if relevance is None else int(relevance)
+        found.setdefault(whose, []).append(record)
+    return found
+
+
 def _passage_problems(rows: Rows, asked: Rows) -> list[Problem]:
     problems = check_table(rows, PASSAGES)
     if problems or check_table(_with_passages(asked, None), QUERIES):
@@ -227,12 +276,7 @@ def _with_passages(asked: Rows, shown: Rows | None) -> Rows:
     """Give every question its passages: those of a table, or of its own column, or none."""
     questions = asked.table
     if shown is not None:
-        found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
-        for record in shown.table.to_dict(orient="records"):
-            key = tuple(record.pop(column) for column in QUESTION_KEY)
-            relevance = record["relevance"]
-            record["relevance"] = None if relevance is None else int(relevance)
-            found.setdefault(key, []).append(record)
+        found = _records_by(shown, QUESTION_KEY)
         keys = zip(*(questions[column] for column in QUESTION_KEY), strict=True)
         cells = [found.get(key, []) for key in keys]
     elif PASSAGES_COLUMN in questions:

@@ -253,6 +253,9 @@ ANSWERS = pa.DataFrameSchema(
     },
     name="answers",
 )
+SOFT = "soft"
+"""Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
+SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
 CHOSEN = "chosen"
 """Column of judgments, if it is there: how a pair came to be judged."""
 ADAPTIVE = "adaptive"

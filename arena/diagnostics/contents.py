@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import checked_choice
-from arena.data.folder import Arena
 from arena.text.answers import parse_answer
 
 CONTENT_COLUMNS = [

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
 from arena.data.schema import ANSWER_KEY
-from arena.data.systems import odd_names
+from arena.data.tables.systems import odd_names
 from arena.diagnostics.finding import Finding, Severity, counted, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED
 from arena.diagnostics.verdicts import GROUP, groups_of, share, sums, won_by_a

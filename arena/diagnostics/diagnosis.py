@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, open_arena
+from arena.data.folder import open_arena
 from arena.data.rows import plain_records
 from arena.diagnostics.bias import (
     length_findings,
@@ -40,6 +42,11 @@ from arena.diagnostics.judge_agreement import (
     agreement_table,
     judges_left_out,
 )
+from arena.diagnostics.self_preference import (
+    families_of_systems,
+    self_preference_findings,
+    self_preference_table,
+)
 from arena.diagnostics.systems import (
     connection_findings,
     connections_table,
@@ -51,7 +58,7 @@ from arena.rating.battle_files import ALL, selected_judgments
 
 TABLES = (
     *("overview", "connections", "coverage", "systems", "pairs", "position"),
-    *("order_consistency", "agreement", "lengths", "absent"),
+    *("order_consistency", "agreement", "self_preference", "lengths", "absent"),
 )
 
 
@@ -69,6 +76,8 @@ class Diagnosis:
         position: How often side A wins; see ``position_table``.
         order_consistency: Verdicts that flip with the order; see ``order_consistency_table``.
         agreement: Kappa of every two judges; see ``agreement_table``.
+        self_preference: What judges give systems of their own family beyond what others give
+            them; see ``self_preference_table``.
         lengths: How often the longer answer wins; see ``length_table``. None without answers.
         absent: Answers and judgments that do not meet; see ``answers_table``. None without
             answers.
@@ -84,6 +93,7 @@ class Diagnosis:
     position: pd.DataFrame
     order_consistency: pd.DataFrame
     agreement: pd.DataFrame
+    self_preference: pd.DataFrame
     lengths: pd.DataFrame | None
     absent: pd.DataFrame | None
     seed: int
@@ -115,6 +125,7 @@ def diagnose(
     judge: str | None = None,
     language: str | None = None,
     pool: bool = False,
+    families: Mapping[str, str] = MappingProxyType({}),
 ) -> Diagnosis:
     """Diagnose an arena.
 
@@ -125,6 +136,8 @@ def diagnose(
         language: The only language to look at.
         pool: Take all judges as one, as for crowd workers; agreement is still between them, and
             no worker is held against another's verdict when flips are counted.
+        families: System or judge to its family, where neither the attribute ``family`` of systems
+            nor the name of their ``model``, or their own, tells.
 
     Raises:
         UsageError: If there is no judgment, or none of that judge or in that language.
@@ -145,6 +158,8 @@ def diagnose(
         language=language,
         seed=seed,
         pool=pool,
+        families=families,
+        attributes=arena.attributes,
     )
     return replace(found, findings=by_severity([*found.findings, *published]))
 
@@ -160,6 +175,8 @@ def diagnose_judgments(
     language: str | None = None,
     seed: int = 0,
     pool: bool = False,
+    families: Mapping[str, str] = MappingProxyType({}),
+    attributes: pd.DataFrame | None = None,
 ) -> Diagnosis:
     """Diagnose a table of judgments, with whatever else is known.
 
@@ -174,6 +191,8 @@ def diagnose_judgments(
         language: The only language to look at.
         seed: Seed of the bootstrap.
         pool: Take all judges as one.
+        families: System or judge to its family, before what names and attributes tell.
+        attributes: ``system`` and, of use here, ``family`` or ``model``.
 
     Raises:
         UsageError: If there is no judgment, or none of that judge or in that language.
@@ -187,6 +206,12 @@ def diagnose_judgments(
     connections, coverage = connections_table(records), coverage_table(pairs, records)
     position, order_consistency = position_table(table, pairs), order_consistency_table(table)
     agreement = agreement_table(table, seed)
+    everybody = checked_judgments(judgments)  # a judge is held against those not looked at, too
+    around = verdicts(selected_judgments(everybody, language or ALL, ALL), pool)
+    kinds = families_of_systems(sorted({*around["first"], *around["second"]}), attributes, families)
+    preference = self_preference_table(around, kinds, families, seed)
+    if judge is not None:
+        preference = preference[preference["judge"] == judge].reset_index(drop=True)
     lengths = None if answers is None else length_table(table, answers)
     absent = None if answers is None else answers_table(table, answers)
     findings = chain(
@@ -200,6 +225,7 @@ def diagnose_judgments(
         position_findings(position),
         order_consistency_findings(order_consistency),
         agreement_findings(agreement, judges_left_out(table)),
+        self_preference_findings(preference),
         _unless_none(lengths, length_findings),
     )
     return Diagnosis(
@@ -212,6 +238,7 @@ def diagnose_judgments(
         position=position,
         order_consistency=order_consistency,
         agreement=agreement,
+        self_preference=preference,
         lengths=lengths,
         absent=absent,
         seed=seed,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.generation.context import context_words
@@ -43,12 +43,14 @@ class AnswerRules:
         least_words: Leave out questions to which any system gave an answer with fewer words; 0
             keeps all. Scripts without spaces are counted in pairs of characters.
         questions: Questions to draw of each language; None keeps all.
+        others: Keep the questions that are not drawn instead, such as to test on them.
         one_answer: Keep one answer a question, systems as evenly as can be, without overlap.
         seed: Seed of both draws.
     """
 
     least_words: int = 0
     questions: int | None = None
+    others: bool = False
     one_answer: bool = False
     seed: int = 0
 
@@ -68,6 +70,7 @@ class EvaluationSet:
 
 EASY = "questions without a passage labeled not relevant"
 NOT_DRAWN = "questions not drawn"
+DRAWN = "questions drawn, of which the others are kept"
 SHORT = "questions with an answer of fewer words"
 OTHER_SYSTEM = "answers of the systems not drawn"
 UNPAIRED = "judgments, of which one answer a question leaves none"
@@ -137,8 +140,12 @@ def select_answers(arena: Arena, rules: AnswerRules) -> EvaluationSet:
     if rules.questions is not None:
         drawn = choose_questions(queries, None, rules.questions, rules.seed)
         is_in = pd.Series(question_keys(queries), index=queries.index).isin(question_keys(drawn))
-        left.append(_counted(queries[~is_in], NOT_DRAWN))
+        if rules.others:
+            is_in = ~is_in
+        left.append(_counted(queries[~is_in], DRAWN if rules.others else NOT_DRAWN))
         queries = queries[is_in]
+        if queries.empty:
+            raise UsageError("all questions are drawn, so there are no others; draw fewer")
     kept = _with_questions(arena, queries)
     if rules.one_answer:
         chosen = one_answer_each(kept.answers, rules.seed)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.append import list_failures
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import (
     ARENA_SUFFIXES,
-    Arena,
     checked_arena,
     empty_rows,
     find_table_file,

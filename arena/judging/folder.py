@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from arena.data.append import append_rows, list_failures
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.schema import JUDGMENTS
 from arena.judging.judge import LlmJudge, judge_arena
 from arena.judging.pairs import PAIR_COLUMNS, ChosenPairs

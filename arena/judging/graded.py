@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
-from arena.data.folder import Arena
 from arena.data.seeds import generator
 from arena.judging.pairs import (
     SHOWS,

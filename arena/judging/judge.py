@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
 from arena.judging.pairs import ArenaTexts, ChosenPairs, PairKey, pair_keys
 from arena.judging.panel.repeats import combined

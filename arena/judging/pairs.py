@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
-from arena.data.folder import Arena
 from arena.data.seeds import generator, seed_sequence
-from arena.data.systems import OWN_PASSAGES
+from arena.data.tables.systems import OWN_PASSAGES
 from arena.text.answers import parse_answer
 
 Names = tuple[str, str]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.diagnostics.self_check import FEWEST, SAME_LETTER
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, judge_arena

@@ -15,7 +15,7 @@ from arena.llm.settings import MOST_CONNECTIONS, OPENAI_URL, Endpoint, ModelSett
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
     from arena.judging.adaptive import AdaptivePlan
     from arena.judging.graded import GradedPrompt
     from arena.judging.judge import LlmJudge
@@ -75,7 +75,7 @@ class JudgingSettings(BaseModel):
         strict=True, extra="forbid", frozen=True, defer_build=True
     )  # built on first use
 
-    model: str = Field(default="", description="Model that judges.")
+    model: str = Field(default="", description="Model that judges, or its folder.")
     name: str = Field(default="", description="Name in the judge column; the model if not given.")
     base_url: Address = Field(
         default=OPENAI_URL, description="OpenAI-compatible server, up to /v1."
@@ -179,10 +179,11 @@ class JudgingSettings(BaseModel):
         """Name in the ``judge`` column; the panel's, where there is one."""
         from arena.judging.graded import judge_name
         from arena.judging.panel.aggregation import panel_name
+        from arena.llm.local.folder import asked_name
 
         if self.panel:
             return panel_name(self.aggregate)
-        return self.name or judge_name(self.model, self.form)
+        return self.name or judge_name(asked_name(self.model, self.base_url), self.form)
 
     def llm_judge(self, prompt: PairwisePrompt | GradedPrompt | None = None) -> LlmJudge:
         """Return the judge.
@@ -194,15 +195,17 @@ class JudgingSettings(BaseModel):
             UsageError: If no model is named, or a setting or the template cannot be used.
         """
         from arena.judging.judge import LlmJudge
+        from arena.llm.local.folder import asked_model
 
-        endpoint = Endpoint(
+        stated = Endpoint(
             self.base_url,
             self.api_key_env,
             concurrency=self.concurrency,
             timeout_s=self.timeout_s,
             any_model=self.any_model,
         )
-        settings = ModelSettings.stated(self.model, self.temperature, self.max_tokens, self.body)
+        model, endpoint = asked_model(self.model, stated)
+        settings = ModelSettings.stated(model, self.temperature, self.max_tokens, self.body)
         return LlmJudge(
             settings, endpoint, self.verdict, prompt or self._prompt(), self.name, self.repeats
         )

@@ -225,7 +225,7 @@ class _TableRun(Generic[T]):
             self._pool.submit(claims.mine)
 
     def _start_pool(self) -> WorkerPool:
-        for package in ("openai", "aiohttp"):
+        for package in () if self._llm.endpoint.local else ("openai", "aiohttp"):
             if find_spec(package) is None:
                 raise MissingDependencyError("asking LLMs", package, "llm")
         from arena.llm.pool import WorkerPool
@@ -280,7 +280,7 @@ class _TableRun(Generic[T]):
         others = sum(self._usage.other_models.values())
         if others < HOPELESS_OTHERS or self._is_served:
             return
-        asked, where = self._llm.settings.model, self._llm.endpoint.base_url
+        asked, where = self._llm.settings.model, self._llm.endpoint.where
         raise UsageError(
             f"{where} answers as {served[:SHOWN_NAME]!r} where {asked!r} was asked; ask for the "
             "model by that name, or let any model's answers count (--any-model, any_model=True): "

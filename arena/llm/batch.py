@@ -114,6 +114,11 @@ def run_batches(
         DataError: If the record is damaged.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
+    if endpoint.local:
+        raise UsageError(
+            "a model on this machine takes no batch; leave the batch (--batch) out: each call is "
+            "made here, one after the other"
+        )
     run, noted = BatchRun(), read_batches(record)
     with _client(endpoint) as client:
         for batch in list(noted):

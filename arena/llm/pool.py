@@ -8,15 +8,16 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from queue import SimpleQueue
+from typing import Protocol
 
 from arena.data.errors import UsageError
-from arena.llm.replies import FINAL, MALFORMED, REJECTED, Completion
+from arena.llm.replies import FINAL, MALFORMED, REJECTED, Completion, Fault
 from arena.llm.settings import Endpoint, Request
 from arena.llm.store import LEASE_S, Store
 from arena.llm.store_rows import Result
-from arena.llm.transport import Fault, Transport, open_transport
 from arena.llm.usage import Usage
 
 HOPELESS_AFTER = 3
@@ -43,6 +44,27 @@ def wait_before_retry(endpoint: Endpoint, retries_made: int, asked_s: float | No
     backoff = min(endpoint.longest_wait_s, endpoint.backoff_s * 2.0**retries_made)
     spread = _JITTER.random()
     return max(backoff * (0.5 + 0.5 * spread), (asked_s or 0.0) + 0.1 * backoff * spread)
+
+
+class Transport(Protocol):
+    """Sends each request once."""
+
+    endpoint: Endpoint
+    reached: bool
+
+    async def call(self, request: Request) -> Completion | Fault:
+        """Send one request, and read the answer."""
+
+
+def open_transport(endpoint: Endpoint, api_key: str) -> AbstractAsyncContextManager[Transport]:
+    """Open a model on this machine, or the connections to a server."""
+    if endpoint.local:
+        from arena.llm.local.transport import open_local
+
+        return open_local(endpoint)
+    from arena.llm.transport import open_server
+
+    return open_server(endpoint, api_key)
 
 
 class Retrier:
@@ -131,7 +153,7 @@ class Retrier:
 
     def _error(self, fault: Fault, advice: str) -> UsageError:
         return UsageError(
-            f"{self._transport.endpoint.base_url} cannot be used with the model "
+            f"{self._transport.endpoint.where} cannot be used with the model "
             f"{self.usage.model}: {fault.detail}; {advice}"
         )
 

@@ -102,6 +102,27 @@ class Completion:
     logprobs: tuple[TokenLogprobs, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a call brought no completion.
+
+    Attributes:
+        reason: One of those of ``this module``.
+        detail: What the server or the network said, without keys.
+        again: Whether to try again in this run.
+        asked_wait_s: How long the server asks to wait, if it does.
+        advice: What the user must do first, where no call can succeed before; else None.
+        answered: Whether a server answered at all.
+    """
+
+    reason: str
+    detail: str
+    again: bool = False
+    asked_wait_s: float | None = None
+    advice: str | None = None
+    answered: bool = True
+
+
 def read_completion(payload: object, latency_s: float) -> Completion:
     """Read the JSON of a chat completion.
 

@@ -181,6 +181,8 @@ class Endpoint:
             again in this run: the item is a counted failure, which a later run tries again.
         any_model: Whether answers count that come from another model than the one asked; where
             a server names the file it runs, they do.
+        local: Path of a model that runs in this process instead, one call at a time; a call that
+            runs here is never lost, so ``timeout_s`` does not bound it.
     """
 
     base_url: str = OPENAI_URL
@@ -191,6 +193,7 @@ class Endpoint:
     backoff_s: float = 0.5
     longest_wait_s: float = 60.0
     any_model: bool = False
+    local: str = ""
 
     def __post_init__(self) -> None:
         try:
@@ -216,6 +219,11 @@ class Endpoint:
         if self.timeout_s <= 0 or self.retries < 0 or self.backoff_s < 0 or self.longest_wait_s < 0:
             raise UsageError("`timeout_s` must be above 0; retries and waits must not be below 0")
 
+    @property
+    def where(self) -> str:
+        """The server's address, or the path of the model that runs here."""
+        return self.local or self.base_url
+
     def refuse_key(self, content: str) -> None:
         """Refuse to send, and so to keep, a prompt or a setting that holds the key itself.
 
@@ -238,7 +246,7 @@ class Endpoint:
         Raises:
             UsageError: If the variable is not set and the server is not on this machine.
         """
-        if self.api_key_env is None:
+        if self.api_key_env is None or self.local:
             return "none"
         key = os.environ.get(self.api_key_env, "").strip()
         if key:

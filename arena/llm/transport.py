@@ -8,7 +8,6 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -19,6 +18,7 @@ import openai
 from arena.llm import replies
 from arena.llm.replies import (
     Completion,
+    Fault,
     MalformedAnswerError,
     read_completion,
     read_embedding,
@@ -37,29 +37,8 @@ _CONTEXT_SIGNS = ("context_length", "context length", "context window", "maximum
 _PASSING_STATUS = {408: replies.TIMEOUT, 409: replies.SERVER_ERROR, 429: replies.RATE_LIMITED}
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Why a call brought no completion.
-
-    Attributes:
-        reason: One of those of ``arena.llm.replies``.
-        detail: What the server or the network said, without keys.
-        again: Whether to try again in this run.
-        asked_wait_s: How long the server asks to wait, if it does.
-        advice: What the user must do first, where no call can succeed before; else None.
-        answered: Whether a server answered at all.
-    """
-
-    reason: str
-    detail: str
-    again: bool = False
-    asked_wait_s: float | None = None
-    advice: str | None = None
-    answered: bool = True
-
-
-class Transport:
-    """Sends requests to one endpoint, each once.
+class ServerTransport:
+    """Sends requests to one server, each once.
 
     Attributes:
         endpoint: Where they go.
@@ -107,7 +86,7 @@ class Transport:
 
 
 @asynccontextmanager
-async def open_transport(endpoint: Endpoint, api_key: str) -> AsyncIterator[Transport]:
+async def open_server(endpoint: Endpoint, api_key: str) -> AsyncIterator[ServerTransport]:
     """Open the connections to an endpoint."""
     async with openai.AsyncOpenAI(
         api_key=api_key,
@@ -117,7 +96,7 @@ async def open_transport(endpoint: Endpoint, api_key: str) -> AsyncIterator[Tran
         default_headers={"accept-encoding": ", ".join(PACKED)},
         http_client=openai.DefaultAioHttpClient(event_hooks={"response": [_bound]}),
     ) as client:
-        yield Transport(client, endpoint, api_key)
+        yield ServerTransport(client, endpoint, api_key)
 
 
 class _OtherHostError(ValueError):

@@ -12,8 +12,8 @@ import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import Arena
 from arena.data.rows import read_rows
 from arena.data.schema import JUDGMENTS, validation_problems
 from arena.people.ballot import MOST_PAIRS, pairs_by_id

@@ -65,10 +65,11 @@ def elo(
     played = np.array([random.permutation(len(battles)) for _ in range(orders)]).T
     ratings = np.full((orders, len(battles.systems)), ELO_START)
     row = np.arange(orders)
+    shares = np.ones(len(battles)) if battles.weight is None else battles.weight
     for battle in played:
         a, b = battles.side_a[battle], battles.side_b[battle]
         expected = 1.0 / (1.0 + 10.0 ** ((ratings[row, b] - ratings[row, a]) / ELO_SPREAD))
-        change = k * (_SCORE_OF_A[battles.winner[battle]] - expected)
+        change = shares[battle] * k * (_SCORE_OF_A[battles.winner[battle]] - expected)
         ratings[row, a] += change
         ratings[row, b] -= change
     low, high = percentile_intervals(ratings)

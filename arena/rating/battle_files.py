@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from arena.data.errors import DataError, Problem, UsageError, told_problems
 from arena.data.files import bounds
-from arena.data.schema import WINNERS
+from arena.data.rows import read_rows
+from arena.data.schema import SOFT, WINNERS
 from arena.rating.battles import Battles
 
 Integers = npt.NDArray[np.int64]
@@ -63,6 +64,9 @@ def read_battle_columns(
         raise DataError([Problem(path.name, None, name, None, fault, hint) for name in absent])
     wanted = [name for name in (*_NEEDED, *_CHOICES, "query_id") if name in names]
     encoded = [name for name in (*_NEEDED, *_CHOICES) if name in names]
+    if SOFT in names:
+        rows = read_rows(path).table
+        return Battles.from_judgments(selected_judgments(rows, language, judge))
     limits = bounds()
     limits.check(path.name, "cells", _row_count(path) * len(wanted))
     limits.check(path.name, "expanded", _size(path), limits.most_expanded(path.stat().st_size))

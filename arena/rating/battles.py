@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
-from arena.data.schema import ADAPTIVE, CHOSEN, WINNERS
+from arena.data.schema import ADAPTIVE, CHOSEN, SOFT, SOFT_COLUMNS, WINNERS
 from arena.rating.likelihoods import Counts
 from arena.rating.pairs import Pairs, connected_groups, is_strongly_connected
 from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
@@ -28,6 +28,9 @@ TIE = WINNERS.index("tie")
 OUTCOMES = 3
 BLOCK_ENTRIES = 6_000_000
 """Counts (replicates x pairs x outcomes) held at a time while resampling."""
+_SHARES = list(SOFT_COLUMNS[1:])
+_TRUE = ("true", "1", "1.0")
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Battles:
         questions: Their query ids, sorted; empty where they were not read.
         covariates: Of each battle's logit, side A minus side B, shape (N, C); None without.
         adaptive: Whether battles were chosen by the outcomes of others.
+        weight: What share of a battle each row is, where soft verdicts are spread over outcomes,
+            shape (N,); None where every row is a whole one.
     """
 
     systems: tuple[str, ...]
@@ -55,6 +60,7 @@ class Battles:
     questions: tuple[str, ...] = ()
     covariates: Floats | None = None
     adaptive: bool = False
+    weight: Floats | None = None
 
     @classmethod
     def from_judgments(
@@ -68,8 +74,9 @@ class Battles:
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
                 it every judgment is a question of its own), ``language`` (questions of two
-                languages are two, whatever their ids) and ``chosen`` (``adaptive`` where a
-                judgment was asked for because of others).
+                languages are two, whatever their ids), ``chosen`` (``adaptive`` where a
+                judgment was asked for because of others) and ``soft`` (true where probabilities
+                take the verdict's place; see ``spread``).
             covariates: Of each judgment's logit, shape (N, C).
             systems: Systems that are to be among those of the battles, whether they met or not.
 
@@ -79,6 +86,8 @@ class Battles:
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
+        judgments, position, weight = spread(judgments)
+        covariates = None if covariates is None else covariates[position]
         winner = pd.Index(WINNERS).get_indexer(pd.Index(judgments["winner"].astype(object)))
         if (winner < 0).any():
             unknown = sorted(set(judgments["winner"][winner < 0].astype(str)))
@@ -95,7 +104,7 @@ class Battles:
             name = battles.systems[battles.side_a[same[0]]]
             raise UsageError(f"{name} is judged against itself")
         adaptive = CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any())
-        return replace(battles, covariates=covariates, adaptive=adaptive)
+        return replace(battles, covariates=covariates, adaptive=adaptive, weight=weight)
 
     @classmethod
     def none(cls, systems: Sequence[str], questions: Sequence[str]) -> Battles:
@@ -132,6 +141,11 @@ class Battles:
 
     def __len__(self) -> int:
         return len(self.winner)
+
+    @property
+    def judged(self) -> int:
+        """Number of judgments: of rows, or of the whole battles that their shares make."""
+        return len(self) if self.weight is None else round(float(self.weight.sum()))
 
     def decided(self) -> Battles:
         """Leave ties out, and questions and systems that have no other battles.
@@ -184,6 +198,7 @@ class Battles:
             winner=self.winner[rows],
             question=None if self.question is None else self.question[rows],
             covariates=None if self.covariates is None else self.covariates[rows],
+            weight=None if self.weight is None else self.weight[rows],
         )
 
     def count(self, by_side: bool = False, by_question: bool = False) -> WinCounts:
@@ -208,18 +223,19 @@ class Battles:
         outcome = np.where(swapped & (self.winner != TIE), 1 - self.winner, self.winner)
         met, pair = _distinct(first * size + second, size)
         entry = outcome * len(met) + pair
-        totals = np.bincount(entry, minlength=OUTCOMES * len(met))
+        totals = np.bincount(entry, self.weight, OUTCOMES * len(met))
         counted = None if own_questions else self._by_question(entry, len(met))
         return WinCounts(_pairs(met, size), _split(totals), self.n_questions, counted)
 
-    def _pair_totals(self, by_side: bool) -> tuple[Integers, Integers]:
+    def _pair_totals(self, by_side: bool) -> tuple[Integers, npt.NDArray[Any]]:
         """Return the distinct pairs, sorted, and how often each has each outcome."""
         size = len(self.systems)
         entry = self.side_a * size
         entry += self.side_b
         entry *= OUTCOMES
         entry += self.winner
-        table = np.bincount(entry, minlength=OUTCOMES * size * size).reshape(size, size, OUTCOMES)
+        entries = np.bincount(entry, self.weight, OUTCOMES * size * size)
+        table = entries.reshape(size, size, OUTCOMES)
         if not by_side:
             table = table + table.transpose(1, 0, 2)[:, :, [1, 0, 2]]
             table[np.tril_indices(size)] = 0
@@ -229,7 +245,7 @@ class Battles:
 
     def _count_singly(self, covariates: Floats) -> WinCounts:
         entry = self.winner * len(self) + np.arange(len(self))
-        totals = np.bincount(entry, minlength=OUTCOMES * len(self))
+        totals = np.bincount(entry, self.weight, OUTCOMES * len(self))
         pairs = Pairs(self.side_a, self.side_b, len(self.systems))
         counted = self._by_question(entry, len(self))
         return WinCounts(pairs, _split(totals), self.n_questions, counted, covariates)
@@ -237,17 +253,22 @@ class Battles:
     def _by_question(self, entry: Integers, pairs: int) -> csr_array:
         question = np.arange(len(self)) if self.question is None else self.question
         shape = (OUTCOMES * pairs, self.n_questions)
-        return coo_array((np.ones(len(entry)), (entry, question)), shape=shape).tocsr()
+        weight = np.ones(len(entry)) if self.weight is None else self.weight
+        return coo_array((weight, (entry, question)), shape=shape).tocsr()
 
     def records(self) -> pd.DataFrame:
-        """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
+        """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``.
+
+        Counts are whole numbers, of soft verdicts sums of their shares.
+        """
         counts = self.count(by_side=True)
         totals, size = counts.totals, len(self.systems)
+        kind = np.intp if self.weight is None else np.float64
 
-        def summed(of_first: Floats, of_second: Floats) -> Integers:
+        def summed(of_first: Floats, of_second: Floats) -> npt.NDArray[Any]:
             of_side_a = np.bincount(counts.pairs.first, of_first[:, 0], size)
             of_side_b = np.bincount(counts.pairs.second, of_second[:, 0], size)
-            return np.asarray(of_side_a + of_side_b, dtype=np.intp)
+            return np.asarray(of_side_a + of_side_b, dtype=kind)
 
         return pd.DataFrame(
             {
@@ -389,3 +410,58 @@ def _split(stacked: npt.ArrayLike) -> Counts:
     counts = np.asarray(stacked, dtype=np.float64)
     columns = counts[:, None] if counts.ndim == 1 else counts
     return Counts(*np.split(columns, OUTCOMES))
+
+
+def spread(
+    judgments: pd.DataFrame,
+) -> tuple[pd.DataFrame, npt.NDArray[np.intp], Floats | None]:
+    """Make a row of every verdict that a soft judgment gives some probability.
+
+    Args:
+        judgments: An arena's ``judgments``; those whose ``soft`` is true hold ``probability_a``
+            and ``probability_b``, of which a tie has the rest. All others count as they are.
+
+    Returns:
+        The rows; which judgment each is of, shape (N,); and their weights, shape (N,), those of a
+        judgment summing to 1, or None where no judgment is soft.
+
+    Raises:
+        UsageError: If a soft judgment has no probabilities, or questions no ids.
+    """
+    every = np.arange(len(judgments), dtype=np.intp)
+    is_soft = (
+        np.array([str(value).lower() in _TRUE for value in judgments[SOFT]], dtype=np.bool_)
+        if SOFT in judgments
+        else np.zeros(len(judgments), dtype=np.bool_)
+    )
+    if not is_soft.any():
+        return judgments, every, None
+    if "query_id" not in judgments or not set(_SHARES) <= set(judgments):
+        raise UsageError("soft judgments need query_id, probability_a and probability_b")
+    shares = _checked_shares(judgments.loc[is_soft, _SHARES])
+    soft = every[is_soft]
+    position = np.concatenate([every[~is_soft], np.repeat(soft, len(WINNERS))])
+    weight = np.concatenate([np.ones(int((~is_soft).sum())), shares.ravel()])
+    winner = np.concatenate(
+        [
+            judgments["winner"].to_numpy(dtype=object)[~is_soft],
+            np.tile(np.array(WINNERS, dtype=object), len(soft)),
+        ]
+    )
+    kept = np.flatnonzero(weight > 0)
+    order = kept[np.argsort(position[kept], kind="stable")]
+    rows = judgments.iloc[position[order]].reset_index(drop=True).assign(winner=winner[order])
+    return rows, position[order], weight[order]
+
+
+def _checked_shares(told: pd.DataFrame) -> Floats:
+    """Return the probability of a, b and a tie, in the order of ``WINNERS``, shape (N, 3)."""
+    known = told.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
+    tie = 1.0 - known.sum(axis=1)
+    shares = np.column_stack([known, tie])
+    if not (np.isfinite(shares).all() and (shares >= -_ROUNDING).all()):
+        raise UsageError(
+            "a soft judgment has no sound probability_a and probability_b: each from 0 to 1, "
+            "together at most 1"
+        )
+    return np.where(shares < _ROUNDING, 0.0, shares)

@@ -112,6 +112,20 @@ class BattleLikelihood:
         expected = self.expected(ratings)
         return self.pairs.laplacian(self.counts.sum(axis=0) * expected * (1 - expected))
 
+    def third_derivatives(self, ratings: Floats, matrix: Floats) -> Floats:
+        """By how much the information grows with each rating, traced with a matrix.
+
+        Args:
+            ratings: Shape (S,).
+            matrix: Shape (S, S).
+
+        Returns:
+            Traces of the matrix times the information's derivatives, shape (S,).
+        """
+        expected = self.expected(ratings)
+        slopes = self.counts.sum(axis=0) * expected * (1 - expected) * (1 - 2 * expected)
+        return self.pairs.sums(slopes * self.pairs.spreads(matrix))
+
     def score_variances(self, ratings: Floats) -> tuple[float, float]:
         """Sum of the variances of the systems' scores: questions drawn, and battles independent.
 

@@ -314,6 +314,6 @@ def _signature(
         f"bradley-terry|ties:{model.ties}|position:{'yes' if model.position else 'no'}"
         f"|ridge:{model.ridge:g}|controls:{','.join(controls) or 'none'}"
         f"|interval:{interval}{replicates}|scale:{scale}"
-        f"|systems:{len(battles.systems)}|battles:{len(battles)}"
+        f"|systems:{len(battles.systems)}|battles:{battles.judged}"
         f"|questions:{battles.n_questions}|seed:{seed}|version:{__version__}"
     )

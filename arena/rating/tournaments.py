@@ -167,7 +167,7 @@ def bootstrap_tournaments(
         coefficients=coefficients,
         questions_per_tournament=drawn,
         ties=ties,
-        dropped_ties=len(everything) - len(battles),
+        dropped_ties=everything.judged - battles.judged,
         ridge=ridge,
         seed=seed,
         regularized=regularized,

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, as_rows, checked_arena, read_arena, write_arena
+from arena.data.folder import as_rows, checked_arena, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
 from arena.data.schema import ArenaInfo
 from arena.data.seeds import generator

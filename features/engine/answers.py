@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY, Passage
-from arena.data.systems import OWN_PASSAGES
+from arena.data.tables.systems import OWN_PASSAGES
 from features.declare.feature import Item, Value
 from features.declare.sample import (
     NO_REFERENCE_ANSWER,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from arena.data.errors import UsageError
+from arena.llm.local.loading import quiet
 from features.declare.feature import Scores
 from features.models.model_folder import (
     find_model,
@@ -21,7 +22,7 @@ from features.models.model_folder import (
     require_onnx,
     torch_digest,
 )
-from features.models.scorer import PROCESSOR, ModelOptions, pick_device, precision_on, quiet
+from features.models.scorer import PROCESSOR, ModelOptions, pick_device, precision_on
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

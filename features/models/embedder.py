@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.data.errors import UsageError
+from arena.llm.local.loading import quiet
 from arena.llm.replies import read_vector
 from arena.llm.settings import EmbeddingSettings, Prompt
 from features.declare.feature import Item, Scores
@@ -29,7 +30,6 @@ from features.models.scorer import (
     clean,
     pick_device,
     precision_on,
-    quiet,
 )
 
 VERSION = 2

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Protocol
+from typing import Protocol
 
 from arena.data.errors import UsageError
 from arena.llm.settings import Endpoint
@@ -90,22 +88,6 @@ def precision_on(device: str, model_type: object = None) -> str:
     DeBERTa keeps ``fp32``: its multilingual models overflow in half precision.
     """
     return "fp16" if device.startswith("cuda") and model_type not in _NEVER_HALF else "fp32"
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep transformers from printing bars and notes while a model is loaded."""
-    logging: Any = import_module("transformers.utils.logging")
-    verbosity = logging.get_verbosity()
-    bars = logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def clean(text: str) -> str:

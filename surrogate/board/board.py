@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from pydantic import BaseModel
 
+from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import file_digest, replaced_folder
-from arena.data.folder import Arena
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
 from features.declare.feature import offer
@@ -56,6 +56,7 @@ class Board:
         arena: Ratings by verdicts alone; see ``details.arena_table``.
         importances: Feature importances a language.
         win_matrix: Who won against whom; see ``details.win_table``.
+        differences: How far each two systems are apart; see ``details.difference_table``.
         neighbors: Nearest systems of every system.
         first_verdicts: Pairs to judge first, where there is no verdict; see
             ``first_board.first_verdicts``.
@@ -73,6 +74,7 @@ class Board:
     arena: pd.DataFrame
     importances: pd.DataFrame
     win_matrix: pd.DataFrame
+    differences: pd.DataFrame
     neighbors: pd.DataFrame
     first_verdicts: pd.DataFrame
     examples: pd.DataFrame

@@ -10,15 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, open_arena
+from arena.data.folder import open_arena
 from arena.data.seeds import by_content
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.details import arena_table, choose_examples, win_table
+from surrogate.board.details import (
+    DIFFERENCE_COLUMNS,
+    arena_table,
+    choose_examples,
+    difference_table,
+    win_table,
+)
 from surrogate.board.first_board import first_prior, first_ratings, first_verdicts
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge.report import JudgingRecords, no_judge, report_judge
@@ -28,7 +35,13 @@ from surrogate.board.language import (
     importances_table,
     language_neighbors,
 )
-from surrogate.board.ratings import board_ratings, unjudged_ratings
+from surrogate.board.ratings import (
+    RatedBy,
+    board_ratings,
+    covariance_of_ratings,
+    independent_covariance,
+    unjudged_ratings,
+)
 from surrogate.board.settings import (
     NOBODY,
     BoardRecord,
@@ -234,6 +247,7 @@ def _first_board(
         arena=pd.DataFrame(columns=list(ARENA_TABLE.columns)),
         importances=pd.DataFrame(columns=list(IMPORTANCES.columns)),
         win_matrix=win_table(nothing),
+        differences=_differences((item.table, item.covariance) for item in found.values()),
         neighbors=pd.DataFrame(columns=list(NEIGHBORS.columns)),
         first_verdicts=first_verdicts(arena, first_prior(ratings), settings.seed),
         examples=choose_examples(unjudged, settings.examples, settings.seed),
@@ -297,10 +311,11 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     predicted = surrogate.predict(parts.X)
     check, anomalies = _integrity(parts)
     variances = _variances(parts)
+    by: RatedBy = "surrogate" if parts.record.ratings == "surrogate" else "posterior"
     rated = [
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
-            "surrogate" if parts.record.ratings == "surrogate" else "posterior",
+            by,
             _standing(fit, predicted, anomalies, variances),
         )
         for fit in fits
@@ -312,7 +327,8 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         for language, count in questions.items()
         if language not in intervals
     ]
-    ratings = _stacked([*rated, *(table for table in unjudged if not table.empty)])
+    others = [table for table in unjudged if not table.empty]
+    ratings = _stacked([*rated, *others])
     ratings = ratings.sort_values("language", kind="stable", ignore_index=True)
     diagnoses = language_diagnoses(parts.judged)
     return Board(
@@ -322,6 +338,15 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         overall=overall_board(ratings),
         importances=_stacked(importances_table(fit, surrogate) for fit in fits),
         win_matrix=win_table(parts.judged.judgments),
+        differences=_differences(
+            [
+                *(
+                    (table, covariance_of_ratings(fit, table, by))
+                    for fit, table in zip(fits, rated, strict=True)
+                ),
+                *((table, independent_covariance(table)) for table in others),
+            ]
+        ),
         neighbors=_stacked(language_neighbors(fit, surrogate) for fit in fits),
         first_verdicts=pd.DataFrame(columns=list(FIRST_VERDICTS.columns)),
         examples=examples,
@@ -390,6 +415,18 @@ def _standing(
     own = predicted[predicted["language"] == fit.language]
     answers = dict(zip(own["system"], own["answers"].astype(int), strict=True))
     return standings(fit.language, anomalies, answers, len(fit.data.questions), variances)
+
+
+def _differences(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+    """Tell how far systems are apart, from each language's ratings and their covariance."""
+    tables = [
+        difference_table(known.set_index("system")["rating"], covariance, str(language))
+        for table, covariance in rated
+        for language, known in table[table["rating"].notna()].groupby("language")
+    ]
+    empty = pd.DataFrame(columns=DIFFERENCE_COLUMNS)
+    stacked = _stacked([table for table in tables if not table.empty] or [empty])
+    return stacked.sort_values("language", kind="stable", ignore_index=True)
 
 
 def _stacked(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Beside the ratings: examples of answers, who won against whom, the truth of a simulated arena."""
+"""Beside the ratings: examples, who won against whom, how far systems differ, a known truth."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import ndtr
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.data.seeds import seed_sequence
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.significance import NORMAL_90
 
 MOST_EXAMPLES = 12
 A_LANGUAGE = 2
@@ -39,7 +41,7 @@ def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> 
         ``verdicts``: entries ``opponent, outcome`` (``win``, ``loss`` or ``tie`` of the system)
         and ``judge``. Sorted by language, question and system.
     """
-    order = _question_order(judged, seed)
+    order = question_order(judged, seed)
     written = judged.answers[[*_KEY, "system", "answer"]]
     answers = written.merge(order, on=_KEY).sort_values(["system", "order"])
     answers["turn"] = answers.groupby(["system", "language"]).cumcount()
@@ -50,8 +52,16 @@ def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> 
     return table[_COLUMNS]
 
 
-def _question_order(judged: Arena, seed: int) -> pd.DataFrame:
-    """Give every question its place: judged ones first, else as drawn by seed and content."""
+def question_order(judged: Arena, seed: int) -> pd.DataFrame:
+    """Give every question its place: judged ones first, else as drawn by seed and content.
+
+    Args:
+        judged: The arena with the judgments of one judge.
+        seed: The user's seed.
+
+    Returns:
+        Columns ``language, query_id, query`` and ``order``, 0 for the first.
+    """
     questions = judged.queries[[*_KEY, "query"]]
     seen = set(judged.judgments[_KEY].itertuples(index=False, name=None))
     keys = list(questions[_KEY].itertuples(index=False, name=None))
@@ -92,6 +102,12 @@ COMPARED = {
 }
 """What is compared with the truth, to its column of a board."""
 WIN_COLUMNS = ["language", "system", "opponent", "wins", "losses", "ties"]
+ROUNDING = 1e-12
+"""Variances below it are rounding errors of none."""
+DIFFERENCE_COLUMNS = [
+    *("language", "system", "opponent", "difference", "low", "high"),
+    "probability",
+]
 
 
 def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
@@ -145,6 +161,44 @@ def _of_language(battles: Battles, language: str) -> pd.DataFrame:
         [pd.DataFrame(of_first | {"ties": ties}), pd.DataFrame(of_second | {"ties": ties})]
     )
     return both.astype({"system": "str", "opponent": "str"}).assign(language=language)
+
+
+def difference_table(rating: pd.Series, covariance: pd.DataFrame, language: str) -> pd.DataFrame:
+    """Say of each two systems of a language by how much one is better, and how surely.
+
+    Ratings are taken as normal: of their difference the variance is the sum of the two variances
+    less twice the covariance.
+
+    Args:
+        rating: System to rating, best first; without missing ones.
+        covariance: Of these ratings, systems by systems; NaN where it is not known.
+        language: Language code.
+
+    Returns:
+        Columns ``DIFFERENCE_COLUMNS``, each pair once, ``system`` the better rated one: its rating
+        less the opponent's, the 90% interval of that, and the ``probability`` that it is better;
+        NaN where the covariance is.
+    """
+    first, second = np.triu_indices(len(rating), 1)
+    names = rating.index.to_numpy(object)
+    values = rating.to_numpy(np.float64)
+    known = covariance.loc[rating.index, rating.index].to_numpy(np.float64)
+    variances = np.diag(known)
+    variance = variances[first] + variances[second] - 2 * known[first, second]
+    error = np.sqrt(np.where(variance > ROUNDING, variance, np.nan))
+    difference = values[first] - values[second]
+    table = pd.DataFrame(
+        {
+            "language": language,
+            "system": names[first],
+            "opponent": names[second],
+            "difference": difference,
+            "low": difference - NORMAL_90 * error,
+            "high": difference + NORMAL_90 * error,
+            "probability": ndtr(difference / error),
+        }
+    )
+    return table.astype(dict.fromkeys(DIFFERENCE_COLUMNS[:3], "str"))
 
 
 def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:

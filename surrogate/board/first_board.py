@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.data.seeds import generator
 from arena.judging.pairs import DEFAULT_QUESTIONS, PAIR_COLUMNS, ArenaTexts, draw_questions
 from arena.planning.adaptive import AdaptivePairing
@@ -57,11 +57,14 @@ class FirstRatings:
             are of the same bootstrap. What rests on verdicts is NaN.
         used: Features it rests on.
         left_out: Feature to why it says nothing.
+        covariance: Of the ratings over resampled questions, systems by systems; NaN with one
+            question.
     """
 
     table: pd.DataFrame
     used: tuple[str, ...]
     left_out: Mapping[str, str]
+    covariance: pd.DataFrame
 
 
 def first_ratings(
@@ -88,7 +91,8 @@ def first_ratings(
     wide = rows.assign(score=score).pivot_table(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
-    rated = _bounded(wide, generator(seed, "first ratings", language))
+    draws = _resampled(wide, generator(seed, "first ratings", language))
+    rated = _bounded(wide.mean(axis=0), draws)
     answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
     table = rated.reindex(list(systems)).reindex(columns=BOARD_COLUMNS)
     table = table.rename_axis(None)
@@ -108,7 +112,8 @@ def first_ratings(
     whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
     ordered = table.assign(note=notes).astype(whole)
     ordered = ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
-    return FirstRatings(ordered[BOARD_COLUMNS], tuple(shares), left_out)
+    covariance = pd.DataFrame(draws, columns=wide.columns).cov()
+    return FirstRatings(ordered[BOARD_COLUMNS], tuple(shares), left_out, covariance)
 
 
 def _evidence(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -153,24 +158,24 @@ def _consensus(rows: pd.DataFrame) -> Floats:
     return read_answer_texts(texts, systems, places, (len(names), len(asked)))[1]
 
 
-def _bounded(wide: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
-    """Average over questions, and resample these.
+def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
+    """Return the ratings by resampled questions, shape (rounds, systems); none by one question.
 
     Args:
         wide: Score of each question and system.
         random: Generator of the resamples.
-
-    Returns:
-        Columns ``rating, low, high, rank, rank_low, rank_high, tier``, a row a system.
     """
+    if len(wide) < 2:
+        return np.empty((0, wide.shape[1]))
     score, present = np.nan_to_num(wide.to_numpy(np.float64)), wide.notna().to_numpy(np.float64)
-    rating = wide.mean(axis=0)
-    draws = np.empty((0, len(rating)))
-    if len(wide) > 1:
-        times = bootstrap_weights(len(wide), ROUNDS, random).astype(np.float64)
-        answered = times @ present
-        means = np.divide(times @ score, answered, out=np.zeros_like(answered), where=answered > 0)
-        draws = np.where(answered > 0, means, rating.to_numpy())
+    times = bootstrap_weights(len(wide), ROUNDS, random).astype(np.float64)
+    answered = times @ present
+    means = np.divide(times @ score, answered, out=np.zeros_like(answered), where=answered > 0)
+    return np.asarray(np.where(answered > 0, means, wide.mean(axis=0).to_numpy()))
+
+
+def _bounded(rating: pd.Series, draws: Floats) -> pd.DataFrame:
+    """Bound ratings by their resamples, and rank and group them, a row a system."""
     low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
     return pd.DataFrame(
         {

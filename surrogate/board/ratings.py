@@ -29,6 +29,8 @@ from surrogate.learning.cross_fitting import Outcome
 from surrogate.learning.posterior.ratings import expected_ratings
 
 Floats = npt.NDArray[np.float64]
+RatedBy = Literal["posterior", "surrogate"]
+"""Whether verdicts correct what the surrogate expects."""
 
 BOARD_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "tier"),
@@ -56,7 +58,7 @@ def board_ratings(
     predicted: pd.DataFrame,
     systems: Sequence[str],
     interval: RatingInterval = NO_RATINGS,
-    by: Literal["posterior", "surrogate"] = "posterior",
+    by: RatedBy = "posterior",
     standing: Standing = NOTHING_WRONG,
 ) -> pd.DataFrame:
     """Rate every system of the arena in one language.
@@ -114,6 +116,43 @@ def board_ratings(
         ["rank", "system"], kind="stable"
     )
     return ordered[BOARD_COLUMNS]
+
+
+def covariance_of_ratings(
+    fit: LanguageFit, table: pd.DataFrame, by: RatedBy = "posterior"
+) -> pd.DataFrame:
+    """Return how ratings of a language vary together.
+
+    Args:
+        fit: What was trained.
+        table: As ``board_ratings`` returned it.
+        by: As for ``board_ratings``.
+
+    Returns:
+        Systems by systems that have a rating: the posterior's covariance of judged ones; others
+        vary on their own, as wide as their interval. NaN where ratings have no interval.
+    """
+    own = independent_covariance(table)
+    judged = [name for name in fit.posterior.systems if name in own.index]
+    if by == "posterior":
+        places = [list(fit.posterior.systems).index(name) for name in judged]
+        own.loc[judged, judged] = fit.posterior.covariance[np.ix_(places, places)]
+    return own * np.nan if _are_certain(fit).any() else own
+
+
+def independent_covariance(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the covariance of ratings that vary each on its own, as wide as its interval.
+
+    Args:
+        table: Columns ``system, rating, low``.
+
+    Returns:
+        Systems by systems that have a rating; NaN in the diagonal of those without an interval.
+    """
+    rated = table[table["rating"].notna()].set_index("system")
+    spread = (rated["rating"] - rated["low"]) / NORMAL_90
+    names = list(rated.index)
+    return pd.DataFrame(np.diag(spread.to_numpy(np.float64) ** 2), names, names)
 
 
 def _predicted(
@@ -193,7 +232,7 @@ def _posterior(fit: LanguageFit) -> pd.DataFrame:
     )
 
 
-def _ranks(fit: LanguageFit, table: pd.DataFrame, by: str) -> pd.DataFrame:
+def _ranks(fit: LanguageFit, table: pd.DataFrame, by: RatedBy) -> pd.DataFrame:
     """Bound the ranks of the rated systems and group them, by draws of all ratings together."""
     rated = table[table["rating"].notna()]
     known = fit.posterior

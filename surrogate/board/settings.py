@@ -13,7 +13,7 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.version import __version__
 
 if TYPE_CHECKING:
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
 
 NONE = "none"
 """Stands for an empty list."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.folder import Arena
+from arena.data.arena import Arena
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED

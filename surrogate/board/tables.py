@@ -155,6 +155,13 @@ WIN_MATRIX = BoardTable(
         **dict.fromkeys(("wins", "losses", "ties"), "count"),
     },
 )
+DIFFERENCES = BoardTable(
+    "differences.csv",
+    {
+        **dict.fromkeys(("language", "system", "opponent"), "text"),
+        **dict.fromkeys(("difference", "low", "high", "probability"), "number"),
+    },
+)
 NEIGHBORS = BoardTable(
     "neighbors.csv",
     {"language": "text", "system": "text", "neighbor": "text", "distance": "number"},
@@ -171,6 +178,7 @@ TABLES: Mapping[str, BoardTable] = {
     "arena": ARENA,
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
+    "differences": DIFFERENCES,
     "neighbors": NEIGHBORS,
     "first_verdicts": FIRST_VERDICTS,
 }
@@ -182,6 +190,7 @@ BOARD_FILES: Mapping[str, str] = {
     ARENA.file: "ratings by verdicts alone (Bradley-Terry), or as published, with 95% intervals",
     IMPORTANCES.file: "share of each feature in the surrogate's decisions",
     WIN_MATRIX.file: "wins, losses and ties of each pair",
+    DIFFERENCES.file: "by how much, and how surely, one of two systems is rated better",
     NEIGHBORS.file: "nearest systems in the space of features",
     FIRST_VERDICTS.file: "pairs to judge first, of a board without verdicts; else empty",
     EXAMPLES_FILE: "answers with their verdicts, as the systems wrote them",

@@ -41,6 +41,8 @@ PLACES = MappingProxyType(
         "vote": "surrogate.cli.judging.vote:vote",
         "agreement": "surrogate.cli.judging.agreement:agreement_command",
         "generate": "surrogate.cli.judging.generate:generate",
+        "finetune": "surrogate.cli.training.finetune:finetune_command",
+        "trainset": "surrogate.cli.training.trainset:trainset",
         "import": "surrogate.cli.data.imports.group:imports",
         "features": "surrogate.cli.boards.features:features",
         "metaeval": "surrogate.cli.studies.metaeval:metaeval",

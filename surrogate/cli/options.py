@@ -134,6 +134,21 @@ TemplateOption = Annotated[
         help="Jinja template in the place of the prompt; 'prompts' lists its variables.",
     ),
 ]
+MODEL_HELP = (
+    "Model that {verb}: its name at the server, or the folder (or GGUF file) of one that runs on "
+    "this machine, such as finetune makes."
+)
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
+        **FILE,
+    ),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
+]
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 
@@ -180,6 +195,21 @@ def request_fields(body: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise UsageError('--body is no JSON object; write such as {"top_p": 0.9}')
     return fields
+
+
+def named_values(option: str, given: Sequence[str], such_as: str = "NAME=VALUE") -> dict[str, str]:
+    """Read an option that is repeated as NAME=VALUE.
+
+    Raises:
+        UsageError: If one has no name, no value, or no sign between them.
+    """
+    named = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"{option} is {text!r}; write {such_as}")
+        named[name] = value
+    return named
 
 
 SETTINGS = "settings"

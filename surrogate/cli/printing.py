@@ -277,16 +277,21 @@ class ProgressLines:
 
     def __init__(self) -> None:
         self._tenths: dict[str, int] = {}
+        self._begun: dict[str, tuple[int, float]] = {}  # what was done when first shown, and when
         self._started = time.monotonic()
 
     def show(self, stage: str, done: int, total: int) -> None:
         """Write a line if another tenth is done."""
+        now = time.monotonic()
+        first, since = self._begun.setdefault(stage, (done, now))
         tenth = 10 * done // max(total, 1)
         if tenth <= self._tenths.get(stage, 0):
             return
         self._tenths[stage] = tenth
-        seconds = time.monotonic() - self._started
-        print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+        pace = (now - since) / (done - first) if done > first else None
+        left = "" if pace is None or done >= total else f", {pace * (total - done):.0f} s left"
+        said = f"{stage}: {done:,} of {total:,} ({now - self._started:.0f} s{left})"
+        print(said, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -302,14 +307,16 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         Progress,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield ProgressLines().show
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*shown, *times, console=console) as bar:
         tasks: dict[str, int] = {}
 
         def show(stage: str, done: int, total: int) -> None:

@@ -23,7 +23,7 @@ from arena.data.files import (
     write_array,
     write_member,
 )
-from arena.data.systems import with_passages_of
+from arena.data.tables.systems import with_passages_of
 from surrogate.integrity.anomalies import Anomaly, LanguageCheck
 from surrogate.integrity.calibration import learn_language
 from surrogate.integrity.coverage import Key, lacks_answers

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.rating.battles import TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.published import published_tournaments

@@ -62,9 +62,12 @@ class JudgeFactory:
 
     def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
+        from arena.llm.local.folder import asked_model
+
         options = self.options
-        settings = prompts.settings(model, options.max_tokens or prompts.max_tokens)
-        llm = Llm(settings, options.endpoint, self.store, Budget(options.max_calls))
+        asked_as, endpoint = asked_model(model, options.endpoint)
+        settings = prompts.settings(asked_as, options.max_tokens or prompts.max_tokens)
+        llm = Llm(settings, endpoint, self.store, Budget(options.max_calls))
         retries = prompts.retries if options.retries is None else options.retries
         return PromptJudge(prompts, llm, retries, self.progress)
 

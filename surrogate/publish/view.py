@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from surrogate.board.board import Board
+from surrogate.publish.formats import finite
 
+STORED_DECIMALS = 3
+"""Of numbers that scripts of pages read."""
 TIER_COLUMNS = ["tier", "rank_low", "rank_high"]
 RATINGS = {
     "both": ("rating", "low", "high"),
@@ -56,6 +59,17 @@ def rank_matrix(board: Board, column: str = "rank") -> RankMatrix:
     ranks = board.ratings.pivot(index="system", columns="language", values=column)
     ranks = ranks.reindex(index=list(board.systems), columns=list(board.languages)).astype(float)
     return RankMatrix(ranks, ranks.mean(axis=1, skipna=False))
+
+
+def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
+    """Return a table's numbers, row by row, as short as JSON has them; missing ones as None."""
+    values = table.astype(float).round(STORED_DECIMALS).to_numpy().tolist()
+    return [[_compact(value) for value in row] for row in values]
+
+
+def _compact(value: float) -> float | int | None:
+    number = finite(value)
+    return int(number) if number is not None and number.is_integer() else number
 
 
 def mean_importances(board: Board) -> dict[str, float]:

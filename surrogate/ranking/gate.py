@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, ndtri
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, open_arena
+from arena.data.folder import open_arena
 from arena.data.frames import open_answers
 from arena.judging.sequential import ORDERS, SystemComparison, compare_systems
 from arena.statistics.betting import EVEN, Difference, SequentialTest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, open_arena
+from arena.data.folder import open_arena
 from arena.data.frames import notebook_html, open_answers
-from arena.data.systems import twins
+from arena.data.tables.systems import twins
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
-from arena.data.folder import TABLES, Arena, as_rows, checked_arena, read_arena
-from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.folder import TABLES, as_rows, checked_arena, read_arena
 from arena.data.rows import SUFFIXES, read_rows, write_rows
 from arena.data.schema import CHOSEN, INFO_FILE
-from arena.data.systems import SYSTEMS_TABLE
+from arena.data.tables.published import TABLE as PUBLISHED_TABLE
+from arena.data.tables.systems import SYSTEMS_TABLE
 from arena.judging.folder import FAILURES_FILE, FolderJudging
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.settings import JudgingSettings
@@ -112,7 +113,7 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
     if after.validation is not None:
         yield _validation_step(board, after.validation)
     if after.site:
-        yield _published(board, "site", _write_site, "pandas", "jinja2")
+        yield _site_step(board)
     if after.plots:
         yield _published(board, "plots", _write_figures, "pandas", "matplotlib")
     if after.exports:
@@ -190,6 +191,24 @@ def _published(
         make,
         upstream={BOARD: lambda name: name != SURROGATE_FILE},
         versions=versions_of(*libraries),
+    )
+
+
+def _site_step(board: ConfiguredBoard) -> Step:
+    """Return the step that writes pages, which show answers and verdicts too."""
+
+    def make(place: Workplace) -> None:
+        arena = judged_arena(board, place.board)
+        write_site(Board.load(place.of(BOARD)), place.target, arena)
+
+    verdicts = {name: wanted for name, wanted in _upstream(board).items() if name == JUDGING}
+    return Step(
+        board.name,
+        "site",
+        make,
+        files=lambda: folder_digests(board.arena, (*_CONTENT, *_JUDGED), "arena/"),
+        upstream={**verdicts, BOARD: lambda name: name != SURROGATE_FILE},
+        versions=versions_of("pandas", "jinja2"),
     )
 
 
@@ -413,10 +432,6 @@ def _portable(feature: Feature) -> str:
     if model is None or not Path(model).is_absolute():
         return str(feature)
     return str(feature).replace(model, Path(model).name)
-
-
-def _write_site(board_folder: Path, target: Path) -> None:
-    write_site(Board.load(board_folder), target)
 
 
 def _write_figures(board_folder: Path, target: Path) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.statistics.bootstrap import percentile_interval
 from features.declare.feature import Feature
 from features.measures import citations, fluency, language, overlap

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.seeds import generator
 from arena.statistics.rank_agreement import kendall_tau
 from features.declare.feature import Feature

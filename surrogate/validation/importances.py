@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.seeds import by_content, generator
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.seeds import by_content, generator
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.statistics.bootstrap import percentile_interval
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES

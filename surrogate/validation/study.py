@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena, open_arena
+from arena.data.folder import open_arena
 from arena.data.version import __version__
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from joblib import delayed
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.seeds import by_content
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES

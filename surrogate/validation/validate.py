@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Outcome, Progress, Repeats, leave_systems_out

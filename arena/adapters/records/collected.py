@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from arena.adapters.foreign_rows import Skip
+from arena.data.arena import Arena
 from arena.data.errors import Problem, place_of
-from arena.data.folder import Arena, as_rows, checked_arena
+from arena.data.folder import as_rows, checked_arena
 from arena.data.languages import language_code
 from arena.data.rows import Rows
 from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, passages_of
-from arena.data.systems import OWN_PASSAGES
+from arena.data.tables.systems import OWN_PASSAGES
 
 WINNERS = MappingProxyType(
     {"a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b", "system_a": "a"}

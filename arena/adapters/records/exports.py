@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from arena.data.arena import Arena
 from arena.data.errors import checked_choice
-from arena.data.folder import Arena
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-from arena.data.systems import OWN_PASSAGES
+from arena.data.tables.systems import OWN_PASSAGES
 
 RECORD_FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
-from arena.data.folder import Arena
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.judge_agreement import agreement_table

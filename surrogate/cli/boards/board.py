@@ -26,6 +26,7 @@ from surrogate.cli.options import (
 from surrogate.cli.targets import OUT_FOLDER
 
 if TYPE_CHECKING:
+    from arena.data.arena import Arena
     from surrogate.board.board import Board
 
 SITE = "site"
@@ -96,16 +97,32 @@ def board(
             feature_cache=feature_cache,
             progress=progress,
         )
-    publish(built, out, arena, site, as_json)
+    publish(built, out, arena, site, as_json, read)
 
 
-def publish(built: Board, out: Path, arena: Path, site: bool, as_json: bool = False) -> None:
-    """Write a board and its pages, print it, and say which page to open."""
+def publish(
+    built: Board,
+    out: Path,
+    arena: Path,
+    site: bool,
+    as_json: bool = False,
+    read: Arena | None = None,
+) -> None:
+    """Write a board and its pages, print it, and say which page to open.
+
+    Args:
+        built: The board.
+        out: Folder to write to.
+        arena: Folder of the arena.
+        site: Whether to write pages.
+        as_json: Whether to print JSON.
+        read: The arena, where it is read already.
+    """
     from surrogate.cli import printing
     from surrogate.publish.site.site import write_site
 
     saved = built.save(out, arena)
-    index = write_site(saved, out / SITE) if site else None
+    index = write_site(saved, out / SITE, read or arena) if site else None
     if as_json:
         printing.print_json(
             {
@@ -147,6 +164,6 @@ def demo(
             n_jobs=jobs,
             progress=progress,
         )
-    publish(built, out, sample_folder(), site=True)
+    publish(built, out, sample_folder(), site=True, read=arena)
     compared = compare_with_truth(built.ratings, sample_truth())
     printing.print_columns("How close to the known truth (Kendall tau)", compared, list(compared))

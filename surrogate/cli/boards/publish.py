@@ -294,9 +294,36 @@ def report(
             **OUT_FOLDER,
         ),
     ] = Path("site"),
+    arena: Annotated[
+        Path | None,
+        typer.Option(
+            "--arena",
+            help="Folder of the board's arena, for its answers and verdicts; by default where it "
+            "was when the board was built.",
+            **FOLDER,
+        ),
+    ] = None,
+    questions: Annotated[
+        int,
+        typer.Option(
+            "--questions",
+            min=0,
+            help="Questions of a language to show all answers to, while a page has room for them; "
+            "0 for none.",
+        ),
+    ] = 20,
+    replication: Annotated[
+        Path | None,
+        typer.Option(
+            "--replication",
+            help="Draw what  validate --protocol replication --json  printed into a file as "
+            "learning curve; by default replication.json of the board's folder, if it is there.",
+        ),
+    ] = None,
 ) -> None:
     """Write a board as HTML pages that need neither a server nor the network."""
     from surrogate.board.board import Board
     from surrogate.publish.site.site import write_site
 
-    print(f"Site written: open {write_site(Board.load(board), out)}")
+    index = write_site(Board.load(board), out, arena, questions=questions, replication=replication)
+    print(f"Site written: open {index}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,13 +14,18 @@ from surrogate.cli.options import (
     FOLDER,
     AnswersArgument,
     BodyOption,
+    DryRunOption,
     JobsOption,
+    PricesOption,
     request_fields,
     with_settings,
 )
 
 if TYPE_CHECKING:
-    from arena.data.folder import Arena
+    import pandas as pd
+
+    from arena.data.arena import Arena
+    from arena.llm import Price
     from surrogate.board.board import Board
 
 OF_CHOSEN_MODEL = ("model", "body", "budget", "until")
@@ -36,6 +43,8 @@ def add(
         ),
     ] = None,
     body: BodyOption = "{}",
+    dry_run: DryRunOption = False,
+    prices: PricesOption = None,
     board: Annotated[
         Path | None,
         typer.Option(
@@ -46,44 +55,89 @@ def add(
 ) -> None:
     """Join new systems' answers to an arena; judge their pairs, and remake a board, if asked to.
 
-    Only pairs with a new system are judged, on the questions that 'judge' draws by these options.
+    Only pairs with a new system are judged, on the questions that 'judge' draws by these options,
+    by one LLM or a panel. A dry run joins nothing.
     """
     from arena.data.append import add_answers
+    from arena.data.errors import UsageError
     from arena.data.folder import read_answers, read_arena
+    from arena.llm import read_prices
     from surrogate.board.board import Board
 
+    if model is None and (dry_run or settings.panel):
+        raise UsageError("--dry-run and --panel are about judging: name --model, too")
     if model is not None:
-        asked = {"model": model, "body": request_fields(body)}
-        settings = settings.model_copy(update=asked)
-        settings.llm_judge().endpoint.api_key()
+        settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
+        for each in () if dry_run else settings.llm_judges():
+            each.endpoint.api_key()
+    known_prices = None if prices is None else read_prices(prices)
     published = None if board is None else Board.load(board)
-    given = read_answers(answers, read_arena(arena).queries)
+    read = read_arena(arena)
+    given = read_answers(answers, read.queries)
+    names = list(dict.fromkeys(given["system"]))
+    if dry_run:
+        _print_dry_run(arena, _with_answers(read, given), settings, names, known_prices)
+        return
     file, added, there = add_answers(arena, given)
     read = read_arena(arena)
-    names = list(dict.fromkeys(given["system"]))
     print(f"{added} answers of {', '.join(names)} added to {file}; {there} were there")
     for name in names:
         answered = int((read.answers["system"] == name).sum())
         print(f"  {name}: answers to {answered} of {len(read.queries)} questions")
     if model is not None:
-        _judge(arena, read, settings, names)
+        _judge(arena, read, settings, names, known_prices)
     if published is not None and board is not None:
         _remake(published, board, arena, jobs)
 
 
-def _judge(folder: Path, arena: Arena, settings: JudgingSettings, systems: list[str]) -> None:
+def _with_answers(arena: Arena, answers: pd.DataFrame) -> Arena:
+    """Return an arena with further answers, in memory alone; those it has stay."""
+    import pandas as pd
+
+    from arena.data.schema import ANSWER_KEY
+
+    both = pd.concat([arena.answers, answers], ignore_index=True).drop_duplicates(ANSWER_KEY)
+    systems = tuple(dict.fromkeys([*arena.info.systems, *answers["system"]]))
+    info = arena.info.model_copy(update={"systems": systems})
+    return replace(arena, info=info, answers=both.reset_index(drop=True))
+
+
+def _print_dry_run(
+    folder: Path,
+    arena: Arena,
+    settings: JudgingSettings,
+    systems: list[str],
+    prices: Mapping[str, Price] | None,
+) -> None:
+    """Say what judging the new systems' pairs would take."""
+    from surrogate.cli.judging.judge import STORE_FILE, print_dry_runs
+
+    chosen = settings.choose_pairs(arena).with_any(systems)
+    where = settings.store or str(folder / STORE_FILE)
+    print_dry_runs(arena, settings.llm_judges(), chosen, where, prices, as_json=False)
+
+
+def _judge(
+    folder: Path,
+    arena: Arena,
+    settings: JudgingSettings,
+    systems: list[str],
+    prices: Mapping[str, Price] | None,
+) -> None:
     """Judge the pairs of the new systems."""
     from arena.judging import judge_folder
     from arena.llm import open_store
     from surrogate.cli import printing
-    from surrogate.cli.judging.judge import STORE_FILE, print_judging
+    from surrogate.cli.judging.judge import STORE_FILE, kept_replies, print_judging
 
     chosen = settings.choose_pairs(arena).with_any(systems)
     where = settings.store or str(folder / STORE_FILE)
-    with open_store(where) as store, printing.progress_bar() as progress:
+    with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
         judging = judge_folder(
-            *(folder, arena, [settings.llm_judge()], chosen, store),
+            *(folder, arena, settings.llm_judges(), chosen, store),
+            aggregate=settings.aggregate,
             max_calls=settings.max_calls,
+            prices=prices,
             progress=progress,
         )
     print_judging(judging, chosen)

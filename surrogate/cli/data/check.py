@@ -10,7 +10,7 @@ from surrogate.cli.options import ArenaArgument, JsonOption
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""

@@ -43,7 +43,8 @@ def init(
 def _write_template(folder: Path) -> None:
     """Write a few questions, answers and judgments of the simulated sample arena."""
     from arena.adapters import check_import_folder
-    from arena.data.folder import Arena, write_arena
+    from arena.data.arena import Arena
+    from arena.data.folder import write_arena
     from arena.data.schema import ArenaInfo
     from arena.simulation import sample_arena
 

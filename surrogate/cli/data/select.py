@@ -58,6 +58,12 @@ def select(
         int | None,
         typer.Option("--questions", min=1, help="Questions drawn of each language; all."),
     ] = None,
+    others: Annotated[
+        bool,
+        typer.Option(
+            "--others", help="With --questions: keep the others, such as to test on them."
+        ),
+    ] = False,
     one_answer: Annotated[
         bool,
         typer.Option(
@@ -82,11 +88,13 @@ def select(
         select_questions,
     )
 
+    if others and questions is None:
+        raise UsageError("--others keeps what --questions does not draw; give both")
     check_import_folder(out, replace_there)
     is_answered = bool(least_words or one_answer)
     there = read_arena(arena) if is_answered else read_arena_to_answer(arena)
     hard = select_questions(there, QuestionRules(only_hard, seed=seed))
-    rules = AnswerRules(least_words, questions, one_answer, seed)
+    rules = AnswerRules(least_words, questions, others, one_answer, seed)
     chosen = select_answers(hard.arena, rules)
     kept, notes = with_context(chosen.arena, context, corpus or [], passages)
     counts = pd.concat([hard.counts, chosen.counts], ignore_index=True)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from surrogate.cli.options import JsonOption, SeedOption, split_names
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 PEOPLE = "people"
+SHOWN_LEVELS = 12
 
 
 def agreement_command(
@@ -28,6 +32,24 @@ def agreement_command(
         str | None,
         typer.Option("--judges", help="Comma-separated judges to hold against it; all others."),
     ] = None,
+    calibrate: Annotated[
+        str | None,
+        typer.Option(
+            "--calibrate",
+            help="Judge whose verdicts to calibrate to the reference's: with what probability "
+            "would it agree?",
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="Of calibration: platt, or isotonic for many labels.")
+    ] = "platt",
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write",
+            help="Add the calibrated verdicts to the arena, as judge calibrated:NAME for board.",
+        ),
+    ] = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -55,6 +77,11 @@ def agreement_command(
         raise UsageError(f"no judge {unknown[0]!r} (--judges); there is {', '.join(present)}")
     if asked:
         table = table[table["judge"].isin({*named, *asked})]
+    if write and (calibrate is None or not judgments.is_dir()):
+        raise UsageError("--write adds what --calibrate finds to an arena folder; name both")
+    if calibrate is not None:
+        _calibrate(table, calibrate, named, method, seed, judgments if write else None, as_json)
+        return
     kappas, compared = agreement_with_reference(table, named, seed)
     said = list(comparison_sentences(compared))
     if as_json:
@@ -65,3 +92,59 @@ def agreement_command(
     title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
     printing.print_columns(title, kappas, list(kappas))
     print("\n".join(said))
+
+
+def _calibrate(
+    table: pd.DataFrame,
+    judge: str,
+    reference: list[str],
+    method: str,
+    seed: int,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Calibrate one judge, print what that is worth, and write its verdicts where asked to."""
+    from arena.data.append import append_rows
+    from arena.people.calibration import CALIBRATED, calibrate
+    from surrogate.cli import printing
+
+    found = calibrate(table, judge, reference, method, seed)
+    added = None
+    if folder is not None:
+        added = append_rows(folder, "judgments", found.judgments(), replacing=True)
+    if as_json:
+        printing.print_json(
+            {
+                "judge": judge,
+                "reference": reference,
+                "method": method,
+                "pairs": found.pairs,
+                "questions": found.questions,
+                "errors": found.errors,
+                "association": [found.association, found.low, found.high],
+                "warning": found.warning,
+                "curve": found.curve,
+                "written": None if added is None else str(added[0]),
+            }
+        )
+        return
+    title = (
+        f"{judge} against {', '.join(reference)}: {found.pairs:,} pairs on {found.questions:,} "
+        f"questions, {method}, cross-fitted (95% interval over questions)"
+    )
+    printing.print_columns(title, found.errors, list(found.errors))
+    curve = found.curve if len(found.curve) <= SHOWN_LEVELS else _tenths(found.curve)
+    printing.print_columns("What its scores are worth", curve, list(curve))
+    if found.warning:
+        print(f"Warning: {found.warning}")
+    if added is not None:
+        print(f"{added[1]:,} judgments of {CALIBRATED}{judge} written to {added[0]}")
+
+
+def _tenths(curve: pd.DataFrame) -> pd.DataFrame:
+    """Sum up a curve of many scores by tenths."""
+    tenth = (curve["score"] * 10).clip(upper=9).astype(int)
+    weighted = curve[["score", "people", "calibrated"]].mul(curve["pairs"], axis=0)
+    sums = weighted.assign(pairs=curve["pairs"]).groupby(tenth).sum()
+    means = sums[["score", "people", "calibrated"]].div(sums["pairs"], axis=0)
+    return means.assign(pairs=sums["pairs"])[list(curve)].reset_index(drop=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surrogate.cli.options import JsonOption, SeedOption
+from surrogate.cli.options import JsonOption, SeedOption, named_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,10 @@ TABLES = MappingProxyType(
             "Agreement between judges (Cohen's kappa, 95% interval over questions)",
             ("other_judge", "items", "agreement", "kappa", "low", "high"),
         ),
+        "self_preference": (
+            "What judges give their own family, beyond judges of others (95% interval)",
+            ("family", "others", "items", "share", "share_others", "excess", "low", "high"),
+        ),
         "lengths": (
             "Decided battles that the longer answer wins (95% interval)",
             ("decided", "longer_won", "share", "low", "high", "slope", "slope_error", "missing"),
@@ -83,23 +87,33 @@ def diagnose_command(
             help="Also say without how few verdicts every two neighbors in the ranking swap.",
         ),
     ] = False,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--family",
+            help="NAME=FAMILY of a system or judge whose name, 'model' or 'family' in systems.csv "
+            "does not tell it; repeatable.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what limits a board: gaps, position bias, disagreement, preference for length."""
+    """Say what limits a board: gaps, position bias, disagreement, preference for length or kin."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
     from arena.diagnostics import diagnose as diagnose_arena
     from arena.diagnostics import diagnose_judgments
     from surrogate.cli import printing
 
+    chosen: dict[str, Any] = {"judge": judge, "language": language, "pool": pool, "seed": seed}
+    chosen["families"] = named_values("--family", family or [])
     if judgments.is_dir():
         arena = read_arena(judgments)
         table = arena.judgments
-        found = diagnose_arena(arena, seed, judge=judge, language=language, pool=pool)
+        found = diagnose_arena(arena, **chosen)
     else:
         table = read_judgments(judgments)
-        found = diagnose_judgments(table, judge=judge, language=language, seed=seed, pool=pool)
+        found = diagnose_judgments(table, **chosen)
     swaps = _swaps(table, judge, language, pool) if influence else None
     if as_json:
         more = {} if swaps is None else {"influence": swaps}

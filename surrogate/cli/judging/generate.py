@@ -12,6 +12,7 @@ import typer
 from surrogate.cli import printing
 from surrogate.cli.options import (
     FOLDER,
+    MODEL_HELP,
     OPENAI_KEY,
     OPENAI_URL,
     ApiKeyOption,
@@ -41,7 +42,7 @@ def generate(
     arena: Annotated[
         Path, typer.Argument(help="Arena folder; it need not hold answers yet.", **FOLDER)
     ],
-    model: Annotated[str, typer.Option("--model", help="Model that answers.")],
+    model: Annotated[str, typer.Option("--model", help=MODEL_HELP.format(verb="answers"))],
     system: Annotated[
         str, typer.Option("--system", help="Name in the system column; the model if not given.")
     ] = "",
@@ -160,13 +161,15 @@ def generate(
         read_arena_to_answer,
     )
     from arena.llm import Budget, Endpoint, open_store
+    from arena.llm.local.folder import asked_model
     from arena.text.prompts import read_templates
     from arena.text.trimming import read_tokenizer
 
-    settings = _settings(model, prompt, temperature, max_tokens, body)
-    endpoint = Endpoint(
+    stated = Endpoint(
         base_url, api_key_env, concurrency=concurrency, timeout_s=timeout, any_model=any_model
     )
+    asked_as, endpoint = asked_model(model, stated)
+    settings = _settings(asked_as, prompt, temperature, max_tokens, body)
     trimmer = None if tokenizer is None else read_tokenizer(tokenizer)
     answer = protocol_of(prompt).prompt
     own = read_templates(templates or (), [answer, TIME_PROMPT])
@@ -182,8 +185,9 @@ def generate(
     answering = LlmSystem(settings, asked, endpoint, system)
     time_filter = None
     if skip_time_dependent or filter_model is not None:
-        filtering = _filter_settings(settings, filter_model)
-        time_filter = TimeFilter(filtering, endpoint, own.replacing(TIME_PROMPT))
+        other, place = asked_model(filter_model or model, stated)
+        filtering = _filter_settings(settings, other)
+        time_filter = TimeFilter(filtering, place, own.replacing(TIME_PROMPT))
     elif own.replacing(TIME_PROMPT):
         raise UsageError(
             f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
@@ -223,11 +227,11 @@ def _settings(
     return ModelSettings.stated(model, warmth, longest, request_fields(body))
 
 
-def _filter_settings(settings: ModelSettings, model: str | None) -> ModelSettings:
+def _filter_settings(settings: ModelSettings, model: str) -> ModelSettings:
     """Return the settings of the filter: short replies, the likeliest ones."""
     return replace(
         settings,
-        model=model or settings.model,
+        model=model,
         temperature=None if settings.temperature is None else 0.0,
         max_tokens=None if settings.max_tokens is None else FILTER_TOKENS,
     )

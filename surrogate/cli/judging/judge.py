@@ -14,11 +14,13 @@ import typer
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
-    FILE,
     FOLDER,
+    MODEL_HELP,
     BodyOption,
+    DryRunOption,
     FeatureTableOption,
     JsonOption,
+    PricesOption,
     given_features,
     request_fields,
     with_settings,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
     from arena.judging import (
         AdaptiveJudging,
         ChosenPairs,
@@ -51,11 +53,9 @@ def judge(
     arena: Annotated[
         Path, typer.Argument(help="Arena folder; its judgments file grows.", **FOLDER)
     ],
-    model: Annotated[str, typer.Option("--model", help="Model that judges.")],
+    model: Annotated[str, typer.Option("--model", help=MODEL_HELP.format(verb="judges"))],
     settings: JudgingSettings,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     batch: Annotated[
         bool,
         typer.Option(
@@ -65,15 +65,7 @@ def judge(
         ),
     ] = False,
     body: BodyOption = "{}",
-    prices: Annotated[
-        Path | None,
-        typer.Option(
-            "--prices",
-            help="JSON of prices per million tokens: "
-            '{"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}.',
-            **FILE,
-        ),
-    ] = None,
+    prices: PricesOption = None,
     feature_table: FeatureTableOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +104,7 @@ def judge(
     chosen = settings.choose_pairs(read)
     where = str(arena / STORE_FILE) if settings.store is None else settings.store
     if dry_run:
-        _print_dry_runs(read, judges, chosen, where, known_prices, as_json)
+        print_dry_runs(read, judges, chosen, where, known_prices, as_json)
         return
     if batch and not _batches_done(read, judges, chosen, where, settings.max_calls, as_json):
         return
@@ -223,7 +215,7 @@ def _print_adaptive(
     print(f"Stopped after {adaptive.batches} batches: {adaptive.reason}")
 
 
-def _print_dry_runs(
+def print_dry_runs(
     arena: Arena,
     judges: Sequence[LlmJudge],
     chosen: ChosenPairs,

@@ -11,7 +11,7 @@ from surrogate.cli.options import JsonOption, SeedOption, checked_option, split_
 from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
     from arena.judging.pairs import ChosenPairs
 
 

@@ -29,7 +29,7 @@ from surrogate.cli.options import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.data.folder import Arena
+    from arena.data.arena import Arena
     from surrogate.board.settings import BoardSettings
     from surrogate.learning.surrogate import Surrogate
     from surrogate.validation import Validation

@@ -7,6 +7,7 @@ where these lie among the others: ratings there are about the mean of all system
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -43,10 +44,11 @@ def borrowing_languages(
 def with_unjudged(observed: Observation, systems: Sequence[str]) -> Observation:
     """Put systems that have no verdict behind those that have."""
     others = [name for name in systems if name not in observed.systems]
-    return Observation(
-        observed.systems + tuple(others),
-        np.concatenate([observed.ratings, np.zeros(len(others))]),
-        np.asarray(block_diag(observed.covariance, UNKNOWN * np.eye(len(others)))),
+    return replace(
+        observed,
+        systems=observed.systems + tuple(others),
+        ratings=np.concatenate([observed.ratings, np.zeros(len(others))]),
+        noise=np.asarray(block_diag(observed.noise, UNKNOWN * np.eye(len(others)))),
     )
 
 

@@ -274,7 +274,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         )
         rated = items.at(seen.keys)
         kernels = self._kernels(rated, rated)
-        found = seen.posteriors(self.process_.on(kernels, seen.ratings, seen.noise, seen.groups))
+        found = seen.posteriors(self.process_.on(kernels, seen, seen.groups))
         return {
             name: about_all(item, len(among[name].systems)) if name in self.borrowing_ else item
             for name, item in found.items()
@@ -355,7 +355,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         diagonals = self._own_kernels(self.items_).mean(axis=1)
         self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
         kernels = self._kernels(self.items_, self.items_)
-        process = fit_process(kernels, seen.ratings, seen.noise, self._groups(self.items_))
+        process = fit_process(kernels, seen, self._groups(self.items_))
         self.levels_ = {
             name: float(self._predicted(process, everybody.of(name))[0].mean())
             for name in self.borrowing_

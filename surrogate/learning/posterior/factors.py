@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.languages import TournamentSettings, language_data
@@ -280,7 +280,7 @@ def _fitted(observed: Observations, values: Objects) -> GaussianProcess:
         everywhere = np.equal.outer(systems, systems).astype(np.float64)
         kernels = np.concatenate([kernels, everywhere[None]])
     share = 1 / (len(kernels) + 1)
-    return fit_process(kernels, observed.ratings, observed.noise, observed.groups, share)
+    return fit_process(kernels, observed, observed.groups, share)
 
 
 def _kernels(one: Objects, other: Objects) -> Floats:

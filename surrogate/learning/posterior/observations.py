@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,55 +13,134 @@ from scipy.linalg import block_diag
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.pairs import BattleLikelihood, Pairs
-from surrogate.learning.posterior.process import GaussianProcess
+from surrogate.learning.posterior.process import (
+    CONVERGED,
+    LONGEST_STEP,
+    MOST_STEPS,
+    GaussianProcess,
+)
 from surrogate.learning.training import TrainingRatings
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class JudgedBattles:
+    """Battles of a language, and how much they count.
+
+    Attributes:
+        likelihood: Of Bradley and Terry, of all S systems that met.
+        effect: Design effect of the questions; the likelihood is to the power of one over it.
+        fit: Ratings by the battles alone, with the usual weak prior, shape (S,).
+    """
+
+    likelihood: BattleLikelihood
+    effect: float
+    fit: Floats
+
+    def everyone(self, ratings: Floats, places: Integers) -> Floats:
+        """Rate those too that are not at the places: as is most likely beside these."""
+        own = ratings - ratings.mean() + self.fit[places].mean()
+        others = np.setdiff1d(np.arange(len(self.fit)), places)
+        at = self.fit.copy()
+        at[places] = own
+        for _ in range(MOST_STEPS if len(others) else 0):
+            precision = self.precision(at)[np.ix_(others, others)]
+            step = np.linalg.solve(precision, self.slope(at)[others])
+            longest = float(np.abs(step).max())
+            at[others] += min(1.0, LONGEST_STEP / max(longest, CONVERGED)) * step
+            if longest < CONVERGED:
+                break
+        return np.asarray(at - at.mean())  # ratings are differences: their level is nobody's
+
+    def precision(self, ratings: Floats) -> Floats:
+        """Of the ratings by the battles as if independent, and the weak prior, shape (S, S)."""
+        prior = DEFAULT_RIDGE * np.eye(len(ratings))
+        return np.asarray(self.likelihood.information(ratings) + prior)
+
+    def slope(self, ratings: Floats) -> Floats:
+        """Of the same logarithm of the likelihood, shape (S,)."""
+        return np.asarray(self.likelihood.scores(ratings).sum(axis=0) - DEFAULT_RIDGE * ratings)
+
+    def value(self, ratings: Floats) -> float:
+        """The same logarithm of the likelihood."""
+        return self.likelihood.value(ratings) - 0.5 * DEFAULT_RIDGE * float(ratings @ ratings)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Ratings of the S systems of a language as observed.
+    """Ratings of the N systems of a language as observed: a ``RatingLikelihood`` of a process.
 
     Attributes:
-        systems: Those that have battles, or a published rating.
-        ratings: Logits, centered on 0, shape (S,).
-        covariance: Their sampling covariance over questions, shape (S, S).
-        likelihood: Of the battles they rest on; None where they are published.
-        effect: Design effect of the battles' questions.
+        systems: Those that have battles or a published rating, and others that are asked for.
+        ratings: Logits, centered on 0, shape (N,).
+        noise: Their sampling covariance over questions, shape (N, N).
+        remainder: See ``RatingLikelihood``.
+        verdicts: The battles they rest on; None where they are published.
+        places: Where each stands among the systems of the battles, shape (N,).
+        at: Ratings of those that it is approximated around, shape (S,).
     """
 
     systems: tuple[str, ...]
     ratings: Floats
-    covariance: Floats
-    likelihood: BattleLikelihood | None = None
-    effect: float = 1.0
+    noise: Floats
+    remainder: float = 0.0
+    verdicts: JudgedBattles | None = None
+    places: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    at: Floats = field(default_factory=lambda: np.zeros(0))
 
     def around(self, ratings: Floats) -> Observation:
         """Approximate the likelihood of the battles, with the usual weak prior, around ratings."""
-        if self.likelihood is None:
+        if self.verdicts is None or not len(self.places):
             return self
-        size = len(self.systems)
-        centered = np.eye(size) - 1 / size  # ratings are differences: their level is nobody's
-        at = centered @ ratings
-        precision = self.likelihood.information(at) + DEFAULT_RIDGE * np.eye(size)
+        known = len(self.places)
+        verdicts, effect = self.verdicts, self.verdicts.effect
+        at = verdicts.everyone(ratings[:known], self.places)
+        size = len(at)
+        centered = np.eye(size) - 1 / size
+        precision, slope = verdicts.precision(at), verdicts.slope(at)
         inverse = np.linalg.inv(precision)
-        mean = at + inverse @ (self.likelihood.scores(at).sum(axis=0) - DEFAULT_RIDGE * at)
-        covariance = self.effect * centered @ inverse @ centered
-        return replace(self, ratings=centered @ mean, covariance=covariance)
+        mean = centered @ (at + inverse @ slope)
+        covariance = effect * centered @ inverse @ centered
+        found, noise = self.ratings.copy(), self.noise.copy()
+        found[:known] = mean[self.places]
+        noise[:known, :known] = covariance[np.ix_(self.places, self.places)]
+        # Of differences alone: the level's precision is that of the weak prior.
+        determinant = np.linalg.slogdet(precision)[1] - np.log(DEFAULT_RIDGE)
+        touching = (verdicts.value(at) + 0.5 * slope @ inverse @ slope) / effect
+        remainder = touching - 0.5 * (determinant - (size - 1) * np.log(effect))
+        return replace(self, ratings=found, noise=noise, remainder=float(remainder), at=at)
+
+    def skewness(self, covariance: Floats) -> Floats:
+        """Slopes of the posterior's precision; see ``RatingLikelihood.skewness``."""
+        slopes = np.zeros(len(self.systems))
+        if self.verdicts is None or not len(self.places):
+            return slopes
+        known = len(self.places)
+        inverse = self.verdicts.effect * np.linalg.inv(self.verdicts.precision(self.at))
+        # The others follow those that the posterior is of.
+        follow = np.linalg.solve(inverse[np.ix_(self.places, self.places)], inverse[self.places]).T
+        own = covariance[:known, :known]
+        among = inverse - follow @ inverse[self.places] + follow @ own @ follow.T
+        bent = self.verdicts.likelihood.third_derivatives(self.at, among) / self.verdicts.effect
+        slopes[:known] = 0.5 * follow.T @ bent
+        return slopes
 
     def among(self, systems: Collection[str]) -> Observation:
         """Keep some systems, whatever else is known; the others' battles still count."""
         kept = [place for place, name in enumerate(self.systems) if name in systems]
-        return Observation(
-            tuple(self.systems[place] for place in kept),
-            self.ratings[kept],
-            self.covariance[np.ix_(kept, kept)],
+        return replace(
+            self,
+            systems=tuple(self.systems[place] for place in kept),
+            ratings=self.ratings[kept],
+            noise=self.noise[np.ix_(kept, kept)],
+            places=self.places[[place for place in kept if place < len(self.places)]],
         )
 
     def alone(self) -> Posterior:
         """Return the same where nothing else is known of any system."""
-        return Posterior(self.systems, self.ratings, self.covariance, np.ones(len(self.systems)))
+        return Posterior(self.systems, self.ratings, self.noise, np.ones(len(self.systems)))
 
 
 def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
@@ -85,9 +165,12 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     found = {}
     for language, (item, one) in rated.items():
         variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
-        published = np.diag(np.nan_to_num(variance))
-        seen = Observation(item.systems, item.means, published, one, effect)
-        found[language] = seen if one is None else seen.around(modes[language])
+        seen = Observation(item.systems, item.means, np.diag(np.nan_to_num(variance)))
+        if one is not None:
+            verdicts = JudgedBattles(one, effect, modes[language])
+            everyone = np.arange(len(item.systems))
+            seen = replace(seen, verdicts=verdicts, places=everyone).around(modes[language])
+        found[language] = seen
     return found
 
 
@@ -148,9 +231,16 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Observations:
-    """N observed ratings in L languages, as a process is conditioned on them."""
+    """N observed ratings in L languages: a ``RatingLikelihood`` for a process to be conditioned on.
+
+    Attributes:
+        by_language: What is observed.
+        expected: What is expected of each rating by others than the process, shape (N,); the
+            process is of what they miss. By default nothing is.
+    """
 
     by_language: Mapping[str, Observation]
+    expected: Floats | None = None
 
     @cached_property
     def keys(self) -> list[tuple[str, str]]:
@@ -159,15 +249,47 @@ class Observations:
             (name, system) for name, item in self.by_language.items() for system in item.systems
         ]
 
-    @property
+    @cached_property
     def ratings(self) -> Floats:
-        """Shape (N,)."""
-        return np.concatenate([item.ratings for item in self.by_language.values()])
+        """Less what is expected, shape (N,)."""
+        return np.concatenate([item.ratings for item in self.by_language.values()]) - self._prior
 
-    @property
+    @cached_property
     def noise(self) -> Floats:
         """Their sampling covariance, shape (N, N); languages have different questions."""
-        return np.asarray(block_diag(*[item.covariance for item in self.by_language.values()]))
+        return np.asarray(block_diag(*[item.noise for item in self.by_language.values()]))
+
+    @property
+    def remainder(self) -> float:
+        """Of all languages; see ``RatingLikelihood``."""
+        return sum(item.remainder for item in self.by_language.values())
+
+    def around(self, ratings: Floats) -> Observations:
+        """Approximate each language's likelihood around its part, shape (N,)."""
+        at = ratings + self._prior
+        items = zip(self.by_language.items(), self._rows, strict=True)
+        return replace(
+            self, by_language={name: item.around(at[rows]) for (name, item), rows in items}
+        )
+
+    def skewness(self, covariance: Floats) -> Floats:
+        """Slopes of the posterior's precision; see ``RatingLikelihood.skewness``."""
+        return np.concatenate(
+            [
+                item.skewness(covariance[rows, rows])
+                for item, rows in zip(self.by_language.values(), self._rows, strict=True)
+            ]
+        )
+
+    @property
+    def _prior(self) -> Floats:
+        return np.zeros(len(self.keys)) if self.expected is None else self.expected
+
+    @cached_property
+    def _rows(self) -> list[slice]:
+        """Where each language's ratings are."""
+        ends = np.cumsum([0, *(len(item.systems) for item in self.by_language.values())])
+        return [slice(first, end) for first, end in pairwise(ends)]
 
     @property
     def groups(self) -> Floats:
@@ -178,11 +300,8 @@ class Observations:
     def posteriors(self, process: GaussianProcess) -> dict[str, Posterior]:
         """Return what a process that is conditioned on them says of each language."""
         means, covariance, shares = process.posterior()
-        found, first = {}, 0
-        for language, item in self.by_language.items():
-            rows = slice(first, first + len(item.systems))
-            found[language] = Posterior(
-                item.systems, means[rows], covariance[rows, rows], shares[rows]
-            )
-            first = rows.stop
-        return found
+        means = means + self._prior
+        return {
+            language: Posterior(item.systems, means[rows], covariance[rows, rows], shares[rows])
+            for (language, item), rows in zip(self.by_language.items(), self._rows, strict=True)
+        }

@@ -4,14 +4,17 @@ The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions
 kernel, and a residual, observed with the sampling variance of its estimate; every group has a mean
 of its own (Rasmussen and Williams, 2006, section 2.7). Few ratings leave the variances of these
 parts open: predictions are averaged over several sets of them (Rue, Martino and Chopin, 2009,
-section 6.5), for intervals at the best set alone would be too narrow.
+section 6.5), for intervals at the best set alone would be too narrow. Where what was observed is
+not normal, each set has the normal density that is like it around the set's own mode, and counts
+by its evidence there (Laplace's approximation; Rasmussen and Williams, section 3.4): the density
+around any one mode would take the variances for smaller than they are (Breslow and Lin, 1995).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +36,132 @@ STRETCH = 1.1
 """How far points lie from the best variances, as a factor of where they would lie at least."""
 DIFFERENCE = 1e-4
 """Of the logarithms of variances, for second derivatives."""
+MOST_STEPS = 50
+LONGEST_STEP = 2.0
+CONVERGED = 1e-6
+"""Largest step to a mode, in units of the ratings."""
+
+
+class RatingLikelihood(Protocol):
+    """What is observed of N ratings, as a normal density around some of them."""
+
+    @property
+    def ratings(self) -> Floats:
+        """Mean of the density, shape (N,)."""
+
+    @property
+    def noise(self) -> Floats:
+        """Its covariance, shape (N, N)."""
+
+    @property
+    def remainder(self) -> float:
+        """Logarithm of the likelihood less that of the density, where they touch."""
+
+    def around(self, ratings: Floats) -> Self:
+        """Approximate the same around other ratings, shape (N,)."""
+
+    def skewness(self, covariance: Floats) -> Floats:
+        """By how much half the logarithm of the posterior's precision grows with each rating.
+
+        Args:
+            covariance: Of the posterior at the ratings it is approximated around, shape (N, N).
+
+        Returns:
+            Slopes of half its determinant's logarithm, shape (N,); 0 if what is observed is normal.
+        """
+
+
+@dataclass(frozen=True)
+class NormalRatings:
+    """Ratings of normal errors.
+
+    Attributes:
+        ratings: Shape (N,).
+        noise: Their sampling covariance, shape (N, N).
+    """
+
+    ratings: Floats
+    noise: Floats
+    remainder: float = 0.0
+
+    def around(self, ratings: Floats) -> Self:  # noqa: ARG002 - the same everywhere
+        """Return the same; see ``RatingLikelihood.around``."""
+        return self
+
+    def skewness(self, covariance: Floats) -> Floats:
+        """Return zeros; see ``RatingLikelihood.skewness``."""
+        return np.zeros(len(covariance))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """N ratings of a process of known variances, around their mode.
+
+    Attributes:
+        seen: What is observed, around the mode.
+        factor: Cholesky factor of the ratings' covariance, shape (N, N).
+        groups: Its inverse times the items' groups, shape (N, G).
+        precision: Of the groups' means, shape (G, G).
+        means: Mean of each of G groups, shape (G,).
+        dual: Weight of each training item in predictions, shape (N,).
+    """
+
+    seen: RatingLikelihood
+    factor: Floats
+    groups: Floats
+    precision: Floats
+    means: Floats
+    dual: Floats
+
+    @property
+    def mode(self) -> Floats:
+        """Ratings without their noise, shape (N,)."""
+        return np.asarray(self.seen.ratings - self.seen.noise @ self.dual)
+
+    @property
+    def covariance(self) -> Floats:
+        """What is not known of the mode, shape (N, N)."""
+        noise = self.seen.noise
+        return np.asarray(noise - noise @ self.restricted @ noise)
+
+    @property
+    def half_log_determinant(self) -> float:
+        """Of the ratings' covariance, the groups' means not known."""
+        known = 0.5 * np.linalg.slogdet(self.precision)[1]
+        return float(np.log(np.diag(self.factor)).sum() + known)
+
+    @property
+    def restricted(self) -> Floats:
+        """Inverse covariance of the ratings, the groups' means not known, shape (N, N)."""
+        inverse = cho_solve((self.factor, True), np.eye(len(self.dual)))
+        return np.asarray(inverse - self.groups @ np.linalg.solve(self.precision, self.groups.T))
+
+
+def _fit(signal: Floats, seen: RatingLikelihood, groups: Floats) -> Fit:
+    """Climb to the most probable ratings (Newton), whose covariance without noise is given."""
+    fit = _around(signal, seen, groups)
+    mode = fit.mode
+    for _ in range(MOST_STEPS):
+        around = fit.seen.around(mode)
+        if around is fit.seen:
+            break
+        fit = _around(signal, around, groups)
+        step = fit.mode - mode
+        length = float(np.abs(step).max(initial=0.0))
+        mode = mode + min(1.0, LONGEST_STEP / max(length, CONVERGED)) * step
+        if length < CONVERGED:
+            break
+    return fit
+
+
+def _around(signal: Floats, seen: RatingLikelihood, groups: Floats) -> Fit:
+    covariance = signal + seen.noise + JITTER * np.eye(len(signal))
+    factor = cholesky(covariance, lower=True)
+    solved = cho_solve((factor, True), np.column_stack([groups, seen.ratings]))
+    precision = groups.T @ solved[:, :-1]
+    means = np.linalg.solve(precision, groups.T @ solved[:, -1])
+    dual = solved[:, -1] - solved[:, :-1] @ means
+    return Fit(seen, factor, solved[:, :-1], precision, means, dual)
 
 
 @dataclass(frozen=True)
@@ -42,21 +171,12 @@ class ConditionedProcess:
     Attributes:
         weights: Variance of each of K kernels, shape (K,).
         residual: Variance of what no kernel explains.
-        means: Mean of each of G groups, shape (G,).
-        dual: Weight of each training item in predictions, shape (N,).
-        ratings: What it is conditioned on, shape (N,).
-        noise: Their sampling covariance, shape (N, N).
+        fit: The ratings around their mode.
     """
 
     weights: Floats
     residual: float
-    means: Floats
-    dual: Floats
-    ratings: Floats
-    noise: Floats
-    _factor: Floats
-    _groups: Floats
-    _precision: Floats
+    fit: Fit
 
     def posterior(self) -> tuple[Floats, Floats, Floats]:
         """Estimate the ratings of the training items without their noise.
@@ -68,22 +188,14 @@ class ConditionedProcess:
             item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
             but noise.
         """
-        shrinkage = self.noise @ self._restricted
-        covariance = self.noise - shrinkage @ self.noise
-        return self.ratings - self.noise @ self.dual, covariance, 1.0 - np.diag(shrinkage)
+        shrinkage = self.fit.seen.noise @ self.fit.restricted
+        return self.fit.mode, self.fit.covariance, 1.0 - np.diag(shrinkage)
 
     def component(self, kernel: int, cross: Floats, own: Floats) -> tuple[Floats, Floats]:
         """Estimate the function of one kernel; see ``GaussianProcess.component``."""
         spread = self.weights[kernel] * cross
-        covariance = self.weights[kernel] * own - spread @ self._restricted @ spread.T
-        return spread @ self.dual, covariance
-
-    @property
-    def _restricted(self) -> Floats:
-        """Inverse covariance of the ratings, the groups' means not known, shape (N, N)."""
-        inverse = cho_solve((self._factor, True), np.eye(len(self.ratings)))
-        known = self._groups @ np.linalg.solve(self._precision, self._groups.T)
-        return np.asarray(inverse - known)
+        covariance = self.weights[kernel] * own - spread @ self.fit.restricted @ spread.T
+        return spread @ self.fit.dual, covariance
 
     def predict(self, cross: Floats, own: Floats, groups: Floats) -> tuple[Floats, Floats]:
         """Predict M items; see ``GaussianProcess.predict``.
@@ -92,11 +204,12 @@ class ConditionedProcess:
             Mean and variance, the residual included, two arrays of shape (M,).
         """
         kernel = np.tensordot(self.weights, cross, 1)
-        mean = groups @ self.means + kernel @ self.dual
-        solved = cho_solve((self._factor, True), kernel.T)
-        unknown = groups - kernel @ self._groups
+        mean = groups @ self.fit.means + kernel @ self.fit.dual
+        solved = cho_solve((self.fit.factor, True), kernel.T)
+        unknown = groups - kernel @ self.fit.groups
         variance = self.weights @ own + self.residual - np.einsum("mn,nm->m", kernel, solved)
-        variance += np.einsum("mg,gh,mh->m", unknown, np.linalg.inv(self._precision), unknown)
+        inverse = np.linalg.inv(self.fit.precision)
+        variance += np.einsum("mg,gh,mh->m", unknown, inverse, unknown)
         return mean, np.maximum(variance, 0.0)
 
 
@@ -115,7 +228,7 @@ class GaussianProcess:
     @property
     def dual(self) -> Floats:
         """Weight of each training item in what each kernel predicts, shape (K, N)."""
-        return self._mean([np.outer(part.weights, part.dual) for part in self.parts])
+        return self._mean([np.outer(part.weights, part.fit.dual) for part in self.parts])
 
     @property
     def variances(self) -> Floats:
@@ -125,13 +238,12 @@ class GaussianProcess:
     @property
     def means(self) -> Floats:
         """Mean of each of G groups, shape (G,)."""
-        return self._mean([part.means for part in self.parts])
+        return self._mean([part.fit.means for part in self.parts])
 
-    def on(self, kernels: Floats, ratings: Floats, noise: Floats, groups: Floats) -> Self:
+    def on(self, kernels: Floats, observed: RatingLikelihood, groups: Floats) -> Self:
         """Condition the same variances on other ratings; arguments as of ``fit_process``."""
         parts = tuple(
-            condition(part.weights, part.residual, kernels, ratings, noise, groups)
-            for part in self.parts
+            condition(part.weights, part.residual, kernels, observed, groups) for part in self.parts
         )
         return replace(self, parts=parts)
 
@@ -184,7 +296,11 @@ class GaussianProcess:
 
 
 def fit_process(
-    kernels: Floats, ratings: Floats, noise: Floats, groups: Floats, residual: float = RESIDUAL
+    kernels: Floats,
+    observed: RatingLikelihood,
+    groups: Floats,
+    residual: float = RESIDUAL,
+    adjusted: bool = False,
 ) -> GaussianProcess:
     """Condition a Gaussian process on ratings.
 
@@ -194,28 +310,35 @@ def fit_process(
 
     Args:
         kernels: K kernels among the N items, shape (K, N, N), each of mean diagonal 1.
-        ratings: Shape (N,).
-        noise: Sampling covariance of the ratings, shape (N, N).
+        observed: What is observed of their ratings.
         groups: Which group each item is in, shape (N, G), rows of zeros and a one.
         residual: Share of the signal's variance that the residual has by the prior.
+        adjusted: Multiply the likelihood by the sum of the variances (Li and Lahiri, 2010). Of few
+            ratings without telling kernels it often finds nothing but noise, and intervals would
+            be too narrow.
     """
     count, size = kernels.shape[:2]
+    ratings = observed.ratings
     spread = ratings - groups @ np.linalg.lstsq(groups, ratings, rcond=None)[0]
     variance = float(spread @ spread) / max(size - groups.shape[1], 1)
-    signal = max(variance - float(np.diag(noise).mean()), SMALLEST_SHARE * variance, JITTER)
+    noise = float(np.diag(observed.noise).mean())
+    signal = max(variance - noise, SMALLEST_SHARE * variance, JITTER)
     start = np.log(signal * np.array([*[1.0 / max(count, 1)] * count, residual]))
     parts = np.concatenate([kernels, np.eye(size)[None]])
+    likelihood = MarginalLikelihood(parts, groups, observed)
 
     def loss(logs: Floats) -> tuple[float, Floats]:
-        value, gradient = _negative_log_likelihood(np.exp(logs), parts, ratings, noise, groups)
+        variances = np.exp(logs)
+        value, gradient = likelihood.loss(variances)
         away = (logs - start) / PRIOR_DEVIATION**2
-        return value + 0.5 * float(away @ (logs - start)), gradient + away
+        value += 0.5 * float(away @ (logs - start)) - adjusted * np.log(variances.sum())
+        return value, gradient + away - adjusted * variances / variances.sum()
 
     best = minimize(loss, start, jac=True, method="L-BFGS-B").x
     points, probabilities = _probable(loss, best)
     return GaussianProcess(
         tuple(
-            condition(np.exp(logs[:-1]), float(np.exp(logs[-1])), kernels, ratings, noise, groups)
+            condition(np.exp(logs[:-1]), float(np.exp(logs[-1])), kernels, likelihood.seen, groups)
             for logs in points
         ),
         probabilities,
@@ -251,49 +374,41 @@ def _probable(loss: Loss, best: Floats) -> tuple[Floats, Floats]:
     return points, np.asarray(softmax(densities + np.log(volumes)))
 
 
-def _covariance(weights: Floats, parts: Floats, noise: Floats) -> Floats:
-    return np.asarray(np.tensordot(weights, parts, 1) + noise + JITTER * np.eye(len(noise)))
+@dataclass
+class MarginalLikelihood:
+    """How well sets of variances explain what is observed.
 
+    Attributes:
+        parts: Covariances that the variances weigh, shape (K + 1, N, N).
+        groups: Which group each item is in, shape (N, G).
+        seen: What is observed, around the mode of the last set of variances: the next is near.
+    """
 
-def _negative_log_likelihood(
-    weights: Floats, parts: Floats, ratings: Floats, noise: Floats, groups: Floats
-) -> tuple[float, Floats]:
-    """Restricted likelihood (Patterson and Thompson, 1971) and its gradient by the logarithms."""
-    factor = cholesky(_covariance(weights, parts, noise), lower=True)
-    inverse = cho_solve((factor, True), np.eye(len(ratings)))
-    projected = inverse @ groups
-    precision = groups.T @ projected
-    restricted = inverse - projected @ np.linalg.solve(precision, projected.T)
-    dual = restricted @ ratings
-    value = 0.5 * ratings @ dual + np.log(np.diag(factor)).sum()
-    value += 0.5 * np.linalg.slogdet(precision)[1]
-    traces = np.tensordot(parts, restricted, 2)
-    fits = np.einsum("n,knm,m->k", dual, parts, dual, optimize=True)
-    return float(value), 0.5 * weights * (traces - fits)
+    parts: Floats
+    groups: Floats
+    seen: RatingLikelihood
+
+    def loss(self, variances: Floats) -> tuple[float, Floats]:
+        """Minus the restricted likelihood, and its gradient by the logarithms of the variances.
+
+        Patterson and Thompson (1971); where what is observed is not normal, by Laplace's
+        approximation around the mode, that moves with the variances.
+        """
+        signal = np.tensordot(variances, self.parts, 1)
+        fit = _fit(signal, self.seen, self.groups)
+        self.seen = seen = fit.seen
+        traces = np.tensordot(self.parts, fit.restricted, 2)
+        fits = self.parts @ fit.dual
+        value = 0.5 * seen.ratings @ fit.dual + fit.half_log_determinant - seen.remainder
+        shrunk = seen.noise @ fit.restricted
+        bent = seen.skewness(fit.covariance)
+        slopes = 0.5 * (traces - fits @ fit.dual) + fits @ (shrunk.T @ bent)
+        return float(value), variances * slopes
 
 
 def condition(
-    weights: Floats,
-    residual: float,
-    kernels: Floats,
-    ratings: Floats,
-    noise: Floats,
-    groups: Floats,
+    weights: Floats, residual: float, kernels: Floats, observed: RatingLikelihood, groups: Floats
 ) -> ConditionedProcess:
     """Condition a Gaussian process of known variances on ratings; see ``fit_process``."""
-    parts = np.concatenate([kernels, np.eye(len(ratings))[None]])
-    factor = cholesky(_covariance(np.append(weights, residual), parts, noise), lower=True)
-    solved = cho_solve((factor, True), np.column_stack([groups, ratings]))
-    precision = groups.T @ solved[:, :-1]
-    means = np.linalg.solve(precision, groups.T @ solved[:, -1])
-    return ConditionedProcess(
-        weights=weights,
-        residual=float(residual),
-        means=means,
-        dual=solved[:, -1] - solved[:, :-1] @ means,
-        ratings=ratings,
-        noise=noise,
-        _factor=factor,
-        _groups=solved[:, :-1],
-        _precision=precision,
-    )
+    signal = np.tensordot(weights, kernels, 1) + residual * np.eye(len(groups))
+    return ConditionedProcess(weights, float(residual), _fit(signal, observed, groups))

@@ -161,7 +161,7 @@ def _compared(
     true = truth.among(names)
     both = [together.systems.index(name) for name in true.systems]
     rating = together.ratings[both]
-    error = np.sqrt(np.diag(together.covariance)[both] + np.diag(true.covariance))
+    error = np.sqrt(np.diag(together.covariance)[both] + np.diag(true.noise))
     away = rating - rating.mean() - (true.ratings - true.ratings.mean())
     predicted = np.array([expected.get(name, np.nan) for name in true.systems])
     # Equal records have equal ratings but for rounding errors, which are not to rank them.

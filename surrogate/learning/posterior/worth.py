@@ -45,9 +45,9 @@ def worth_of(unseen: Sequence[Outcome], ratings: Mapping[str, TrainingRatings]) 
     variances, errors, noises = [], [], []
     for outcome in unseen:
         item = observed[outcome.language]
-        if item.likelihood is None:
+        if item.verdicts is None:
             continue
-        noise = np.diag(item.covariance)
+        noise = np.diag(item.noise)
         variances.append(float(np.mean(noise * _verdicts(item))))
         error, own_noise = _errors(outcome, item)
         errors.append(error)
@@ -62,8 +62,9 @@ def worth_of(unseen: Sequence[Outcome], ratings: Mapping[str, TrainingRatings]) 
 def _verdicts(item: Observation) -> Floats:
     """Number of verdicts on each system, shape (S,)."""
     met = np.zeros(len(item.systems))
-    if item.likelihood is not None:
-        pairs, times = item.likelihood.pairs, item.likelihood.counts.sum(axis=0)
+    if item.verdicts is not None:
+        battles = item.verdicts.likelihood
+        pairs, times = battles.pairs, battles.counts.sum(axis=0)
         np.add.at(met, pairs.first, times)
         np.add.at(met, pairs.second, times)
     return met
@@ -79,5 +80,5 @@ def _errors(outcome: Outcome, item: Observation) -> tuple[float, float]:
     unit = np.ones(away.shape)
     if outcome.standard_errors is not None:
         unit = np.nan_to_num(outcome.standard_errors[:, places], nan=1.0)
-    noise = np.ma.array(np.diag(item.covariance) / unit**2, mask=np.ma.getmaskarray(away))
+    noise = np.ma.array(np.diag(item.noise) / unit**2, mask=np.ma.getmaskarray(away))
     return float(((away / unit) ** 2).mean()), float(noise.mean())

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import Arena
 from arena.data.schema import ArenaInfo
 from features import Feature, ModelOptions, extract, parse_features
 from surrogate.metaevaluation.grouse.pass_rates import pass_rates, type_matrix

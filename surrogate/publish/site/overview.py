@@ -10,12 +10,12 @@ import pandas as pd
 
 from arena.data.rows import plain_records, plain_table
 from surrogate.board.board import Board
+from surrogate.publish import formats
 from surrogate.publish.formats import LinearScale, finite, language_name, span
 from surrogate.publish.palette import SEQUENTIAL
-from surrogate.publish.view import RankMatrix, rank_matrix, unranked_reason
+from surrogate.publish.view import RankMatrix, compact_numbers, rank_matrix, unranked_reason
 
 SPLITS = ("train", "holdout", "unjudged")
-STORED_DECIMALS = 3
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,12 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     Returns:
         ``scale``: what ratings are in; ``systems``: name and slug; ``splits``: kinds of systems;
         ``columns``: what stands in a row (``ROW_COLUMNS``; ``index`` is a place in ``systems``,
-        ``kind`` one in ``splits``); ``languages``: code to name, rows, and what the language's
-        scores mean (``told``: sentences and whether they warn, warnings first; none where it is the
-        only one). Missing numbers, and infinite ones, are null.
+        ``kind`` one in ``splits``); ``languages``: code to name, the slug of its page of
+        ``pairs``, rows, and what the language's scores mean (``told``: sentences and whether they
+        warn, warnings first; none where it is the only one). Missing numbers, and infinite ones,
+        are null.
     """
+    pairs = formats.slugs(board.languages)
     order = {system: index for index, system in enumerate(board.systems)}
     ratings = board.ratings
     ratings = ratings.assign(
@@ -125,6 +127,7 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
         "languages": {
             str(language): {
                 "name": language_name(str(language)),
+                "pairs": pairs[str(language)],
                 "told": _told(board, str(language)),
                 "rows": _compact_rows(rows),
             }
@@ -151,17 +154,8 @@ ROW_COLUMNS = (*_NUMBERS, "note")
 
 
 def _compact_rows(rows: pd.DataFrame) -> list[list[Any]]:
-    numbers = rows[list(_NUMBERS)].astype(float).round(STORED_DECIMALS).to_numpy().tolist()
-    return [
-        [*map(_compact, values), note] for values, note in zip(numbers, rows["note"], strict=True)
-    ]
-
-
-def _compact(value: float) -> float | int | None:
-    number = finite(value)
-    if number is None:
-        return None
-    return int(number) if number.is_integer() else number
+    numbers = compact_numbers(rows[list(_NUMBERS)])
+    return [[*values, note] for values, note in zip(numbers, rows["note"], strict=True)]
 
 
 @dataclass(frozen=True)

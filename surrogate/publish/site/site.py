@@ -1,28 +1,33 @@
-"""A board as a site: its templates filled, its folder replaced whole."""
+"""A board as a site: its pages written, its folder replaced whole."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib.resources import files
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from arena.data.errors import UsageError
+from arena.data.arena import Arena
+from arena.data.errors import ArenaError, UsageError
 from arena.data.files import replaced_folder
+from arena.data.folder import open_arena
 from arena.data.version import __version__
 from surrogate.board.board import Board
-from surrogate.publish import formats, palette
+from surrogate.board.summarize import fingerprint
+from surrogate.publish.figures.studies import read_replication
 from surrogate.publish.formats import slugs
 from surrogate.publish.site.judge_page import judge_page, judged_sentence
 from surrogate.publish.site.method_page import method_page, skipped_in_all
 from surrogate.publish.site.overview import heatmap, overview
+from surrogate.publish.site.pages import Pages
+from surrogate.publish.site.pair_page import PairPages
+from surrogate.publish.site.pictures import Curve, learning_curve
+from surrogate.publish.site.side_by_side import MOST_QUESTIONS, Texts
 from surrogate.publish.site.system_page import SystemPages
 
+REPLICATION_FILE = "replication.json"
+"""Of a board folder: the study that the learning curve is drawn from, if somebody put it there."""
 MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
 
@@ -84,192 +89,123 @@ def _write_marker(folder: Path) -> None:
     (folder / MARKER).write_text(text, encoding="utf-8")
 
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
-
-FILTERS: Mapping[str, Callable[..., Any]] = {
-    "count_of": formats.count_of,
-    "decimal": formats.decimal,
-    "direction": formats.direction,
-    "finite": formats.finite,
-    "interval": formats.interval,
-    "language_name": formats.language_name,
-    "language_tag": formats.language_tag,
-    "percent": formats.percent,
-    "rank_range": formats.rank_range,
-    "significant": formats.significant,
-    "whole": formats.whole,
-}
-SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
-
-_UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
-
-@dataclass(frozen=True)
-class SiteFrame:
-    """What all pages of a site share.
-
-    Attributes:
-        arena: Name of the arena.
-        judge: Name of the judge.
-        fingerprint: Digest of the arena's questions.
-        version: Version of surrogate-arena.
-        style: Style sheet.
-        theme_script: Script that runs before anything is drawn.
-        script: Script of the page.
-        policy: Content security policy: these two scripts run, and nothing is loaded.
-    """
-
-    arena: str
-    judge: str
-    fingerprint: str
-    version: str
-    style: Markup
-    theme_script: Markup
-    script: Markup
-    policy: str
-
-
-class Pages:
-    """The templates, ready to be filled."""
-
-    def __init__(self, arena: str, judge: str, fingerprint: str, version: str) -> None:
-        """Load the templates."""
-        from markupsafe import Markup
-
-        self._environment = _environment()
-        style = self._environment.get_template("style.css.jinja").render(p=palette)
-        theme_script, script = _script("theme.js"), _script("site.js")
-        self._frame = SiteFrame(
-            arena=arena,
-            judge=judge,
-            fingerprint=fingerprint,
-            version=version,
-            style=Markup(style),  # noqa: S704 - from the package
-            theme_script=Markup(theme_script),  # noqa: S704 - from the package
-            script=Markup(script),  # noqa: S704 - from the package
-            policy=content_policy(theme_script, script),
-        )
-
-    def fill(self, page: str, root: str = "", **values: object) -> str:
-        """Fill a template.
-
-        Args:
-            page: Name of the page, such as ``index``.
-            root: Way from the page to the site's folder, such as ``../``.
-            values: What the template shows.
-        """
-        template = self._environment.get_template(f"{page}.html.jinja")
-        filled = template.render(site=self._frame, page=page, root=root, **values)
-        return storable(filled)
-
-
-def storable(text: str) -> str:
-    """Replace what no file of HTML holds."""
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("surrogate.publish.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(FILTERS)
-    environment.filters["split_name"] = lambda split: SPLIT_NAMES.get(split, split)
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    return environment
-
-
-def _script(name: str) -> str:
-    return files("surrogate.publish.site").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def content_policy(*scripts: str) -> str:
-    """Return a content security policy: these scripts run, and nothing is loaded."""
-    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
 INDEX = "index.html"
 
 
-def write_site(board: Board, out: Path | str) -> Path:
+def write_site(
+    board: Board,
+    out: Path | str,
+    arena: Arena | Path | str | None = None,
+    *,
+    questions: int = MOST_QUESTIONS,
+    replication: Path | str | None = None,
+) -> Path:
     """Write a board as HTML pages that need neither a server nor the network.
 
-    The same board gives the same bytes.
+    The same board and arena give the same bytes.
 
     Args:
         board: The board.
         out: Folder to write to, created if absent; a site that is there is replaced whole, and
             stays as it was if anything fails.
+        arena: The arena the board was built from, or its folder, for results by question and
+            answers side by side; by default it is read from where it was, and pages say so where
+            it is not there any more.
+        questions: Questions of a language whose answers are shown, while a page has room for them
+            (``side_by_side.LONGEST_PAGE``); 0 for none.
+        replication: File that ``surrogate-arena validate --protocol replication --json`` printed,
+            drawn as learning curve; by default ``replication.json`` of the board's folder, if it
+            is there.
 
     Returns:
         The path of ``index.html``.
 
     Raises:
-        UsageError: If ``out`` holds anything but a site.
+        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a number
+            is negative.
+        DataError: If a file is damaged.
     """
     out = Path(out)
     check_replaceable(out)
-    summary = board.summary
-    pages = Pages(summary.arena, summary.judge, summary.fingerprint, __version__)
+    if questions < 0:
+        raise UsageError(f"`questions` is {questions}; use 0 or more")
+    curve = _learning_curve(board, replication)
+    texts = _texts(board, arena, questions)
     with replaced_folder(out) as folder:
-        _write_pages(board, pages, folder)
+        _write_pages(board, texts, curve, folder)
         _write_marker(folder)
     return out / INDEX
 
 
-def _write_pages(board: Board, pages: Pages, folder: Path) -> None:
+def _learning_curve(board: Board, replication: Path | str | None) -> Curve | None:
+    if replication is None and board.folder is not None:
+        found = board.folder / REPLICATION_FILE
+        replication = found if found.is_file() else None
+    return None if replication is None else learning_curve(read_replication(replication)[0])
+
+
+def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Texts | str:
+    """Return the arena's texts and verdicts, or why they are not at hand."""
+    try:
+        arena = open_arena(board.arena_folder() if given is None else given)
+        if fingerprint(arena) != board.summary.fingerprint:
+            raise UsageError(
+                f"arena {arena.info.name!r} has other questions than the one the board was built "
+                "from; build the board again"
+            )
+    except ArenaError as error:
+        if given is not None:
+            raise
+        return f"The answers are not here: {error}"
+    if board.summary.is_first:
+        judged = replace(arena, judgments=arena.judgments.iloc[:0])
+    else:
+        judged = arena.judged_by(board.summary.judge)
+    return Texts(judged, board.summary.settings.seed, questions)
+
+
+def _write_pages(board: Board, texts: Texts | str, curve: Curve | None, folder: Path) -> None:
     names = slugs(board.systems)
+    pages = Pages(board)
     judged = judged_sentence(board)
     method = method_page(board)
+    summary = board.summary
+    shared: dict[str, Any] = {"slugs": names, "rated_by": summary.rated_by}
     filled = {
         "index": pages.fill(
             "index",
+            **shared,
             view=overview(board, names),
-            slugs=names,
             judged=judged,
-            macro=board.summary.macro,
-            rated_by=board.summary.rated_by,
-            is_first=board.summary.is_first,
+            macro=summary.macro,
+            is_first=summary.is_first,
             notes=sum(map(len, method.notes.values())),
         ),
         "heatmap": pages.fill("heatmap", view=heatmap(board), slugs=names),
-        "judge": pages.fill("judge", view=judge_page(board), is_first=board.summary.is_first),
+        "judge": pages.fill(
+            "judge", view=judge_page(board), is_first=summary.is_first, curve=curve
+        ),
         "method": pages.fill(
             "method",
             view=method,
             judged=judged,
             skipped=skipped_in_all(method),
-            made_by=board.summary.settings.ratings,
+            made_by=summary.settings.ratings,
         ),
     }
     for name, text in filled.items():
         _write(folder / f"{name}.html", text)
-    (folder / "systems").mkdir()
     systems = SystemPages(board)
+    (folder / "systems").mkdir()
     for system in board.systems:
-        text = pages.fill(
-            *("system", "../"),
-            view=systems.page(system),
-            slugs=names,
-            rated_by=board.summary.rated_by,
-            scale=board.summary.scale,
-        )
+        view = systems.page(system)
+        text = pages.fill("system", "../", **shared, view=view, scale=summary.scale)
         _write(folder / "systems" / f"{names[system]}.html", text)
+    pairs = PairPages(board, texts, names)
+    (folder / "pairs").mkdir()
+    for language, slug in pairs.slugs.items():
+        text = pages.fill("pairs", "../", **shared, view=pairs.page(language))
+        _write(folder / "pairs" / f"{slug}.html", text)
 
 
 def _write(path: Path, text: str) -> None:

@@ -21,6 +21,7 @@ from surrogate.publish.formats import (
     scale_over,
     span,
 )
+from surrogate.publish.site.side_by_side import LONGEST_ANSWER, LONGEST_QUERY, cut_text
 from surrogate.publish.view import RATINGS, mean_importances, unranked_reason
 
 
@@ -137,9 +138,6 @@ def _missing(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     }
 
 
-LONGEST_ANSWER = 20_000
-"""Characters of an example answer that a page shows."""
-LONGEST_QUESTION = 2_000
 LONGEST_EXAMPLES = 300_000
 """Characters of all example answers that a page shows."""
 SHOWN_VERDICTS = 50
@@ -195,6 +193,16 @@ class SystemPage:
     neighbors: Mapping[str, list[dict[str, Any]]]
     examples: list[ShownExample]
     examples_left_out: int
+
+    @property
+    def coverage_differs(self) -> bool:
+        """Whether a language has not all of its answers."""
+        return any(row["coverage"] != 1 for row in self.languages)
+
+    @property
+    def splits_differ(self) -> bool:
+        """Whether the surrogate was not trained on it in every language."""
+        return any(row["split"] != "train" for row in self.languages)
 
 
 class SystemPages:
@@ -290,7 +298,7 @@ def shown_examples(examples: list[Example]) -> list[ShownExample]:
         shown.append(
             ShownExample(
                 example=example,
-                question=_cut(example.query, LONGEST_QUESTION),
+                question=cut_text(example.query, LONGEST_QUERY),
                 text=text,
                 cut=len(example.answer) - len(text),
                 verdicts=example.verdicts[:SHOWN_VERDICTS],
@@ -298,7 +306,3 @@ def shown_examples(examples: list[Example]) -> list[ShownExample]:
             )
         )
     return shown
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"

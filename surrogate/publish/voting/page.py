@@ -10,7 +10,7 @@ from arena.people.ballot import Ballot, BallotPair
 from arena.people.votes import FORMAT, LONGEST_NAME
 from surrogate.publish import palette
 from surrogate.publish.formats import direction, language_tag
-from surrogate.publish.site.site import content_policy, storable
+from surrogate.publish.site.pages import content_policy, storable
 
 
 def ballot_page(ballot: Ballot) -> str:

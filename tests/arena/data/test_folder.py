@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_answers, read_arena, write_arena
-from arena.data.folder import ARENA_SUFFIXES, Arena
+from arena.data.arena import Arena
+from arena.data.folder import ARENA_SUFFIXES
 from arena.data.rows import write_rows
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "arenas"

@@ -308,3 +308,46 @@ def test_a_notebook_shows_how_much_of_what_there_is():
     assert repr(arena) == (
         "<Arena 'arena': 2 questions in en, ja, 4 answers by 2 systems, 0 judgments>"
     )
+
+
+def test_passages_of_systems_stand_among_those_of_questions(tmp_path):
+    own = pd.DataFrame(
+        {
+            "query_id": ["1", "1", "2", "2"],
+            "system": ["ada", "ada", "bob", "ada"],
+            "passage_id": ["p1", "x", "p1", "p1"],
+            "text": ["One.", "Mine.", "Other text.", "Three."],
+        }
+    )
+    given = pd.concat([PASSAGES.drop(columns="language"), own], ignore_index=True)
+    arena = Arena.from_frames(QUESTIONS, ANSWERS, JUDGMENTS, given)
+    assert arena.queries["passages"].map(len).tolist() == [2, 1]
+    cells = arena.answers.set_index(["query_id", "system"])["passages"]
+    assert [item["text"] for item in cells["1", "ada"]] == ["One.", "Mine."]
+    assert cells["1", "ada"][0]["relevance"] == 1  # known of the question's same passage
+    assert cells["1", "bob"] is None
+    assert cells["2", "bob"][0]["relevance"] is None  # the same id, another text
+    write_arena(arena, tmp_path)
+    again = read_arena(tmp_path).answers
+    assert again.drop(columns="passages").equals(arena.answers.drop(columns="passages"))
+    assert again["passages"].tolist() == arena.answers["passages"].tolist()
+
+
+def test_faulty_passages_of_systems():
+    own = pd.DataFrame(
+        {"query_id": ["1", "1", "2", "3"], "system": ["ada", "ada", "cy", "ada"]}
+        | {"passage_id": ["p", "p", "p", "p"], "text": ["a", "b", "c", "d"]}
+    )
+    with pytest.raises(DataError) as caught:
+        Arena.from_frames(QUESTIONS, ANSWERS, None, own)
+    said = [str(problem) for problem in caught.value.problems]
+    assert [line.partition(":")[0] for line in said] == [
+        "passages.iloc[1]",
+        "passages.iloc[2]",
+        "passages.iloc[3]",
+    ]
+    assert "this passage already stands at passages.iloc[0]" in said[0]
+    assert "is of no answer of this system" in said[1]
+    answers = ANSWERS.assign(passages=None)
+    with pytest.raises(UsageError, match="answers have a column 'passages', and passages"):
+        Arena.from_frames(QUESTIONS, answers, None, own)

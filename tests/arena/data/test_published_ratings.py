@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
-from arena.data.published import COLUMNS
+from arena.data.tables.published import COLUMNS
 
 FILE = "published_ratings.csv"
 

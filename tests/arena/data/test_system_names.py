@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena import Arena, DataError, diagnose
 from arena.adapters.judgments import checked_judgments
 from arena.data.folder import open_arena, read_answers, write_arena
-from arena.data.systems import odd_names, seen_name, twins
+from arena.data.tables.systems import odd_names, seen_name, twins
 
 TWINS = {
     "composed and decomposed": ("caf\u00e9", "cafe\u0301"),

@@ -207,6 +207,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
     assert set(files[1]) == {
         "arena.csv",
         "board.csv",
+        "differences.csv",
         "examples.jsonl",
         "importances.csv",
         "judge_report.json",
@@ -227,7 +228,15 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
         judgments=small_arena.judgments.sample(frac=1, random_state=3).reset_index(drop=True),
     )
     board = build_board(shuffled, tournaments=10, seed=3)
-    for table in ("ratings", "importances", "arena", "win_matrix", "neighbors", "examples"):
+    for table in (
+        "ratings",
+        "importances",
+        "arena",
+        "differences",
+        "win_matrix",
+        "neighbors",
+        "examples",
+    ):
         pd.testing.assert_frame_equal(getattr(board, table), getattr(small_board, table))
     assert board.judge_report == small_board.judge_report
 

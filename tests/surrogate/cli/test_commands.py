@@ -44,6 +44,7 @@ def test_board_writes_its_files_and_prints_the_board(
     assert {path.name for path in tmp_path.iterdir()} == {
         "features.parquet",
         "win_matrix.csv",
+        "differences.csv",
         "first_verdicts.csv",
         "neighbors.csv",
         "examples.jsonl",

@@ -170,3 +170,35 @@ def test_without_a_model_nobody_judges(grown, run, capsys):
     before = Board.load(grown / "board")
     again = rebuild_board(before, grown / "arena")
     assert set(again.systems) == {*before.systems, NEW}
+
+
+def test_a_dry_run_of_add_says_what_judging_takes_and_joins_nothing(grown, run, capsys):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    prices = grown / "prices.json"
+    prices.write_text('{"one": {"tokens_in": 1, "tokens_out": 1}}')
+    before = {path: path.read_bytes() for path in (grown / "arena").iterdir()}
+    command = ["add", grown / "arena", grown / "new.jsonl", "--base-url", "http://127.0.0.1:9/v1"]
+    asked = ["--model", "one", "--panel", "two", "--prices", prices]
+    assert run(*command, *asked, "--dry-run") == 0
+    said = capsys.readouterr().out
+    assert "60 comparisons on 6 questions, in both orders" in said
+    assert " one " in said
+    assert " two " in said
+    assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
+    for option in (["--dry-run"], ["--panel", "two"]):
+        assert run(*command, *option) == 2
+        assert "name --model, too" in capsys.readouterr().err
+
+
+def test_a_panel_judges_a_new_system(grown, run, capsys):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer, completion
+
+    with ChatServer(lambda prompt, earlier: completion("[[A]]")) as server:
+        asked = ["--model", "one", "--panel", "two,three", "--base-url", server.url]
+        command = ["add", grown / "arena", grown / "new.jsonl", *asked]
+        assert run(*command) == 0
+    judges = set(read_arena(grown / "arena").judges)
+    assert {"one", "two", "three"} < judges
+    assert len(judges) == 5  # and the panel, beside who had judged before
+    assert "Judges against the panel of the others" in capsys.readouterr().out

@@ -122,7 +122,7 @@ def test_verdicts_on_two_systems_do_not_say_where_these_lie():
     pair = Observation(("b", "a"), np.array([0.5, -0.5]), np.array([[0.1, -0.1], [-0.1, 0.1]]))
     seen = with_unjudged(pair, ("a", "b", "c"))
     assert seen.systems == ("b", "a", "c")
-    assert seen.covariance[2, 2] > 1e3
+    assert seen.noise[2, 2] > 1e3
     found = about_all(Posterior(seen.systems, np.array([1.5, 0.5, -1]), np.eye(3), np.ones(3)), 2)
     np.testing.assert_allclose(found.ratings, np.array([1.5, 0.5, -1]) - 1 / 3)
     np.testing.assert_allclose(found.covariance.sum(axis=0), 0, atol=1e-12)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import approx_fprime
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
@@ -13,7 +12,7 @@ from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
 from surrogate.learning.posterior.process import (
-    _negative_log_likelihood,
+    NormalRatings,
     _probable,
     condition,
     fit_process,
@@ -76,15 +75,17 @@ def test_the_closed_form_is_that_of_scikit_learn():
     ratings = features @ [1.0, -0.5, 0.2] + random.normal(0, 0.1, 12) + 3.0
     noise = random.uniform(0.01, 0.1, 12)
     kernels = (features @ features.T)[None]
-    process = condition(np.array([0.6]), 0.05, kernels, ratings, np.diag(noise), np.ones((12, 1)))
+    process = condition(
+        np.array([0.6]), 0.05, kernels, NormalRatings(ratings, np.diag(noise)), np.ones((12, 1))
+    )
     kernel = ConstantKernel(0.6) * DotProduct(sigma_0=1e-6)
     other = GaussianProcessRegressor(kernel, alpha=noise + 0.05, optimizer=None)
-    other.fit(features, ratings - process.means[0])
+    other.fit(features, ratings - process.fit.means[0])
     mean, variance = process.predict(
         (new @ features.T)[None], np.sum(new**2, axis=1)[None], np.ones((5, 1))
     )
     expected, spread = other.predict(new, return_std=True)
-    np.testing.assert_allclose(mean, expected + process.means[0], atol=1e-6)
+    np.testing.assert_allclose(mean, expected + process.fit.means[0], atol=1e-6)
     assert (variance >= spread**2 + 0.05 - 1e-6).all()  # the mean is not known either
 
 
@@ -109,7 +110,7 @@ def test_what_is_averaged_has_the_variance_within_and_between_its_parts():
     random = np.random.default_rng(8)
     features, ratings = random.normal(size=(6, 2)), random.normal(size=6)
     kernels, groups = (features @ features.T)[None], np.ones((6, 1))
-    process = fit_process(kernels, ratings, 0.1 * np.eye(6), groups)
+    process = fit_process(kernels, NormalRatings(ratings, 0.1 * np.eye(6)), groups)
     draws = [
         part.predict(kernels[:, :2], kernels[:, [0, 1], [0, 1]], groups[:2])
         for part in process.parts
@@ -133,7 +134,9 @@ def test_intervals_of_few_ratings_hold_new_ones():
             np.zeros(11), np.tensordot(weights, kernels, 1) + 0.1 * np.eye(11)
         )
         observed = truth[:8] + random.normal(0, 0.3, 8)
-        process = fit_process(kernels[:, :8, :8], observed, 0.09 * np.eye(8), np.ones((8, 1)))
+        process = fit_process(
+            kernels[:, :8, :8], NormalRatings(observed, 0.09 * np.eye(8)), np.ones((8, 1))
+        )
         new = kernels[:, 8:, :8], kernels[:, range(8, 11), range(8, 11)], np.ones((3, 1))
         mean, error = process.predict(*new)
         best, variance = process.parts[0].predict(*new)
@@ -141,20 +144,6 @@ def test_intervals_of_few_ratings_hold_new_ones():
         missed["best alone"].append(np.abs(best - truth[8:]) > 1.645 * np.sqrt(variance))
     assert 0.07 < np.mean(missed["averaged"]) < 0.15
     assert np.mean(missed["best alone"]) > np.mean(missed["averaged"]) + 0.03
-
-
-def test_the_gradient_is_that_of_the_likelihood():
-    random = np.random.default_rng(2)
-    parts = np.stack([(a := random.normal(size=(9, 4))) @ a.T, np.eye(9)])
-    ratings, noise = random.normal(size=9), np.diag(random.uniform(0.1, 0.3, 9)) + 0.05
-    groups = np.repeat(np.eye(3), 3, axis=0)
-
-    def value(logs):
-        return _negative_log_likelihood(np.exp(logs), parts, ratings, noise, groups)[0]
-
-    logs = np.array([-0.4, -1.2])
-    gradient = _negative_log_likelihood(np.exp(logs), parts, ratings, noise, groups)[1]
-    np.testing.assert_allclose(gradient, approx_fprime(logs, value, 1e-6), rtol=1e-4)
 
 
 def test_texts_are_what_a_plain_loop_over_the_library_gives():

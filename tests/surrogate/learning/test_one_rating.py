@@ -1,7 +1,5 @@
 """One rating from verdicts and surrogate: against brute force, at its limits, under renaming."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +10,7 @@ from arena.rating.intervals import RatingModel, sandwich_covariance
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.posterior.observations import Observation, Observations, observe
-from surrogate.learning.posterior.process import condition, fit_process
+from surrogate.learning.posterior.process import NormalRatings, condition, fit_process
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 
@@ -72,7 +70,9 @@ def test_the_closed_form_is_the_conditional_of_a_normal_distribution():
     factor, noise_factor = random.normal(size=(2, size, size))
     kernel, noise = factor @ factor.T / size, noise_factor @ noise_factor.T / size
     ratings, weight, residual, level = random.normal(size=size), 0.7, 0.2, 1e6
-    process = condition(np.array([weight]), residual, kernel[None], ratings, noise, groups)
+    process = condition(
+        np.array([weight]), residual, kernel[None], NormalRatings(ratings, noise), groups
+    )
     prior = weight * kernel + residual * np.eye(size) + level * groups @ groups.T
     gain = prior @ np.linalg.inv(prior + noise)
     means, covariance, shares = process.posterior()
@@ -89,8 +89,8 @@ def test_the_covariance_is_that_of_the_sandwich_estimator_on_average():
     sandwich = sandwich_covariance(model, model.fit().parameters[0])
     centered = np.eye(5) - 0.2
     expected = np.diag(centered @ sandwich @ centered)
-    np.testing.assert_allclose(np.diag(seen.covariance).mean(), expected.mean(), rtol=0.05)
-    np.testing.assert_allclose(np.diag(seen.covariance), expected, rtol=0.25)
+    np.testing.assert_allclose(np.diag(seen.noise).mean(), expected.mean(), rtol=0.05)
+    np.testing.assert_allclose(np.diag(seen.noise), expected, rtol=0.25)
     np.testing.assert_allclose(
         seen.ratings,
         tournaments.rate().table.set_index("system")["rating"].loc[list(seen.systems)],
@@ -101,7 +101,7 @@ def test_the_covariance_is_that_of_the_sandwich_estimator_on_average():
 def test_verdicts_that_stand_three_times_say_no_more_than_once():
     rows = judged()
     once, thrice = (observe(known(part))["en"] for part in (rows, pd.concat([rows] * 3)))
-    np.testing.assert_allclose(np.diag(thrice.covariance), np.diag(once.covariance), rtol=0.02)
+    np.testing.assert_allclose(np.diag(thrice.noise), np.diag(once.noise), rtol=0.02)
 
 
 @given(st.permutations(sorted(STRENGTHS)), st.integers(0, 5))
@@ -117,13 +117,13 @@ def test_order_and_names_change_nothing(names, seed):
     other = observe(known(turned.sample(frac=1, random_state=seed)))["en"]
     place = [other.systems.index(mapping[name]) for name in plain.systems]
     np.testing.assert_allclose(other.ratings[place], plain.ratings, atol=1e-6)
-    np.testing.assert_allclose(other.covariance[np.ix_(place, place)], plain.covariance, atol=1e-6)
+    np.testing.assert_allclose(other.noise[np.ix_(place, place)], plain.noise, atol=1e-6)
 
 
 def test_without_noise_the_rating_is_that_of_the_verdicts():
     surrogate = GaussianProcessSurrogate().fit(answers(), known(judged()))
     one = observe(known(judged(seed=5)))["en"]
-    exact = {"en": replace(one, covariance=1e-9 * np.eye(5))}
+    exact = {"en": Observation(one.systems, one.ratings, 1e-9 * np.eye(5))}
     found = surrogate.posterior(exact)["en"]
     np.testing.assert_allclose(found.ratings, one.ratings, atol=1e-4)
     np.testing.assert_allclose(found.shares, 1.0, atol=1e-4)
@@ -136,9 +136,13 @@ def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
     kernel, ratings = features @ features.T, random.normal(size=8)
     known_weights, groups, noise = np.array([0.8]), np.ones((8, 1)), 0.1 * np.eye(8)
     noise[0, 0] = 1e9
-    everybody = condition(known_weights, 0.3, kernel[None], ratings, noise, groups)
+    everybody = condition(known_weights, 0.3, kernel[None], NormalRatings(ratings, noise), groups)
     others = condition(
-        known_weights, 0.3, kernel[None, 1:, 1:], ratings[1:], noise[1:, 1:], groups[1:]
+        known_weights,
+        0.3,
+        kernel[None, 1:, 1:],
+        NormalRatings(ratings[1:], noise[1:, 1:]),
+        groups[1:],
     )
     mean, variance = others.predict(kernel[None, :1, 1:], kernel[None, 0, :1], groups[:1])
     means, covariance, shares = everybody.posterior()
@@ -240,7 +244,9 @@ def test_weights_of_kernels_are_found_where_noise_is_correlated():
     signal = features[:, 0] * 2
     noise = 0.02 * np.eye(60) + 0.01
     ratings = signal + random.multivariate_normal(np.zeros(60), noise)
-    process = fit_process((features @ features.T)[None], ratings, noise, np.ones((60, 1)))
+    process = fit_process(
+        (features @ features.T)[None], NormalRatings(ratings, noise), np.ones((60, 1))
+    )
     assert process.parts[0].weights[0] == pytest.approx(4.0, rel=0.9)
     means, _, _ = process.posterior()
     assert np.corrcoef(means, signal)[0, 1] > 0.99

@@ -2,7 +2,12 @@
 
 from dataclasses import replace
 
-TABLES = ("ratings", "overall", "arena", "win_matrix", "neighbors", "examples", "features")
+from surrogate.board.summarize import fingerprint
+
+TABLES = (
+    *("ratings", "overall", "arena", "win_matrix", "differences", "neighbors", "examples"),
+    "features",
+)
 
 
 def renamed(board, names):
@@ -23,3 +28,23 @@ def about(board, arena=None, **settings):
     if arena is not None:
         changed["arena"] = arena
     return replace(board, summary=summary.model_copy(update=changed))
+
+
+def renamed_arena(board, arena, names):
+    """Return the board's arena with the names that ``renamed`` gives."""
+    mapping = dict(zip(board.systems, names, strict=True))
+    answers, judgments = arena.answers, arena.judgments
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"systems": tuple(names), "reference_system": None}),
+        answers=answers.assign(system=answers["system"].map(mapping)),
+        judgments=judgments.assign(
+            **{side: judgments[side].map(mapping) for side in ("system_a", "system_b")}
+        ),
+    )
+
+
+def of_arena(board, arena):
+    """Return a board that takes an arena for the one it was built from."""
+    summary = board.summary.model_copy(update={"fingerprint": fingerprint(arena)})
+    return replace(board, summary=summary)

@@ -1,16 +1,20 @@
 """A board as everything that publishes reads it, and some with names that try to break out."""
 
+import shutil
+import threading
 from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from altered_boards import about, renamed
+from altered_boards import about, of_arena, renamed, renamed_arena
 
 from surrogate import Board
 from surrogate.publish.site.site import write_site
 
 IN_PAGES = (
     "<script>alert(1)</script>",
-    "../x",
+    "=1+../x",
     "CON",
     "con",
     "GPT",
@@ -22,6 +26,8 @@ IN_PAGES = (
     "{{ 7 * 7 }}",
     "nul\x00byte",
 )
+HOSTILE = "</script><script>alert(3)</script><img src=x onerror=alert(4)>"
+CHROMIUM = shutil.which("chromium")
 IN_FIGURES = (
     *("$x_1^2$ & <b>bold</b>", "\\frac{1}{2}", "_under", "a" * 90 + "-v1", "a" * 90 + "-v2"),
     *("line\nbreak", "null\x00 \x1b[31m", "\u202etxt.exe", "=cmd()|'x'!A1", "]]> -- <!--", "100%"),
@@ -62,13 +68,94 @@ def tabled_hostile(board):
 
 
 @pytest.fixture(scope="session")
-def site(board, tmp_path_factory):
-    return write_site(board, tmp_path_factory.mktemp("site") / "site").parent
+def site(board, small_arena, tmp_path_factory):
+    out = tmp_path_factory.mktemp("site") / "site"
+    return write_site(board, out, small_arena).parent
 
 
 @pytest.fixture(scope="session")
-def hostile_site(board, tmp_path_factory):
+def hostile_arena(board, small_arena):
+    """An arena whose names and texts try to run; one system has passages of its own."""
+    arena = renamed_arena(board, small_arena, IN_PAGES)
+    own = [
+        {"passage_id": "javascript:alert(6)", "text": HOSTILE, "title": HOSTILE, "relevance": 0},
+        {"passage_id": '"><b id=x>', "text": "own", "title": None, "relevance": None},
+    ]
+    first = arena.answers["system"] == IN_PAGES[0]
+    texts = "[1] " + HOSTILE + " [javascript:alert(6)] " + arena.answers["answer"]
+    passages = [
+        [item | {"text": HOSTILE + item["text"]} for item in given]
+        for given in arena.queries["passages"]
+    ]
+    return replace(
+        arena,
+        queries=arena.queries.assign(query=HOSTILE + arena.queries["query"], passages=passages),
+        answers=arena.answers.assign(
+            answer=texts, passages=[own if is_first else None for is_first in first]
+        ),
+        judgments=arena.judgments.assign(
+            reason=f"because {HOSTILE}", api_key="sk-secret-of-the-judge"
+        ),
+    )
+
+
+@pytest.fixture(scope="session")
+def hostile_board(board, hostile_arena):
     named = renamed(board, IN_PAGES)
-    answers = named.examples.assign(answer="<img src=x onerror=alert(2)> & </script>")
-    hostile = replace(named, examples=answers)
-    return write_site(hostile, tmp_path_factory.mktemp("hostile") / "site").parent
+    examples = named.examples.assign(answer="<img src=x onerror=alert(2)> & </script>")
+    return of_arena(replace(named, examples=examples), hostile_arena)
+
+
+@pytest.fixture(scope="session")
+def hostile_site(hostile_board, hostile_arena, tmp_path_factory):
+    out = tmp_path_factory.mktemp("hostile") / "site"
+    return write_site(hostile_board, out, hostile_arena).parent
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def served(hostile_site):
+    """The hostile site on the loopback interface."""
+    handler = partial(QuietHandler, directory=str(hostile_site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser, served):
+    """A page that must say nothing on the console, open no dialog and load nothing else."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        opened = context.new_page()
+        faults = []
+        opened.on("console", lambda message: faults.append(message.text))
+        opened.on("pageerror", lambda error: faults.append(str(error)))
+        opened.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
+        opened.on(
+            "request",
+            lambda sent: (
+                None
+                if sent.url.startswith((served, f"blob:{served}", "file:"))
+                else faults.append(sent.url)
+            ),
+        )
+        yield opened
+        assert faults == []

@@ -1,62 +1,16 @@
 """Sites in a browser, served on the loopback interface."""
 
-import shutil
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-CHROMIUM = shutil.which("chromium")
 SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture(scope="module")
-def served(hostile_site):
-    handler = partial(QuietHandler, directory=str(hostile_site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def page(browser, served):
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        opened = context.new_page()
-        faults = []
-        opened.on("console", lambda message: faults.append(message.text))
-        opened.on("pageerror", lambda error: faults.append(str(error)))
-        opened.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
-        opened.on(
-            "request",
-            lambda sent: None if sent.url.startswith(served) else faults.append(sent.url),
-        )
-        yield opened
-        assert faults == []
 
 
 def kinds(site):
     system = sorted((site / "systems").iterdir())[0].name
-    return ["index.html", "heatmap.html", "judge.html", "method.html", f"systems/{system}"]
+    single = ["index.html", "heatmap.html", "judge.html", "method.html"]
+    return [*single, "pairs/en.html", f"systems/{system}"]
 
 
 def column(page, table, place):

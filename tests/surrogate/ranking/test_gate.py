@@ -258,3 +258,14 @@ def test_reports_hold_hostile_names(board, small_arena, quick_features):
     text = gate_markdown(found)
     assert "<b>" not in text
     assert "\n# new" not in text
+
+
+def test_the_workflow_that_publishes_runs_commands_as_they_are():
+    workflow = yaml.safe_load((WORKFLOW.parent / "pages.yml").read_text(encoding="utf-8"))
+    steps = [step["run"] for step in workflow["jobs"]["publish"]["steps"] if "run" in step]
+    commands = [shlex.split(step)[1:] for step in steps if step.startswith("surrogate-arena ")]
+    assert [words[0] for words in commands] == ["check", "board"]
+    for words in commands:
+        known = {name for each in get_command(app).commands[words[0]].params for name in each.opts}
+        assert {word for word in words if word.startswith("--")} <= known
+    assert workflow["permissions"]["pages"] == "write"

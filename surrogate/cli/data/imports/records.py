@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from arena.data.errors import UsageError
 from surrogate.cli.data.imports.sources import (
     MostPairsOption,
     Options,
     ReferenceOption,
     source_command,
 )
-from surrogate.cli.options import split_names
+from surrogate.cli.options import named_values, split_names
+
+FIELD = "FIELD=NAME, such as question=prompt"
 
 PathOption = Annotated[
     list[str] | None,
@@ -52,7 +52,7 @@ def import_csv(
 ) -> Options:
     """Your own table: a row an answer, or a row a pair of answers."""
     return {
-        "columns": _named_columns(column or []),
+        "columns": named_values("--column", column or [], FIELD),
         "judge": judge,
         "most_pairs": most_pairs,
         "reference_system": reference_system,
@@ -115,18 +115,8 @@ def _options(
     reference_system: str | None,
 ) -> Options:
     return {
-        "columns": _named_columns(column or []),
+        "columns": named_values("--column", column or [], FIELD),
         "scores": split_names(scores),
         "most_pairs": most_pairs,
         "reference_system": reference_system,
     }
-
-
-def _named_columns(given: Sequence[str]) -> dict[str, str]:
-    named = {}
-    for text in given:
-        field, equals, column = text.partition("=")
-        if not equals or not field or not column:
-            raise UsageError(f"--column is {text!r}; write FIELD=NAME, such as question=prompt")
-        named[field] = column
-    return named

@@ -1,0 +1,162 @@
+"""An arena: questions, answers, and judgments or published ratings of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.schema import ArenaInfo
+from arena.data.tables.published import no_published_ratings
+from arena.data.tables.systems import no_attributes
+
+
+@dataclass(frozen=True)
+class Arena:
+    """An arena: questions, the systems' answers, and judgments or published ratings of them.
+
+    Attributes:
+        info: Name, languages, systems, reference system.
+        queries: Columns ``query_id, language, query, passages``.
+        answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages``
+            where systems were given others than the question's: a list as there, or None.
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
+        published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
+            NaN without an error), also of systems that the arena does not have.
+        attributes: What systems are made of: columns ``system`` and one an attribute, such as
+            ``model`` or ``retriever``, texts or None.
+    """
+
+    info: ArenaInfo
+    queries: pd.DataFrame
+    answers: pd.DataFrame
+    judgments: pd.DataFrame
+    published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
+    attributes: pd.DataFrame = field(default_factory=no_attributes)
+
+    @classmethod
+    def from_frames(
+        cls,
+        questions: pd.DataFrame,
+        answers: pd.DataFrame,
+        judgments: pd.DataFrame | None = None,
+        passages: pd.DataFrame | None = None,
+        *,
+        name: str = "arena",
+        language: str | None = None,
+        judge: str | None = None,
+        systems: Sequence[str] | None = None,
+        reference_system: str | None = None,
+        published_ratings: pd.DataFrame | None = None,
+        attributes: pd.DataFrame | None = None,
+        source: str = "",
+        note: str = "",
+    ) -> Arena:
+        """Make an arena of tables in memory, checked as strictly as a folder is.
+
+        Whole numbers in columns of keys are taken as texts; further columns are kept.
+
+        Args:
+            questions: ``query_id, query``, and ``language`` unless it is given for all; may have
+                ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``.
+            answers: ``query_id, system, answer``. Without ``language`` they have that of their
+                question, as judgments and passages have, where ids of questions are unique. May
+                have ``passages`` of their own: lists of ids, or of records as questions have.
+            judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
+                unless it is given for all.
+            passages: ``query_id, passage_id, text``, and ``title``, ``relevance`` (1, 0, or
+                nothing where it was not judged) if there are any, one row a passage. With a
+                column ``system`` a row is a passage that this system alone was given; without a
+                system in it, one of the question.
+            name: Name of the arena.
+            language: Language code of rows that name none.
+            judge: Judge of rows that name none.
+            systems: Systems that may answer and be judged; by default those that answer.
+            reference_system: System whose answers serve as reference.
+            published_ratings: As ``published_ratings.csv``; see ``arena.data.tables.published``.
+            attributes: ``system``, and columns such as ``model``, ``retriever``.
+            source: Where the data come from.
+            note: Anything a reader should know.
+
+        Raises:
+            UsageError: If something is no DataFrame, or passages are given twice.
+            DataError: With every problem of every table: table, row (as ``iloc``), column, value.
+        """
+        from arena.data.frames import arena_of_frames
+
+        frames = {"questions": questions, "answers": answers, "judgments": judgments}
+        frames |= {"passages": passages, "published_ratings": published_ratings}
+        info = {"name": name, "systems": systems, "reference_system": reference_system}
+        return arena_of_frames(
+            {**frames, "attributes": attributes},
+            {**info, "source": source, "note": note},
+            language=language,
+            judge=judge,
+        )
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of those who judged, or whose ratings are published, sorted."""
+        return tuple(sorted({*self.judgments["judge"], *self.published_ratings["judge"]}))
+
+    @property
+    def rated_systems(self) -> tuple[str, ...]:
+        """Systems of the arena that are judged or have a published rating, sorted."""
+        published = set(self.published_ratings["system"]) & set(self.info.systems)
+        return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
+
+    def counts(self) -> pd.DataFrame:
+        """Count ``questions, systems, answers, judgments``, a row a language."""
+        sizes = {
+            "questions": self.queries["language"].value_counts(),
+            "systems": self.answers.groupby("language")["system"].nunique(),
+            "answers": self.answers["language"].value_counts(),
+            "judgments": self.judgments["language"].value_counts(),
+        }
+        counts = pd.DataFrame(sizes).reindex(list(self.info.languages)).fillna(0).astype(int)
+        return counts.reset_index(names="language")
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook how much of what the arena holds, by language."""
+        from arena.data.frames import notebook_html
+
+        said = (
+            f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."
+        )
+        return notebook_html(f"Arena {self.info.name}", said, self.counts())
+
+    def __repr__(self) -> str:
+        """Say how much the arena holds."""
+        return (
+            f"<Arena {self.info.name!r}: {len(self.queries)} questions in "
+            f"{', '.join(self.info.languages)}, {len(self.answers)} answers by "
+            f"{len(self.info.systems)} systems, {len(self.judgments)} judgments>"
+        )
+
+    def judged_by(self, judge: str | None = None) -> Arena:
+        """Keep one judge's judgments, or published ratings.
+
+        Args:
+            judge: Name of the judge; may be left out where the arena has only one, not counting
+                further columns of published ratings (``published:length_controlled_winrate``).
+
+        Raises:
+            UsageError: If there is no judgment and no published rating, no such judge, or a
+                choice to be made.
+        """
+        names = self.judges
+        if not names:
+            raise UsageError(f"arena {self.info.name!r} has no judgments to learn from")
+        main = [name for name in names if name.rpartition(":")[0] not in names]
+        if judge is None and len(main) > 1:
+            raise UsageError(f"several judges; choose one with `judge`: {', '.join(names)}")
+        chosen = main[0] if judge is None else judge
+        if chosen not in names:
+            raise UsageError(f"no judge {chosen!r} here; the judges are {', '.join(names)}")
+        judgments, published = (
+            table[table["judge"] == chosen].reset_index(drop=True)
+            for table in (self.judgments, self.published_ratings)
+        )
+        return replace(self, judgments=judgments, published_ratings=published)

@@ -1,0 +1,1 @@
+"""Tables that an arena may have beside its three: published ratings, what systems are made of."""

@@ -1,0 +1,1 @@
+"""Models run on this machine by transformers, asked like those behind servers."""

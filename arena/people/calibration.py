@@ -1,0 +1,311 @@
+"""A judge's verdicts calibrated to people's: with what probability would people agree?
+
+A judge's score of a pair is the mean over its verdicts (both orders, repeats) of what it gives the
+first system: 1 for a win, 1/2 for a tie, 0 for a loss, or its probabilities where it told them. A
+calibration maps scores to the probability that people prefer the first system, people's ties as
+half. Which system is called the first is arbitrary, so that f(1 - s) = 1 - f(s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+
+from arena.data.errors import UsageError, checked_choice
+from arena.data.schema import SOFT
+from arena.data.seeds import generator
+from arena.diagnostics.verdicts import PAIR, verdicts
+from arena.statistics.bootstrap import percentile_interval, resampled_sums
+
+Floats = npt.NDArray[np.float64]
+
+CALIBRATED = "calibrated:"
+"""Before the name of the judge whose verdicts were calibrated."""
+FOLDS = 5
+BINS = 10
+RESAMPLES = 2000
+MOST_CERTAIN = 0.01
+"""Scores nearer to 0 or 1 than this count as this near: no number of labels supports more."""
+
+_QUESTION = ["language", "query_id"]
+_KEY = [*_QUESTION, *PAIR]
+ERROR_COLUMNS = ["error", "before", "after", "difference", "low", "high"]
+
+Fitted = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How a judge's scores relate to people's verdicts.
+
+    Attributes:
+        judge: Whose verdicts are calibrated.
+        reference: To whose: people, or other judges, by their mean.
+        method: ``platt`` or ``isotonic``.
+        pairs: Pairs of answers that both judged.
+        questions: Questions of these.
+        errors: Brier score, log loss and calibration error of scores as they are and calibrated,
+            and the difference with its 95% interval by the bootstrap over questions (below 0 is
+            better): ``ERROR_COLUMNS``. Calibrated values are cross-fitted by question.
+        association: Mean of (2 s - 1)(2 y - 1) over pairs, s the judge's score and y people's: 1
+            where they always agree and are sure, 0 where one says nothing of the other.
+        low: Lower bound of its 95% interval by the bootstrap over questions.
+        high: Upper bound.
+        curve: The calibration at the judge's own scores of the system it prefers (0.5 to 1):
+            ``score, pairs, people`` (mean of their verdicts for that system), ``calibrated``.
+        scores: Every pair that the judge judged: ``language, query_id, first, second, score,
+            calibrated``; for pairs with a label, fitted without the labels of their question's
+            fold.
+    """
+
+    judge: str
+    reference: tuple[str, ...]
+    method: str
+    pairs: int
+    questions: int
+    errors: pd.DataFrame
+    association: float
+    low: float
+    high: float
+    curve: pd.DataFrame
+    scores: pd.DataFrame
+
+    @property
+    def warning(self) -> str | None:
+        """What speaks against using the calibrated verdicts, if anything does."""
+        if self.low > 0:
+            return None
+        return (
+            f"the verdicts of {self.judge} do not surely go along with those of "
+            f"{', '.join(self.reference)} (association {self.association:.2f}, 95% interval "
+            f"{self.low:.2f} to {self.high:.2f}): a board of the calibrated ones would rank by "
+            "something people may not share; collect more labels, or take another judge"
+        )
+
+    def judgments(self) -> pd.DataFrame:
+        """Return the calibrated verdicts as soft judgments of ``calibrated:JUDGE``, one a pair.
+
+        Sides, which mean nothing here, are drawn from each pair's content.
+        """
+        table = self.scores
+        names = table[_KEY].astype(str)
+        is_turned = (pd.util.hash_pandas_object(names, index=False) % 2 == 1).to_numpy()
+        of_first = table["calibrated"].to_numpy(np.float64)
+        share = np.where(is_turned, 1.0 - of_first, of_first)
+        likelier = np.where(share > 0.5, "a", "b")
+        return pd.DataFrame(
+            {
+                "query_id": table["query_id"],
+                "language": table["language"],
+                "system_a": table["first"].where(~is_turned, table["second"]),
+                "system_b": table["second"].where(~is_turned, table["first"]),
+                "winner": np.where(np.isclose(share, 0.5), "tie", likelier),
+                "judge": f"{CALIBRATED}{self.judge}",
+                "probability_a": np.round(share, 6),
+                "probability_b": np.round(1.0 - np.round(share, 6), 6),
+                SOFT: True,
+            }
+        )
+
+
+def calibrate(
+    judgments: pd.DataFrame,
+    judge: str,
+    reference: Sequence[str],
+    method: str = "platt",
+    seed: int = 0,
+) -> Calibration:
+    """Calibrate a judge's verdicts to people's.
+
+    Platt's scaling has one number here, the slope of the logit (sides being arbitrary, there is no
+    intercept), with his smoothed targets (Platt, 1999); isotonic regression (Zadrozny and Elkan,
+    2002) any rising curve, for which some 1,000 labels are needed (Niculescu-Mizil and Caruana,
+    2005). Errors are those of predictions for questions that the calibration has not seen.
+
+    Ratings from calibrated verdicts are those of people as far as the judge's verdicts tell, and
+    nearer to 0 the less they tell. Their intervals take the calibration as known.
+
+    Args:
+        judgments: Columns ``query_id, language, system_a, system_b, winner, judge`` and, where
+            the judge told them, ``probability_a, probability_b``.
+        judge: Whose verdicts to calibrate.
+        reference: Judges that are the truth, such as people; their mean counts.
+        method: ``platt`` or ``isotonic``.
+        seed: Seed of the bootstrap.
+
+    Raises:
+        UsageError: If there is no such judge or method, it is among the reference, or the two
+            share pairs on fewer than two questions.
+    """
+    fit = METHODS[checked_choice(method, METHODS, "method")]
+    present = sorted(set(judgments["judge"]))
+    for name in (judge, *reference):
+        checked_choice(name, present, "judge")
+    if judge in reference or not reference:
+        raise UsageError(f"{judge} cannot be calibrated to itself, nor to nobody")
+    scores = pair_scores(judgments[judgments["judge"] == judge])
+    labels = pair_scores(judgments[judgments["judge"].isin(list(reference))])
+    both = scores.merge(labels.rename(columns={"score": "label"}), on=_KEY)
+    groups, names = pd.factorize(pd.MultiIndex.from_frame(both[_QUESTION]))
+    if len(names) < 2:
+        raise UsageError(
+            f"{judge} and {', '.join(reference)} share pairs on {len(names)} questions; a "
+            "calibration needs two at least, and some fifty labeled pairs to be of use"
+        )
+    score, label = both["score"].to_numpy(np.float64), both["label"].to_numpy(np.float64)
+    fitted = _cross_fitted(fit, score, label, groups)
+    final = fit(score, label)
+    whole = scores.assign(calibrated=final(scores["score"].to_numpy(np.float64)))
+    labeled = both[_KEY].assign(cross=fitted)
+    joined = whole.merge(labeled, on=_KEY, how="left")
+    whole = whole.assign(calibrated=joined["cross"].fillna(joined["calibrated"]).to_numpy())
+    is_turned = both["score"] < 0.5
+    folded = both.assign(
+        score=both["score"].where(~is_turned, 1.0 - both["score"]),
+        label=both["label"].where(~is_turned, 1.0 - both["label"]),
+    )
+    levels = folded.groupby(folded["score"].round(6))["label"]
+    curve = levels.agg(pairs="size", people="mean").reset_index()
+    return Calibration(
+        judge=judge,
+        reference=tuple(reference),
+        method=method,
+        pairs=len(both),
+        questions=len(names),
+        errors=_errors(score, fitted, label, groups, seed),
+        **_association(score, label, groups, seed),
+        curve=curve.assign(calibrated=final(curve["score"].to_numpy(np.float64))),
+        scores=whole,
+    )
+
+
+def pair_scores(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Average what judgments give the first system of each pair, by name.
+
+    Args:
+        judgments: Of one judge, or of several that count together.
+
+    Returns:
+        Columns ``language, query_id, first, second, score`` (0 to 1), sorted; one row a pair.
+    """
+    table = verdicts(judgments)
+    hard = (1.0 + table["outcome"].to_numpy(np.float64)) / 2.0
+    score = hard
+    if {"probability_a", "probability_b"} <= set(judgments):
+        told = judgments[["probability_a", "probability_b"]].apply(pd.to_numeric, errors="coerce")
+        share = (1.0 + told["probability_a"] - told["probability_b"]).to_numpy(np.float64) / 2.0
+        oriented = np.where(table["first_on_a"], share, 1.0 - share)
+        score = np.where(np.isfinite(oriented), oriented, hard)
+    means = table[_KEY].assign(score=score).groupby(_KEY, sort=True, observed=True)["score"].mean()
+    return means.reset_index()
+
+
+def _platt(score: Floats, label: Floats) -> Fitted:
+    """Fit the slope of the logit, with targets (N + 1) / (N + 2) and 1 / (N + 2)."""
+    features = _logits(score)[:, None]
+    if not np.any(features):
+        return lambda values: np.full(len(values), 0.5)
+    sure = (len(label) + 1.0) / (len(label) + 2.0)
+    target = label * sure + (1.0 - label) * (1.0 - sure)
+    x = np.vstack([features, features])
+    y = np.repeat([1, 0], len(label))
+    model = LogisticRegression(C=np.inf, fit_intercept=False)
+    model.fit(x, y, sample_weight=np.concatenate([target, 1.0 - target]))
+    slope = float(model.coef_[0, 0])
+    return lambda values: np.asarray(expit(slope * _logits(values)), dtype=np.float64)
+
+
+def _isotonic(score: Floats, label: Floats) -> Fitted:
+    """Fit a rising curve to the labels and their mirror image."""
+    model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    model.fit(np.concatenate([score, 1.0 - score]), np.concatenate([label, 1.0 - label]))
+
+    def predict(values: Floats) -> Floats:
+        both = (model.predict(values) + 1.0 - model.predict(1.0 - values)) / 2.0
+        return np.asarray(np.clip(both, MOST_CERTAIN, 1.0 - MOST_CERTAIN), dtype=np.float64)
+
+    return predict
+
+
+METHODS = MappingProxyType({"platt": _platt, "isotonic": _isotonic})
+"""How scores are mapped, by name."""
+
+
+def _logits(score: Floats) -> Floats:
+    return np.asarray(logit(np.clip(score, MOST_CERTAIN, 1.0 - MOST_CERTAIN)), dtype=np.float64)
+
+
+def _cross_fitted(
+    fit: Callable[[Floats, Floats], Fitted],
+    score: Floats,
+    label: Floats,
+    groups: npt.NDArray[np.intp],
+) -> Floats:
+    """Calibrate every pair by the labels of other questions."""
+    folds = GroupKFold(min(FOLDS, len(np.unique(groups))))
+    fitted = np.empty(len(score))
+    for train, held in folds.split(score, groups=groups):
+        fitted[held] = fit(score[train], label[train])(score[held])
+    return fitted
+
+
+def _association(
+    score: Floats, label: Floats, groups: npt.NDArray[np.intp], seed: int
+) -> dict[str, float]:
+    """Average the products of centered verdicts, with their interval over questions."""
+    sums = np.zeros((int(groups.max()) + 1, 2))
+    products = (2.0 * score - 1.0) * (2.0 * label - 1.0)
+    np.add.at(sums, groups, np.column_stack([products, np.ones(len(score))]))
+    drawn = resampled_sums(sums, RESAMPLES, generator(seed, "association"))
+    low, high = percentile_interval(drawn[:, 0] / drawn[:, 1])
+    return {"association": float(products.mean()), "low": low, "high": high}
+
+
+def _errors(
+    score: Floats, fitted: Floats, label: Floats, groups: npt.NDArray[np.intp], seed: int
+) -> pd.DataFrame:
+    """Measure errors before and after, with the difference's interval over questions."""
+    parts = [_error_sums(values, label, groups) for values in (score, fitted)]
+    width = parts[0].shape[1]
+    sums = np.hstack(parts)
+    before, after = (_error_values(part.sum(axis=0, keepdims=True))[0] for part in parts)
+    drawn = resampled_sums(sums, RESAMPLES, generator(seed, "calibration"))
+    apart = _error_values(drawn[:, width:]) - _error_values(drawn[:, :width])
+    rows = []
+    for index, name in enumerate(("brier_score", "log_loss", "calibration_error")):
+        low, high = percentile_interval(apart[:, index])
+        values = (before[index], after[index], after[index] - before[index], low, high)
+        rows.append([name, *map(float, values)])
+    return pd.DataFrame(rows, columns=ERROR_COLUMNS)
+
+
+def _error_sums(values: Floats, label: Floats, groups: npt.NDArray[np.intp]) -> Floats:
+    """Sum losses by question: count, Brier, log loss, then bins' counts and what is missing."""
+    sure = np.clip(values, MOST_CERTAIN, 1.0 - MOST_CERTAIN)
+    brier = (values - label) ** 2
+    loss = -(label * np.log(sure) + (1.0 - label) * np.log1p(-sure))
+    # of a pair and its mirror image, the gaps are equal with opposite signs: bins of |s - 1/2|
+    sign = np.where(values >= 0.5, 1.0, -1.0)
+    bins = np.minimum((np.abs(values - 0.5) * 2 * BINS).astype(int), BINS - 1)
+    gaps = np.zeros((len(values), BINS))
+    gaps[np.arange(len(values)), bins] = sign * (values - label)
+    columns = np.column_stack([np.ones(len(values)), brier, loss, gaps])
+    sums = np.zeros((int(groups.max()) + 1, columns.shape[1]))
+    np.add.at(sums, groups, columns)
+    return sums
+
+
+def _error_values(sums: Floats) -> Floats:
+    """Return Brier score, log loss and expected calibration error, shape (R, 3)."""
+    count = sums[:, :1]
+    error = np.abs(sums[:, 3:]).sum(axis=1, keepdims=True)
+    return np.asarray(np.hstack([sums[:, 1:3], error]) / count)

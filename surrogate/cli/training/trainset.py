@@ -1,0 +1,346 @@
+"""``surrogate-arena trainset``: training sets of an arena, as chats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surrogate.cli.group import new_group
+from surrogate.cli.options import (
+    FILE,
+    ArenaArgument,
+    JsonOption,
+    SeedOption,
+    TemplatesOption,
+    checked_option,
+    split_names,
+    with_settings,
+)
+from surrogate.cli.targets import OUT_FILE
+from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.generation.prompt import AnswerPrompt
+    from surrogate.training.rows import TrainSet
+
+trainset = new_group(help="Make training sets of an arena: chats that finetune and trl read.")
+
+SetOption = Annotated[
+    Path, typer.Option("--out", help="File of chats to write, such as train.jsonl.", **OUT_FILE)
+]
+UnseenOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--unseen", help="File for the chats of the other questions, to measure with.", **OUT_FILE
+    ),
+]
+TrainQuestionsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--questions",
+        min=1,
+        help="Questions of each language to train on, those that 'select --questions' draws; all.",
+    ),
+]
+SetLanguagesOption = Annotated[
+    str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+]
+PassageTokensOption = Annotated[
+    int | None,
+    typer.Option("--passage-tokens", min=1, help="Tokens of a passage to show; 800."),
+]
+ContextTokensOption = Annotated[
+    int | None,
+    typer.Option(
+        "--context-tokens",
+        min=1,
+        help="Tokens of a prompt, to which the passages of longer ones are trimmed; 8192.",
+    ),
+]
+TokenizerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--tokenizer",
+        help="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
+        **FILE,
+    ),
+]
+
+
+@trainset.command()
+def mirage(
+    arena: ArenaArgument,
+    teacher: Annotated[
+        str,
+        typer.Option(
+            "--teacher",
+            help="System whose answers are taught; 'generate --relevant-passages --append' adds "
+            "them.",
+        ),
+    ],
+    out: SetOption,
+    languages: SetLanguagesOption = None,
+    questions: TrainQuestionsOption = None,
+    unseen: UnseenOption = None,
+    passage_tokens: PassageTokensOption = None,
+    context_tokens: ContextTokensOption = None,
+    tokenizer: TokenizerOption = None,
+    templates: TemplatesOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Chats that teach to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3)."""
+    from arena.data.folder import read_arena
+    from surrogate.training.mirage_set import mirage_examples
+    from surrogate.training.rows import make_train_set
+
+    asked = _answer_prompt(templates, passage_tokens, context_tokens, tokenizer, seed)
+    read = read_arena(arena)
+    sieve = mirage_examples(read, teacher, asked, split_names(languages))
+    made = make_train_set(sieve, read.queries, questions, seed, asked.trimmer)
+    _present(made, out, unseen, as_json)
+
+
+@trainset.command()
+@with_settings(JudgeOptions, LOCAL_MODEL_FIELDS)
+def grouse(
+    source: Annotated[
+        Path, typer.Argument(help="Arena folder, or answers in GroUSE's format.", exists=True)
+    ],
+    teacher: Annotated[
+        str,
+        typer.Option(
+            "--teacher",
+            help="Judge whose scores are taught: llm:MODEL, labels:FILE[#ANNOTATOR], lexical or "
+            "python:MODULE:FUNCTION.",
+        ),
+    ],
+    out: SetOption,
+    settings: JudgeOptions,
+    expected: Annotated[
+        str | None,
+        typer.Option(
+            "--expected", help="System whose answers are expected; the arena's reference system."
+        ),
+    ] = None,
+    systems: Annotated[
+        str | None,
+        typer.Option("--systems", help="Comma-separated systems whose answers are scored; all."),
+    ] = None,
+    languages: SetLanguagesOption = None,
+    questions: TrainQuestionsOption = None,
+    unseen: UnseenOption = None,
+    balance: Annotated[
+        int | None,
+        typer.Option(
+            "--balance", min=1, help="Keep so many rows, scores as evenly spread as can be."
+        ),
+    ] = None,
+    ablate: Annotated[
+        str,
+        typer.Option(
+            "--ablate",
+            help="Comma-separated, what replies are to leave out: ground-truth, justification, "
+            "chain-of-thought; none by default. Teachers without reasons leave all out.",
+        ),
+    ] = "",
+    templates: TemplatesOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Chats that teach to score an answer by all metrics in one reply (GroUSE, section 5)."""
+    import pandas as pd
+
+    from arena.data.folder import read_arena
+    from arena.text.prompts import read_templates
+    from surrogate.cli import printing
+    from surrogate.metaevaluation.grouse.judges import JOINT_PROMPT, GrousePrompts
+    from surrogate.metaevaluation.grouse.replies import ReplyFields
+    from surrogate.training.grouse_set import (
+        NOT_BALANCED,
+        answers_of_arena,
+        answers_of_file,
+        balanced_places,
+        grouse_examples,
+        taught_scores,
+    )
+    from surrogate.training.rows import Sieve, make_train_set
+
+    fields = ReplyFields(tuple(split_names(ablate)))
+    own = read_templates(templates or (), [JOINT_PROMPT])
+    prompts = GrousePrompts("text", fields, own, is_joint=True)
+    sieve, names = Sieve(), split_names(systems)
+    if source.is_dir():
+        graded = answers_of_arena(read_arena(source), expected, names, sieve)
+    else:
+        graded = answers_of_file(source)
+    chosen = set(split_names(languages))
+    graded = [each for each in graded if not chosen or each.key[0] in chosen]
+    with printing.progress_bar() as progress:
+        grouse_examples(graded, teacher, prompts, sieve, settings, progress)
+    if balance is not None:
+        sieve.keep_only(lambda kept: balanced_places(kept, balance, seed), NOT_BALANCED)
+    asked = pd.DataFrame(
+        [(*each.key, each.sample.question) for each in graded],
+        columns=["language", "query_id", "query"],
+    ).drop_duplicates(["language", "query_id"], ignore_index=True)
+    made = make_train_set(sieve, asked, questions, seed)
+    _present(made, out, unseen, as_json, taught_scores(sieve.kept))
+
+
+@trainset.command("judge")
+def judge_set(
+    arena: ArenaArgument,
+    out: SetOption,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", help="Judge whose verdicts are taught; the only one there is."),
+    ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--form",
+            help="verdict (chats that ask as 'judge' does) or preference (prompt, chosen, "
+            "rejected: what DPO and reward models learn from).",
+        ),
+    ] = "verdict",
+    verdict: Annotated[
+        str,
+        typer.Option(
+            "--verdict", help="logprobs (the letter alone) or text ([[A]], [[B]] or [[C]])."
+        ),
+    ] = "logprobs",
+    sides: Annotated[
+        str,
+        typer.Option(
+            "--sides",
+            help="drawn (each pair once), both (in both orders) or given (as it was judged).",
+        ),
+    ] = "drawn",
+    pairs: Annotated[
+        int | None, typer.Option("--pairs", min=1, help="Most pairs of a question, drawn; all.")
+    ] = None,
+    languages: SetLanguagesOption = None,
+    questions: TrainQuestionsOption = None,
+    unseen: UnseenOption = None,
+    show: Annotated[
+        str, typer.Option("--show", help="output (all that a system wrote) or answer.")
+    ] = "output",
+    longest_answer: Annotated[
+        int | None, typer.Option("--longest-answer", min=1, help="Characters of an answer; all.")
+    ] = None,
+    longest_passage: Annotated[
+        int | None, typer.Option("--longest-passage", min=1, help="Characters of a passage; all.")
+    ] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            "--template", metavar="FILE", help="Jinja template in the place of the prompt."
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Chats that teach a judge to decide as another one did, or pairs of which one is better."""
+    from arena.data.folder import read_arena
+    from arena.judging.pairs import SHOWS
+    from arena.judging.prompt import VERDICT_FORMS, pairwise_prompt
+    from surrogate.training.judge_set import (
+        SIDES,
+        VerdictRules,
+        judge_examples,
+        preference_rows,
+    )
+    from surrogate.training.rows import make_train_set
+
+    kind = checked_option("--form", form, ("verdict", "preference"))
+    asked = checked_option("--verdict", verdict, VERDICT_FORMS)
+    shown = checked_option("--show", show, SHOWS)
+    order = checked_option("--sides", sides, SIDES)
+    rules = VerdictRules(judge, pairs, order, split_names(languages), seed)
+    read = read_arena(arena)
+    if kind == "preference":
+        prompt = _answer_prompt(None, None, None, None, seed)
+        _present_preferences(preference_rows(read, rules, prompt), out, unseen, as_json)
+        return
+    prompt_of_pairs = pairwise_prompt(template, asked, longest_answer, longest_passage, shown)
+    sieve = judge_examples(read, rules, prompt_of_pairs, asked)
+    _present(make_train_set(sieve, read.queries, questions, seed), out, unseen, as_json)
+
+
+def _answer_prompt(
+    templates: list[str] | None,
+    passage_tokens: int | None,
+    context_tokens: int | None,
+    tokenizer: Path | None,
+    seed: int,
+) -> AnswerPrompt:
+    from arena.generation import answer_prompt, protocol_of
+    from arena.text.prompts import read_templates
+    from arena.text.trimming import read_tokenizer
+
+    asked = protocol_of("mirage").prompt
+    return answer_prompt(
+        template=read_templates(templates or (), [asked]).replacing(asked),
+        passage_tokens=passage_tokens,
+        trimmer=None if tokenizer is None else read_tokenizer(tokenizer),
+        seed=seed,
+        context_tokens=context_tokens,
+    )
+
+
+def _present(
+    made: TrainSet,
+    out: Path,
+    unseen: Path | None,
+    as_json: bool,
+    scores: pd.DataFrame | None = None,
+) -> None:
+    """Write a training set, and print what it holds and what was left out."""
+    from surrogate.cli import printing
+    from surrogate.training.rows import write_train_set
+
+    write_train_set(made, out, unseen)
+    if as_json:
+        printing.print_json(
+            {
+                "rows": len(made.rows),
+                "unseen": len(made.unseen),
+                "languages": made.counts,
+                "left_out": made.left_out,
+                "scores": scores,
+                "file": str(out),
+            }
+        )
+        return
+    title = "Rows by language; tokens are means"
+    printing.print_columns(title, made.counts, list(made.counts))
+    if len(made.left_out):
+        printing.print_columns("Left out", made.left_out, list(made.left_out))
+    if scores is not None:
+        printing.print_columns("Scores that are taught", scores, list(scores))
+    print(f"{len(made.rows)} rows written to {out}")
+    if unseen is not None:
+        print(f"{len(made.unseen)} rows of unseen questions written to {unseen}")
+
+
+def _present_preferences(rows: pd.DataFrame, out: Path, unseen: Path | None, as_json: bool) -> None:
+    from arena.data.errors import UsageError
+    from arena.data.rows import write_rows
+    from surrogate.cli import printing
+
+    if unseen is not None:
+        raise UsageError("--unseen is for chats; select the arena's questions first")
+    if rows.empty:
+        raise UsageError("no pair is decided here, so there is nothing to prefer")
+    write_rows(rows, out)
+    counts = rows.groupby("language").size().rename("rows").reset_index()
+    if as_json:
+        printing.print_json({"rows": len(rows), "languages": counts, "file": str(out)})
+        return
+    printing.print_columns("Decided pairs by language; ties have no row", counts, list(counts))
+    print(f"{len(rows)} rows written to {out}")

@@ -1,0 +1,242 @@
+"""What ``pairs/*.html`` show: any two systems of a language head to head, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+
+from arena.data.rows import plain_records
+from arena.judging.pairs import QuestionKey
+from features.engine.extraction import feature_columns
+from surrogate.board.board import Board
+from surrogate.board.summary import Conclusion
+from surrogate.publish.formats import finite, language_name, scale_over, slugs, span
+from surrogate.publish.site.pictures import RatingPlot, forest
+from surrogate.publish.site.side_by_side import (
+    SideBySide,
+    Texts,
+    cut_text,
+    verdict_reasons,
+)
+from surrogate.publish.view import compact_numbers
+
+MOST_ROWS = 300
+"""Rows of the table of pairs; of more pairs those of neighbors in the ranking stand there."""
+MOST_VERDICTS = 100_000
+"""Verdicts of a page's results by question."""
+MOST_TITLES = 2_000
+"""Questions of a page's results by question."""
+LONGEST_TITLE = 120
+SIGNIFICANT = 4
+
+WINNERS = ("a", "tie", "b")
+_BY = {
+    "consensus": "over resampled questions",
+    "posterior": "by the board's posterior of ratings",
+    "surrogate": "by the intervals of ratings, taken on their own",
+}
+_NUMBERS = [
+    *("rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high"),
+    *("arena_rating", "arena_low", "arena_high", "coverage"),
+]
+
+
+@dataclass(frozen=True)
+class PairPage:
+    """The page of a language.
+
+    Attributes:
+        language: Its code.
+        conclusions: What the board's scores mean in the language.
+        rows: Pairs of systems: ``system, opponent, difference, low, high, probability``, the
+            ``place`` of the difference on a line, and ``wins, ties, losses`` of the system.
+        pairs: How many pairs of rated systems there are.
+        forest: The ratings with their intervals.
+        data: What scripts read; see ``PairPages``.
+        place_of: System to its place in the data.
+        texts: Answers side by side; None where there are none.
+        absent: Why there are none.
+        verdicts_left_out: Verdicts that the results by question have no room for.
+    """
+
+    language: str
+    conclusions: tuple[Conclusion, ...]
+    rows: list[dict[str, Any]]
+    pairs: int
+    forest: RatingPlot
+    data: Mapping[str, Any]
+    place_of: Mapping[str, int]
+    texts: SideBySide | None
+    absent: str
+    verdicts_left_out: int
+
+
+class PairPages:
+    """The pages of all languages; what they share is computed once."""
+
+    def __init__(self, board: Board, texts: Texts | str, names: Mapping[str, str]) -> None:
+        """Prepare what pages share.
+
+        Args:
+            board: The board.
+            texts: The arena's answers and verdicts, or why they are not at hand.
+            names: System to slug.
+        """
+        self._board, self._texts, self._names = board, texts, names
+        self.slugs = slugs(board.languages)
+
+    def page(self, language: str) -> PairPage:
+        """Prepare the page of a language."""
+        board, ratings = self._board, self._board.table(language)
+        systems = list(ratings["system"])
+        differences = board.differences[board.differences["language"] == language]
+        met = board.win_matrix[board.win_matrix["language"] == language]
+        shown, absent, results, left_out = None, "", _NO_RESULTS, 0
+        if isinstance(self._texts, Texts):
+            shown = self._texts.of(language, systems)
+            judged = self._texts.judgments
+            judged = judged[judged["language"] == language].reset_index(drop=True)
+            results, left_out = _results(judged, language, systems, shown, self._texts.queries)
+        else:
+            absent = self._texts
+        found = board.summary.languages.get(language)
+        return PairPage(
+            language=language,
+            conclusions=() if found is None else found.conclusions,
+            rows=_rows(ratings, differences, met),
+            pairs=len(differences),
+            forest=forest(ratings),
+            data={
+                "language": language,
+                "languages": {
+                    code: [language_name(code), slug] for code, slug in self.slugs.items()
+                },
+                "scale": board.summary.scale,
+                "by": _BY[board.summary.settings.ratings],
+                "systems": [[system, self._names[system]] for system in systems],
+                "columns": _NUMBERS,
+                "ratings": compact_numbers(ratings[_NUMBERS]),
+                "notes": list(ratings["note"]),
+                "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
+                "met": _triangle(systems, met, ["wins", "ties", "losses"]),
+                "features": _features(board.features, language, systems),
+                **results,
+            },
+            place_of={system: place for place, system in enumerate(systems)},
+            texts=shown,
+            absent=absent,
+            verdicts_left_out=left_out,
+        )
+
+
+def _rows(
+    ratings: pd.DataFrame, differences: pd.DataFrame, met: pd.DataFrame
+) -> list[dict[str, Any]]:
+    table = differences.merge(
+        met[["system", "opponent", "wins", "ties", "losses"]],
+        on=["system", "opponent"],
+        how="left",
+    )
+    if len(table) > MOST_ROWS:
+        ranked = list(ratings["system"])
+        place = {system: number for number, system in enumerate(ranked)}
+        apart = table["opponent"].map(place) - table["system"].map(place)
+        table = table[apart == 1].head(MOST_ROWS)
+    scale = scale_over([0.0, *table[["difference", "low", "high"]].to_numpy(float).ravel()])
+    return [
+        row
+        | {
+            "place": span(scale, row["difference"], row["low"], row["high"]),
+            "zero": scale.at(0.0),
+        }
+        for row in plain_records(table)
+    ]
+
+
+def _triangle(
+    systems: Sequence[str], table: pd.DataFrame, columns: list[str]
+) -> list[list[float | int | None]]:
+    """Return numbers of each two systems, pairs in the order (0, 1), (0, 2) …, (1, 2) ….
+
+    Numbers are as seen from the system that stands first; a pair that is not in the table has none.
+    """
+    known = {
+        (system, opponent): row
+        for system, opponent, row in zip(
+            table["system"], table["opponent"], compact_numbers(table[columns]), strict=True
+        )
+    }
+    return [known.get(pair, []) for pair in combinations(systems, 2)]
+
+
+def _features(features: pd.DataFrame, language: str, systems: Sequence[str]) -> dict[str, Any]:
+    """Return each system's mean of each feature, and how these spread over systems."""
+    names = feature_columns(features)
+    own = features[features["language"] == language]
+    means = own.groupby("system")[names].mean().reindex(list(systems))
+    known = [name for name in names if means[name].notna().any()]
+    return {
+        "names": known,
+        "means": [[_short(value) for value in row] for row in means[known].to_numpy(float)],
+        "spread": [_short(value) for value in means[known].std(ddof=0)],
+    }
+
+
+def _short(value: float) -> float | None:
+    number = finite(value)
+    return None if number is None else float(f"{number:.{SIGNIFICANT}g}")
+
+
+_NO_RESULTS: Mapping[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
+
+
+def _results(
+    judged: pd.DataFrame,
+    language: str,
+    systems: Sequence[str],
+    shown: SideBySide,
+    queries: Mapping[QuestionKey, str],
+) -> tuple[dict[str, Any], int]:
+    """Return what the judge said, question by question, for scripts to read.
+
+    Returns:
+        ``questions``: id, text and place among those shown (-1: not shown), these first;
+        ``verdicts``: of each question, numbers that stand for side A, side B and winner:
+        ``(a * systems + b) * 3 + winner``, a winner as in ``WINNERS``; ``reasons``: place of a
+        question to what was said with each of these, of those shown. And how many verdicts were
+        left out.
+    """
+    place = {system: number for number, system in enumerate(systems)}
+    codes = (
+        judged["system_a"].map(place) * len(systems) + judged["system_b"].map(place)
+    ) * 3 + judged["winner"].map({name: number for number, name in enumerate(WINNERS)})
+    said = pd.DataFrame(
+        {
+            "query_id": judged["query_id"],
+            "code": codes.astype("int64"),
+            "reason": verdict_reasons(judged),
+        }
+    )
+    by_question = dict(iter(said.sort_values("code", kind="stable").groupby("query_id")))
+    first = [question.key for question in shown.questions]
+    judged_keys = {key for key in queries if key[0] == language and key[1] in by_question}
+    order = [*first, *sorted(judged_keys - set(first))]
+    questions, verdicts, reasons, taken = [], [], {}, 0
+    for number, key in enumerate(order[:MOST_TITLES]):
+        own = by_question.get(key[1])
+        if taken + (0 if own is None else len(own)) > MOST_VERDICTS:
+            break
+        is_shown = number < len(first)
+        title = cut_text(queries[key], LONGEST_TITLE)
+        questions.append([key[1], title, number if is_shown else -1])
+        verdicts.append([] if own is None else own["code"].tolist())
+        taken += len(verdicts[-1])
+        if is_shown and own is not None and own["reason"].any():
+            reasons[str(number)] = own["reason"].tolist()
+    found = {"questions": questions, "verdicts": verdicts, "reasons": reasons}
+    return found, len(said) - taken

@@ -1,0 +1,245 @@
+"""All answers to some questions, for any two to stand side by side, with what they cite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
+from arena.text.citations import CitationMarker, find_citations
+from surrogate.board.details import question_order
+
+MOST_QUESTIONS = 20
+"""Questions of a language whose answers are shown."""
+LONGEST_PAGE = 1_000_000
+"""Bytes of questions, answers, passages and reasons that a page has room for."""
+LONGEST_SITE = 10_000_000
+"""The same of all pages together."""
+LONGEST_ANSWER = 20_000
+"""Characters of an answer that are shown; likewise the next."""
+LONGEST_PASSAGE = 2_000
+LONGEST_QUERY = 2_000
+LONGEST_REASON = 1_000
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """A part of an answer.
+
+    Attributes:
+        text: As the system wrote it.
+        passage: Place of the passage it cites; None where it cites none.
+        is_unknown: Whether it cites what is no passage.
+    """
+
+    text: str
+    passage: int | None = None
+    is_unknown: bool = False
+
+
+@dataclass(frozen=True)
+class AnswerShown:
+    """An answer.
+
+    Attributes:
+        system: Who gave it.
+        parts: Its text, citations apart.
+        cut: Characters that are not shown.
+    """
+
+    system: str
+    parts: tuple[TextPart, ...]
+    cut: int
+
+
+@dataclass(frozen=True)
+class PassageShown:
+    """A passage.
+
+    Attributes:
+        passage: The passage; its text is what is shown.
+        cut: Characters of it that are not shown.
+        systems: The systems it was given to; none where all shown had it.
+    """
+
+    passage: ShownPassage
+    cut: int
+    systems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class QuestionShown:
+    """A question with all answers to it.
+
+    Attributes:
+        key: Language and query_id.
+        query: What was asked.
+        answers: In the order of the board.
+        passages: What any of the systems was given.
+    """
+
+    key: QuestionKey
+    query: str
+    answers: tuple[AnswerShown, ...]
+    passages: tuple[PassageShown, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its texts, in UTF-8."""
+        answers = (part.text for answer in self.answers for part in answer.parts)
+        passages = (item.passage.text for item in self.passages)
+        return sum(len(text.encode()) for text in (self.query, *answers, *passages))
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """What a page shows of a language's answers.
+
+    Attributes:
+        questions: Those shown.
+        answered: Questions with answers of two systems or more.
+        too_long: Those left out because the page had no room for their answers.
+    """
+
+    questions: tuple[QuestionShown, ...]
+    answered: int
+    too_long: int
+
+
+class Texts:
+    """The texts of an arena for all pages of a site."""
+
+    def __init__(self, judged: Arena, seed: int, most: int = MOST_QUESTIONS) -> None:
+        """Look the texts up.
+
+        Args:
+            judged: The arena with the judgments of one judge.
+            seed: The board's, so that the questions are those of its examples.
+            most: Questions of a language to show.
+        """
+        self._texts, self._most = ArenaTexts(judged), most
+        order = question_order(judged, seed).sort_values("order")
+        self._keys: dict[str, list[QuestionKey]] = {}
+        for language, query_id in order[["language", "query_id"]].itertuples(
+            index=False, name=None
+        ):
+            if len(self._texts.systems((language, query_id))) > 1:
+                self._keys.setdefault(language, []).append((language, query_id))
+        self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(self._keys), 1))
+        self.judgments = judged.judgments
+        """Of the one judge."""
+        self.queries: dict[QuestionKey, str] = {
+            (language, query_id): query
+            for language, query_id, query in order[["language", "query_id", "query"]].itertuples(
+                index=False, name=None
+            )
+        }
+
+    def of(self, language: str, systems: Sequence[str]) -> SideBySide:
+        """Choose questions of a language, judged ones first, while there is room for them.
+
+        Args:
+            language: Language code.
+            systems: In the order to show them.
+        """
+        keys, room, too_long = self._keys.get(language, []), self._room, 0
+        shown: list[QuestionShown] = []
+        for key in keys:
+            if len(shown) == self._most:
+                break
+            question = self._shown(key, systems)
+            if question.size > room:
+                too_long += 1
+                continue
+            shown.append(question)
+            room -= question.size
+        return SideBySide(tuple(shown), len(keys), too_long)
+
+    def _shown(self, key: QuestionKey, systems: Sequence[str]) -> QuestionShown:
+        answered = set(self._texts.systems(key))
+        names = [name for name in systems if name in answered]
+        given = {name: self._texts.passages(key, name) for name in names}
+        places = {
+            passage: place
+            for place, passage in enumerate(dict.fromkeys(sum(given.values(), start=())))
+        }
+        return QuestionShown(
+            key,
+            cut_text(self._texts.question(key), LONGEST_QUERY),
+            tuple(
+                _answer(
+                    name,
+                    self._texts.shown(key, name, "output"),
+                    {passage.passage_id: places[passage] for passage in given[name]},
+                )
+                for name in names
+            ),
+            tuple(
+                PassageShown(
+                    replace(passage, text=passage.text[:LONGEST_PASSAGE]),
+                    max(len(passage.text) - LONGEST_PASSAGE, 0),
+                    _given_to(passage, given),
+                )
+                for passage in places
+            ),
+        )
+
+
+def _given_to(passage: ShownPassage, given: dict[str, tuple[ShownPassage, ...]]) -> tuple[str, ...]:
+    names = tuple(name for name, passages in given.items() if passage in passages)
+    return () if len(names) == len(given) else names
+
+
+def _answer(system: str, output: str, places: dict[str, int]) -> AnswerShown:
+    text = output[:LONGEST_ANSWER]
+    return AnswerShown(system, tuple(_parts(text, places)), len(output) - len(text))
+
+
+def _parts(text: str, places: dict[str, int]) -> Iterator[TextPart]:
+    """Take a text apart at its citations."""
+    position = 0
+    for marker in find_citations(text, tuple(places)):
+        if marker.start > position:
+            yield TextPart(text[position : marker.start])
+        yield from _marker_parts(text[marker.start : marker.end], marker, places)
+        position = marker.end
+    if position < len(text):
+        yield TextPart(text[position:])
+
+
+def _marker_parts(text: str, marker: CitationMarker, places: dict[str, int]) -> Iterator[TextPart]:
+    """Take a marker apart at the ids it cites; one whose ids are written otherwise stays whole."""
+    found, position = [], 0
+    for cited in marker.ids:
+        start = text.find(cited, position)
+        if start >= 0:
+            position = start + len(cited)
+            found.append((start, position, cited))
+    if len(marker.ids) == 1 or not found:
+        found = [(0, len(text), marker.ids[0])]
+    position = 0
+    for start, end, cited in found:
+        if start > position:
+            yield TextPart(text[position:start])
+        yield TextPart(text[start:end], places.get(cited), cited not in places)
+        position = end
+    if position < len(text):
+        yield TextPart(text[position:])
+
+
+def cut_text(text: str, longest: int) -> str:
+    """Return a text of at most so many characters, with an ellipsis where it was cut."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def verdict_reasons(judgments: pd.DataFrame) -> list[str]:
+    """Return what the judge said of each judgment, cut; empty where it said nothing."""
+    if "reason" not in judgments:
+        return [""] * len(judgments)
+    return [
+        cut_text(reason.strip(), LONGEST_REASON) if isinstance(reason, str) else ""
+        for reason in judgments["reason"]
+    ]

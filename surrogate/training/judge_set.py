@@ -1,0 +1,205 @@
+"""An arena's verdicts as a training set: chats that teach a judge, or pairs to prefer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, checked_choice
+from arena.data.seeds import generator
+from arena.generation.prompt import AnswerPrompt
+from arena.generation.questions import GivenQuestion
+from arena.judging.pairs import ArenaTexts, PairKey, ShownPassage, unordered
+from arena.judging.prompt import PairwisePrompt, VerdictForm
+from arena.judging.replies import WINNER_OF_LETTER
+from surrogate.training.rows import Sieve, TrainExample
+
+Sides = Literal["drawn", "both", "given"]
+SIDES: tuple[Sides, ...] = ("drawn", "both", "given")
+
+CONTRADICTORY = "verdicts on a pair that the judge decided both ways"
+IDENTICAL_ANSWERS = "verdicts on answers that are the same"
+STEERING = "verdicts on answers that look like an attempt to steer the judge"
+NOT_DRAWN_PAIR = "verdicts beyond the number of a question"
+TIE = "ties, of which neither answer is preferred"
+
+_LETTERS = {winner: letter for letter, winner in WINNER_OF_LETTER.items()}
+_TURNED = {"a": "b", "b": "a", "tie": "tie"}
+
+
+@dataclass(frozen=True)
+class VerdictRules:
+    """Which verdicts become rows, and how they are shown.
+
+    Attributes:
+        judge: Whose verdicts; None where there is one judge alone.
+        pairs: Most pairs of a question, drawn; None for all.
+        sides: ``drawn``: each pair once, sides drawn, so that no side is learned as the better
+            one; ``both``: each pair in both orders; ``given``: as it was judged.
+        languages: Which ones; all if there are none.
+        seed: Seed of the draws.
+    """
+
+    judge: str | None = None
+    pairs: int | None = None
+    sides: Sides = "drawn"
+    languages: Sequence[str] = ()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checked_choice(self.sides, SIDES, "order of sides")
+
+
+@dataclass(frozen=True)
+class _Decided:
+    key: PairKey
+    winner: str
+    reason: str
+
+
+def judge_examples(
+    arena: Arena, rules: VerdictRules, prompt: PairwisePrompt, verdict: VerdictForm
+) -> Sieve:
+    """Make chats that ask what ``judge`` asks and reply as a judge did.
+
+    Args:
+        arena: With the verdicts.
+        rules: Which of them.
+        prompt: What judges are asked.
+        verdict: ``text``: ``[[A]]``, after the judge's explanation where that is known and
+            sides are as given, since it names them; ``logprobs``: the letter alone.
+
+    Raises:
+        UsageError: If no such judge has verdicts here, or several have and none is named.
+    """
+    texts, sieve = ArenaTexts(arena), Sieve()
+    for decided in _chosen(arena, rules, sieve):
+        for shown in _orders(decided, rules):
+            comparison = texts.comparison(shown.key, prompt.show)
+            language = shown.key[0]
+            if comparison.answer_a == comparison.answer_b:
+                sieve.drop(language, IDENTICAL_ANSWERS)
+                continue
+            asked = prompt.ask(comparison)
+            if any(":" in flag for flag in asked.flags):
+                sieve.drop(language, STEERING)
+                continue
+            letter = _LETTERS[shown.winner]  # type: ignore[index]
+            said = shown.reason if rules.sides == "given" else ""
+            reply = letter if verdict == "logprobs" else f"{said} [[{letter}]]".strip()
+            sieve.take(TrainExample(shown.key[:2], asked.prompt, reply, _notes(shown)))
+    return sieve
+
+
+def preference_rows(arena: Arena, rules: VerdictRules, prompt: AnswerPrompt) -> pd.DataFrame:
+    """Make rows of which one answer is preferred: ``prompt, chosen, rejected`` (trl's format).
+
+    Args:
+        arena: With the verdicts.
+        rules: Which of them; sides do not matter.
+        prompt: What systems are asked.
+
+    Returns:
+        A row a decided pair; ties have none.
+
+    Raises:
+        UsageError: If no such judge has verdicts here, or several have and none is named.
+    """
+    texts = ArenaTexts(arena)
+    rows = [
+        _preference(decided, texts, prompt)
+        for decided in _chosen(arena, rules, Sieve())
+        if decided.winner != "tie"
+    ]
+    return pd.DataFrame(rows)
+
+
+def _preference(decided: _Decided, texts: ArenaTexts, prompt: AnswerPrompt) -> dict[str, Any]:
+    language, query_id, *systems = decided.key
+    key = (language, query_id)
+    if decided.winner == "b":
+        systems.reverse()
+    passages = tuple(
+        ShownPassage(each.passage_id, each.text, each.title) for each in texts.passages(key)
+    )
+    asked = prompt.ask(GivenQuestion(key, texts.question(key), passages))
+    better, worse = (texts.shown(key, system, "output") for system in systems)
+    return {
+        "prompt": [{"role": each.role, "content": each.content} for each in asked.messages],
+        "chosen": [{"role": "assistant", "content": better}],
+        "rejected": [{"role": "assistant", "content": worse}],
+        "language": language,
+        "query_id": query_id,
+    }
+
+
+def _chosen(arena: Arena, rules: VerdictRules, sieve: Sieve) -> Iterator[_Decided]:
+    """Yield verdicts, one a pair, so many a question."""
+    table = _verdicts(arena, rules)
+    reasons = table["reason"] if "reason" in table else [""] * len(table)
+    columns = table[["language", "query_id", "system_a", "system_b"]]
+    by_question: dict[tuple[str, str], dict[PairKey, list[_Decided]]] = {}
+    for key, winner, reason in zip(
+        columns.itertuples(index=False, name=None), table["winner"], reasons, strict=True
+    ):
+        said = reason.strip() if isinstance(reason, str) else ""
+        pairs = by_question.setdefault(key[:2], {})
+        pairs.setdefault(unordered(key), []).append(_Decided(key, winner, said))
+    for question in sorted(by_question):
+        pairs = by_question[question]
+        draw = generator(rules.seed, "training", "pairs", *question)
+        names = sorted(pairs)
+        order = [names[place] for place in draw.permutation(len(names))]
+        for number, pair in enumerate(order):
+            first = pairs[pair][0]
+            if any(_toward(each, first) != first.winner for each in pairs[pair]):
+                sieve.drop(question[0], CONTRADICTORY, len(pairs[pair]))
+            elif rules.pairs is not None and number >= rules.pairs:
+                sieve.drop(question[0], NOT_DRAWN_PAIR)
+            else:
+                yield first
+
+
+def _toward(one: _Decided, other: _Decided) -> str:
+    """Return a verdict as if sides were those of another one on the same pair."""
+    return one.winner if one.key == other.key else _TURNED[one.winner]
+
+
+def _verdicts(arena: Arena, rules: VerdictRules) -> pd.DataFrame:
+    table = arena.judgments
+    if rules.languages:
+        table = table[table["language"].isin(rules.languages)]
+    judges = sorted(set(table["judge"]))
+    if rules.judge is None and len(judges) > 1:
+        raise UsageError(f"several judged here; choose one with `judge`: {', '.join(judges)}")
+    if rules.judge is not None and rules.judge not in judges:
+        raise UsageError(f"no verdicts of {rules.judge!r} here; there is {', '.join(judges)}")
+    if table.empty:
+        raise UsageError("there are no verdicts here; judge first")
+    return table if rules.judge is None else table[table["judge"] == rules.judge]
+
+
+def _orders(decided: _Decided, rules: VerdictRules) -> Iterator[_Decided]:
+    turned = _turned(decided)
+    if rules.sides == "drawn":
+        draw = generator(rules.seed, "training", "side", *unordered(decided.key))
+        yield turned if draw.integers(2) else decided
+        return
+    yield decided
+    if rules.sides == "both":
+        yield turned
+
+
+def _turned(decided: _Decided) -> _Decided:
+    language, query_id, system_a, system_b = decided.key
+    key = (language, query_id, system_b, system_a)
+    return _Decided(key, _TURNED[decided.winner], decided.reason)
+
+
+def _notes(decided: _Decided) -> dict[str, str]:
+    _, _, system_a, system_b = decided.key
+    return {"system_a": system_a, "system_b": system_b}

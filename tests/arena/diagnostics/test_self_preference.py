@@ -1,0 +1,106 @@
+"""Whether judges favor their own family, beyond what others say of the same pairs."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.diagnostics import diagnose_judgments
+from arena.diagnostics.self_preference import families_of_systems, self_preference_table
+from arena.diagnostics.verdicts import verdicts
+
+SYSTEMS = ("gpt-4o-mini", "o3", "claude-3", "qwen-2")
+KIN = {"gpt-4o-mini", "o3"}
+
+
+def judgments(favor, questions=40, judges=("gpt-4o", "person:ana", "claude-4"), seed=0):
+    """Let judges prefer at random, and gpt-4o its kin in an extra share of pairs."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for number in range(questions):
+        for one, other in combinations(SYSTEMS, 2):
+            for judge in judges:
+                winner = random.choice(["a", "b"])
+                mixed = (one in KIN) != (other in KIN)
+                if judge == "gpt-4o" and mixed and random.random() < favor:
+                    winner = "a" if one in KIN else "b"
+                rows.append((str(number), "en", one, other, winner, judge))
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def preference(table, **options):
+    systems = sorted({*table["system_a"], *table["system_b"]})
+    kinds = families_of_systems(systems, options.pop("attributes", None), options.get("named"))
+    return self_preference_table(verdicts(table), kinds, **options)
+
+
+def test_a_preference_is_estimated_with_its_interval():
+    found = preference(judgments(favor=0.4)).set_index("judge")
+    row = found.loc["gpt-4o"]
+    assert (row["family"], row["systems"]) == ("OpenAI", "gpt-4o-mini, o3")
+    assert (row["others"], row["items"], row["questions"]) == (2, 160, 40)
+    assert row["excess"] == pytest.approx(0.2, abs=0.08)  # 0.4 of the half that was lost
+    assert row["low"] > 0
+    assert row["low"] < row["excess"] < row["high"]
+    assert found.loc["claude-4", "low"] < 0 < found.loc["claude-4", "high"]
+
+
+def test_intervals_hold_no_preference_as_often_as_they_say():
+    tables = [preference(judgments(0.0, 15, seed=seed)).iloc[1] for seed in range(40)]
+    held = np.mean([row["low"] <= 0 <= row["high"] for row in tables])
+    assert held >= 0.85
+
+
+def test_the_excess_is_that_of_the_same_pairs_by_hand():
+    rows = [
+        ("1", "gpt-4o-mini", "qwen-2", "a", "gpt-4o"),
+        ("1", "qwen-2", "gpt-4o-mini", "tie", "gpt-4o"),  # the other order: 3/4 in all
+        ("1", "gpt-4o-mini", "qwen-2", "b", "person:ana"),
+        ("1", "gpt-4o-mini", "qwen-2", "a", "person:ben"),
+        ("1", "gpt-4o-mini", "qwen-2", "a", "gpt-3.5"),  # of the same family: no witness
+        ("2", "gpt-4o-mini", "qwen-2", "a", "gpt-4o"),  # judged by nobody else
+        ("2", "gpt-4o-mini", "o3", "a", "gpt-4o"),  # both of the family
+    ]
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    found = preference(pd.DataFrame(rows, columns=columns).assign(language="en"))
+    row = found.set_index("judge").loc["gpt-4o"]
+    assert (row["items"], row["others"]) == (1, 2)
+    assert (row["share"], row["share_others"], row["excess"]) == (0.75, 0.5, 0.25)
+    assert np.isnan(row["low"])  # one question has no interval
+
+
+def test_families_are_those_of_attributes_before_names():
+    systems = ("alpha", "beta", "gpt-4o-mini")
+    made = pd.DataFrame(
+        {"system": systems, "model": ["gpt-4o", None, "mine"], "family": [None, "Ours", None]}
+    )
+    told = families_of_systems(systems, made)
+    assert told == {
+        "alpha": frozenset({"OpenAI"}),
+        "beta": frozenset({"Ours"}),
+        "gpt-4o-mini": frozenset(),
+    }
+    assert families_of_systems(["alpha"], made, {"alpha": "Meta"}) == {"alpha": frozenset({"Meta"})}
+    table = judgments(0.4, 6, ("house-judge", "person:ana"))
+    named = {"house-judge": "Ours", "o3": "Ours"}
+    assert preference(table, named=named)["systems"].tolist() == ["o3"]
+
+
+def test_a_diagnosis_says_it():
+    said = [
+        str(item)
+        for item in diagnose_judgments(judgments(0.5)).findings
+        if item.check == "self-preference" and item.severity == "warning"
+    ]
+    assert len(said) == 1
+    assert said[0].startswith("en, gpt-4o: it favors its own family (OpenAI: gpt-4o-mini, o3): +2")
+    assert "points of win rate beyond 2 other judges, 95% interval +" in said[0]
+    assert said[0].endswith("on 160 pairs")
+    alone = judgments(0.5, judges=("gpt-4o",))
+    said = [str(item) for item in diagnose_judgments(alone).findings]
+    assert any("no judge of another family judged the same pairs" in line for line in said)
+    one = diagnose_judgments(judgments(0.5), judge="gpt-4o").self_preference
+    assert one["judge"].tolist() == ["gpt-4o"]
+    assert one["items"].tolist() == [160]  # others are its witnesses, though not looked at

@@ -1,0 +1,165 @@
+"""Models on this machine: which paths are models, what is refused, and how they are asked."""
+
+import json
+import shutil
+
+import pytest
+
+from arena.data.errors import UsageError
+from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store
+from arena.llm.batch import run_batches
+from arena.llm.local.folder import asked_model, asked_name, local_model, required_model
+from arena.llm.settings import EmbeddingSettings
+
+CONFIG = {"model_type": "llama"}
+LORA = {
+    "peft_type": "LORA",
+    "base_model_name_or_path": "some/base",
+    "r": 4,
+    "lora_alpha": 8,
+    "target_modules": ["q_proj", "v_proj"],
+}
+
+
+@pytest.fixture
+def make(tmp_path):
+    def make(name="model", **files):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        for stem, content in files.items():
+            file = folder / stem.replace("__", ".")
+            file.write_text(content if isinstance(content, str) else json.dumps(content))
+        return folder
+
+    return make
+
+
+def test_a_folder_is_asked_by_its_name_and_digest(make):
+    folder = make(config__json=CONFIG, model__safetensors="weights")
+    name, endpoint = asked_model(str(folder), Endpoint(concurrency=8))
+    assert name.startswith("model@")
+    assert len(name.partition("@")[2]) == 8
+    assert endpoint.local == endpoint.where == str(folder)
+    assert endpoint.concurrency == 1
+    assert endpoint.api_key() == "none"
+    make(model__safetensors="other weights!")
+    assert asked_name(str(folder), Endpoint().base_url) != name
+
+
+def test_a_server_that_is_stated_is_asked_by_the_name_given(make):
+    folder = make(config__json=CONFIG, model__safetensors="weights")
+    there = Endpoint("http://localhost:8000/v1")
+    assert asked_model(str(folder), there) == (str(folder), there)
+    assert asked_model("gpt-4o", Endpoint()) == ("gpt-4o", Endpoint())
+
+
+def test_an_adapter_is_told_apart_by_weights_and_base_and_not_by_where_it_lies(make, tmp_path):
+    base = make("base", config__json=CONFIG, model__safetensors="weights")
+    adapted = {**LORA, "base_model_name_or_path": str(base)}
+    one = make("one", adapter_config__json=adapted, adapter_model__safetensors="a")
+    moved = shutil.copytree(base, tmp_path / "moved" / "base")
+    elsewhere = {
+        **LORA,
+        "base_model_name_or_path": str(moved),
+        "target_modules": ["v_proj", "q_proj"],
+    }
+    two = make("two", adapter_config__json=elsewhere, adapter_model__safetensors="a")
+    three = make("three", adapter_config__json={**adapted, "r": 8}, adapter_model__safetensors="a")
+    digests = [required_model(str(each)).digest for each in (one, two, three)]
+    assert digests[0] == digests[1] != digests[2]
+    (moved / "model.safetensors").write_text("other weights")
+    assert required_model(str(two)).digest != digests[1]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"config__json": CONFIG, "pytorch_model__bin": "x"}, "pytorch_model.bin, which runs code"),
+        (
+            {"adapter_config__json": LORA, "adapter_model__bin": "x"},
+            "adapter_model.bin, which",
+        ),
+        ({"config__json": CONFIG}, "no weights"),
+        (
+            {
+                "config__json": {**CONFIG, "quantization_config": {"quant_method": "x"}},
+                "model__safetensors": "x",
+            },
+            "quantized weights",
+        ),
+        ({"config__json": "[1]", "model__safetensors": "x"}, "should hold a JSON object"),
+        ({"config__json": "{", "model__safetensors": "x"}, "is no JSON"),
+        ({"adapter_config__json": {**LORA, "peft_type": "IA3"}}, "peft_type is 'IA3'"),
+        ({"adapter_config__json": {**LORA, "use_dora": True}}, "use_dora is True"),
+        ({"adapter_config__json": {**LORA, "modules_to_save": ["lm_head"]}}, "modules_to_save is"),
+        ({"adapter_config__json": {**LORA, "target_modules": "(a+)+"}}, "target_modules"),
+        ({"adapter_config__json": {**LORA, "r": 10**9}}, "r input should be less"),
+    ],
+)
+def test_folders_of_strangers_run_no_code(make, files, said):
+    folder = make(**files)
+    with pytest.raises(UsageError, match=said.replace("(", r"\(")):
+        asked_model(str(folder), Endpoint())
+
+
+@pytest.mark.parametrize("path", ["./nowhere", "/nowhere/model", "nowhere.gguf"])
+def test_a_path_that_leads_nowhere_is_no_name_of_a_model(path):
+    with pytest.raises(UsageError, match="there is no model at"):
+        asked_model(path, Endpoint())
+
+
+def test_a_folder_without_a_model_is_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gpt-4o").mkdir()
+    assert local_model("gpt-4o") is None
+    assert asked_model("gpt-4o", Endpoint()) == ("gpt-4o", Endpoint())
+
+
+def test_damaged_weights_are_said_and_end_the_run(make, tmp_path):
+    pytest.importorskip("transformers")
+    folder = make(
+        config__json={**CONFIG, "auto_map": {"AutoModelForCausalLM": "evil.Model"}},
+        model__safetensors="no weights",
+        evil__py="raise SystemExit('ran')",
+    )
+    name, endpoint = asked_model(str(folder), Endpoint())
+    with open_store(tmp_path / "store.sqlite") as store:
+        llm = Llm(ModelSettings(name), endpoint, store)
+        with pytest.raises(UsageError, match="cannot be read"):
+            ask_table(["Why?"], Prompt.of, lambda each: each, llm)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"response_format": {"type": "json_object"}}, "takes no response_format; ask for text"),
+        ({"extra_body": {"grammar": "x"}}, "takes no grammar; leave it out"),
+    ],
+)
+def test_what_a_model_here_cannot_follow_is_refused_before_it_is_loaded(
+    make, tmp_path, settings, said
+):
+    pytest.importorskip("transformers")
+    folder = make(config__json=CONFIG, model__safetensors="never read")
+    name, endpoint = asked_model(str(folder), Endpoint())
+    with open_store(tmp_path / "store.sqlite") as store, pytest.raises(UsageError, match=said):
+        ask_table(
+            ["Why?"],
+            Prompt.of,
+            lambda each: each,
+            Llm(ModelSettings(name, **settings), endpoint, store),
+        )
+    with open_store(tmp_path / "store.sqlite") as store, pytest.raises(UsageError, match="embeds"):
+        ask_table(
+            ["Why?"], Prompt.of, lambda each: each, Llm(EmbeddingSettings(name), endpoint, store)
+        )
+
+
+def test_a_model_here_takes_no_batch(make, tmp_path):
+    folder = make(config__json=CONFIG, model__safetensors="weights")
+    name, endpoint = asked_model(str(folder), Endpoint())
+    with (
+        open_store(tmp_path / "store.sqlite") as store,
+        pytest.raises(UsageError, match="takes no batch"),
+    ):
+        run_batches([], ModelSettings(name), endpoint, store, tmp_path / "batches.json")

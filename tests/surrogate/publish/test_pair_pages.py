@@ -1,0 +1,279 @@
+"""Two systems head to head and their answers side by side: what pages hold and leave out."""
+
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+from altered_boards import of_arena
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena import UsageError, write_arena
+from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
+from surrogate.publish.formats import LinearScale, slugs
+from surrogate.publish.site import side_by_side
+from surrogate.publish.site.pair_page import MOST_ROWS, WINNERS, PairPages
+from surrogate.publish.site.pictures import learning_curve, ticks
+from surrogate.publish.site.side_by_side import Texts, verdict_reasons
+from surrogate.publish.site.site import REPLICATION_FILE, write_site
+from surrogate.validation.replication import MACRO, TABLE_COLUMNS
+
+
+@pytest.fixture(scope="module")
+def texts(small_arena):
+    return Texts(small_arena, seed=3)
+
+
+@pytest.fixture(scope="module")
+def english(board, texts):
+    return PairPages(board, texts, slugs(board.systems)).page("en")
+
+
+def pair_places(count):
+    return [(a, b) for a in range(count) for b in range(a + 1, count)]
+
+
+def test_numbers_of_pairs_are_the_boards(board, english):
+    names = [name for name, _ in english.data["systems"]]
+    rows = board.differences[board.differences["language"] == "en"]
+    known = rows.set_index(["system", "opponent"])
+    met = board.win_matrix[board.win_matrix["language"] == "en"].set_index(["system", "opponent"])
+    assert len(rows) == english.pairs == len(english.rows) < MOST_ROWS
+    places = pair_places(len(names))
+    for (a, b), apart, battles in zip(
+        places, english.data["apart"], english.data["met"], strict=True
+    ):
+        row = known.loc[(names[a], names[b])]
+        assert apart == pytest.approx(row[["difference", "low", "probability"]], abs=6e-4)
+        assert battles == met.loc[(names[a], names[b]), ["wins", "ties", "losses"]].tolist()
+
+
+def test_verdicts_by_question_are_the_judgments(small_arena, english):
+    names = [name for name, _ in english.data["systems"]]
+    found = Counter()
+    for (query_id, _, _), codes in zip(
+        english.data["questions"], english.data["verdicts"], strict=True
+    ):
+        for code in codes:
+            pair, winner = divmod(code, 3)
+            a, b = divmod(pair, len(names))
+            found[query_id, names[a], names[b], WINNERS[winner]] += 1
+    judged = small_arena.judgments[small_arena.judgments["language"] == "en"]
+    columns = ["query_id", "system_a", "system_b", "winner"]
+    assert found == Counter(judged[columns].itertuples(index=False, name=None))
+    assert english.verdicts_left_out == 0
+
+
+def test_many_verdicts_are_cut_and_counted(board, small_arena, texts, monkeypatch):
+    judged = small_arena.judgments["language"].eq("en")
+    a_question = judged.sum() // 10
+    monkeypatch.setattr("surrogate.publish.site.pair_page.MOST_VERDICTS", int(a_question * 4))
+    page = PairPages(board, texts, slugs(board.systems)).page("en")
+    assert len(page.data["verdicts"]) == 4
+    assert page.verdicts_left_out == judged.sum() - 4 * a_question
+
+
+def test_of_many_pairs_the_neighbors_stand_in_the_table(board, texts, monkeypatch):
+    monkeypatch.setattr("surrogate.publish.site.pair_page.MOST_ROWS", 20)
+    page = PairPages(board, texts, slugs(board.systems)).page("en")
+    ranked = [name for name, _ in page.data["systems"]]
+    assert [(row["system"], row["opponent"]) for row in page.rows] == list(pairwise(ranked))
+
+
+def test_pages_show_as_many_questions_as_they_have_room_for(small_arena, texts, monkeypatch):
+    systems = small_arena.info.systems
+    whole = texts.of("en", systems)
+    assert (len(whole.questions), whole.answered, whole.too_long) == (10, 10, 0)
+    few = Texts(small_arena, seed=3, most=3).of("en", systems)
+    assert few.questions == whole.questions[:3]
+    assert Texts(small_arena, seed=3, most=0).of("en", systems).questions == ()
+    room = sum(question.size for question in whole.questions) // 2
+    monkeypatch.setattr(side_by_side, "LONGEST_PAGE", room)
+    cut = Texts(small_arena, seed=3).of("en", systems)
+    assert 0 < sum(question.size for question in cut.questions) <= room
+    assert len(cut.questions) + cut.too_long == 10
+
+
+def test_long_texts_are_cut_and_counted(small_arena):
+    answers = small_arena.answers.assign(answer="word " * 10_000)
+    shown = Texts(replace(small_arena, answers=answers), seed=0, most=1).of(
+        "en", small_arena.info.systems
+    )
+    for answer in shown.questions[0].answers:
+        assert answer.cut == len("word " * 10_000) - 1 - side_by_side.LONGEST_ANSWER
+        assert len("".join(part.text for part in answer.parts)) == side_by_side.LONGEST_ANSWER
+
+
+def asked(small_arena, answer, own=None):
+    """One question with passages 1 to 3; the first system may have passages of its own."""
+    queries = small_arena.queries[small_arena.queries["language"] == "en"].head(1)
+    key = queries.iloc[0]["query_id"]
+    passages = [
+        {"passage_id": str(number), "text": f"text {number}", "title": None, "relevance": None}
+        for number in (1, 2, 3)
+    ]
+    answers = small_arena.answers
+    answers = answers[(answers["query_id"] == key) & (answers["language"] == "en")].head(2)
+    arena = replace(
+        small_arena,
+        queries=queries.assign(passages=[passages]),
+        answers=answers.assign(answer=answer, passages=[own, None]),
+        judgments=small_arena.judgments.iloc[:0],
+    )
+    (question,) = Texts(arena, seed=0).of("en", list(answers["system"])).questions
+    return question
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("Yes [2]. No.", [("[2]", 1)]),
+        ("[1, 3]", [("1", 0), ("3", 2)]),
+        ("[1-3]", [("1", 0), ("3", 2)]),
+        ("See 【２】", [("【２】", 1)]),
+        ("[7] and [see below]", [("[7]", None)]),
+        ("[Doc 3][1]", [("[Doc 3]", 2), ("[1]", 0)]),
+        ("", []),
+    ],
+)
+def test_citations_lead_to_their_passages(small_arena, answer, cited):
+    parts = asked(small_arena, answer).answers[1].parts
+    assert "".join(part.text for part in parts) == answer
+    marked = [part for part in parts if part.passage is not None or part.is_unknown]
+    assert [(part.text, part.passage) for part in marked] == cited
+
+
+def test_citations_of_own_passages_lead_to_these(small_arena):
+    own = [{"passage_id": "2", "text": "another", "title": None, "relevance": None}]
+    question = asked(small_arena, "[2]", own)
+    first, second = question.answers
+    places = [answer.parts[0].passage for answer in (first, second)]
+    texts = [question.passages[place].passage.text for place in places]
+    assert texts == ["another", "text 2"]
+    assert question.passages[places[0]].systems == (first.system,)
+    assert question.passages[places[1]].systems == (second.system,)
+
+
+def test_reasons_are_those_of_the_judge_and_short():
+    judgments = pd.DataFrame({"reason": [" clear ", None, float("nan"), "x" * 5000]})
+    assert verdict_reasons(judgments)[:3] == ["clear", "", ""]
+    assert len(verdict_reasons(judgments)[3]) == side_by_side.LONGEST_REASON
+    assert verdict_reasons(judgments[[]]) == [""] * 4
+
+
+def test_of_judgments_only_verdict_and_reason_are_shown(hostile_site):
+    pages = {path.name: path.read_text("utf-8") for path in hostile_site.rglob("*.html")}
+    assert not any("sk-secret" in text for text in pages.values())
+    data = pages["en.html"].split('<script type="application/json" id="data">')[1]
+    data = data.split("</script>")[0]
+    assert "<" not in data
+    reasons = json.loads(data)["reasons"]
+    assert {said for of_question in reasons.values() for said in of_question} == {
+        "because </script><script>alert(3)</script><img src=x onerror=alert(4)>"
+    }
+
+
+def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
+    page = write_site(board, tmp_path / "site").parent / "pairs" / "en.html"
+    assert "does not say where arena" in page.read_text("utf-8")
+    assert json.loads(page.read_text("utf-8").split('id="data">')[1].split("</script>")[0])["apart"]
+    other = replace(small_arena, queries=small_arena.queries.iloc[1:])
+    with pytest.raises(UsageError, match="has other questions"):
+        write_site(board, tmp_path / "site", other)
+    with pytest.raises(UsageError, match="use 0 or more"):
+        write_site(board, tmp_path / "site", small_arena, questions=-1)
+
+
+def test_the_command_takes_the_arena_questions_and_a_study(
+    board_folder, small_arena, study, tmp_path, run
+):
+    write_arena(small_arena, tmp_path / "arena")
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    given = ["--arena", tmp_path / "arena", "--questions", 2, "--out", tmp_path / "site"]
+    assert run("report", board_folder, *given, "--replication", tmp_path / "study.json") == 0
+    text = (tmp_path / "site" / "pairs" / "sw.html").read_text("utf-8")
+    assert text.count('<section class="asked"') == 2
+    assert "2 questions of 10, with all answers to them; the other 8 are left out" in text
+    judge = (tmp_path / "site" / "judge.html").read_text("utf-8")
+    assert "Quality against judged questions" in judge
+    assert "mean over 2 languages" in judge
+    assert run("report", board_folder, "--replication", tmp_path / "none.json") == 2
+
+
+@pytest.fixture
+def study():
+    taus = {"en": (0.4, 0.5, 0.7), "sw": (0.2, 0.5, 0.6), MACRO: (0.3, 0.5, 0.65)}
+    rows = [
+        {
+            **dict.fromkeys(TABLE_COLUMNS, 0.1),
+            **{"language": language, "questions": questions, "judgments": 10 * questions},
+            **{"tau": tau, "tau_low": tau - 0.1, "tau_high": tau + 0.1, "tau_surrogate": None},
+        }
+        for language, known in taus.items()
+        for questions, tau in zip((3, 6, 12), known, strict=True)
+    ]
+    return {"table": rows, "signature": "made up"}
+
+
+def test_a_study_in_the_boards_folder_is_drawn(small_board, small_arena, study, tmp_path):
+    saved = small_board.save(tmp_path / "board")
+    (tmp_path / "board" / REPLICATION_FILE).write_text(json.dumps(study))
+    page = write_site(saved, tmp_path / "site", small_arena).parent / "judge.html"
+    assert '<table class="sortable" id="curve-table"' in page.read_text("utf-8")
+
+
+def test_the_learning_curve_rises_where_tau_does(study):
+    curve = learning_curve(pd.DataFrame(study["table"]))
+    assert set(curve.lines) == {"both", "verdicts"}
+    across, down = zip(*curve.lines["both"], strict=True)
+    assert list(across) == sorted(across)
+    assert across[1] - across[0] == pytest.approx(across[2] - across[1], abs=0.11)
+    assert list(down) == sorted(down, reverse=True)
+    assert [tick.label for tick in curve.across] == ["3", "6", "12"]
+    assert len(curve.band) == 6
+    empty = pd.DataFrame(study["table"]).assign(tau=None)
+    assert learning_curve(empty) is None
+
+
+def test_ticks_are_round_numbers():
+    assert [tick.label for tick in ticks(LinearScale(-1.3, 2.2))] == ["−1", "0", "1", "2"]
+    assert [tick.label for tick in ticks(LinearScale(0.31, 0.52))] == [
+        *("0.35", "0.40", "0.45", "0.50")
+    ]
+    assert [tick.label for tick in ticks(LinearScale(0.5, 0.5))] == ["0.50"]
+
+
+@given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
+def test_there_are_some_ticks_on_every_scale(low, width):
+    scale = LinearScale(low, low + width)
+    found = ticks(scale)
+    assert 2 <= len(found) <= 8
+    places = [tick.at for tick in found]
+    assert places == sorted(places)
+    assert len({tick.label for tick in found}) == len(found)
+    assert all(math.isfinite(place) and 0 <= place <= 100 for place in places)
+
+
+def test_what_limits_the_board_stands_at_the_top_of_every_page(board, small_arena, tmp_path):
+    chance = {"tau_unseen": -0.1, "tau_unseen_low": -0.6, "tau_unseen_high": 0.5}
+    macro = board.summary.macro.model_copy(update=chance)
+    lost = {"gain": -0.2, "gain_low": -0.3, "gain_high": -0.1}
+    languages = {
+        code: item.model_copy(update=lost if code == "sw" else {})
+        for code, item in board.summary.languages.items()
+    }
+    summary = board.summary.model_copy(update={"macro": macro, "languages": languages})
+    bad = of_arena(replace(board, summary=summary), small_arena)
+    site = write_site(bad, tmp_path / "site", small_arena).parent
+    for path in site.rglob("*.html"):
+        text = path.read_text("utf-8")
+        top = text[: min(text.index(mark) for mark in ("<table", "<form") if mark in text)]
+        if path.parent.name != "pairs":
+            assert f"Caution.</strong> {UNSEEN_BY_CHANCE.sentence}" in top, path
+            assert f"Swahili: {LOST.sentence}" in top, path
+        else:
+            assert (LOST.sentence in top) == (path.name == "sw.html")

@@ -1,0 +1,244 @@
+"""Two systems head to head, states in addresses and downloads, in a browser."""
+
+import io
+import re
+from urllib.parse import urlencode
+
+import pandas as pd
+import pytest
+from conftest import HOSTILE, IN_PAGES
+
+from surrogate.publish.exports.tables import unguarded
+
+PAIR = ("GPT", "gpt")
+
+
+def head_to_head(served, a, b, **state):
+    return f"{served}/pairs/en.html#{urlencode({'a': a, 'b': b, **state})}"
+
+
+def chosen(page):
+    return [page.locator(f"#system-{side} option:checked").inner_text() for side in "ab"]
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text.replace("−", "-"))]
+
+
+def downloaded(page, table):
+    line = page.locator(f"#{table}").locator("xpath=ancestor::*[contains(@class, 'scroll')]")
+    with page.expect_download() as waiting:
+        line.locator("xpath=following-sibling::div[1]").get_by_text("Download CSV").click()
+    return waiting.value, pd.read_csv(
+        io.StringIO(waiting.value.path().read_text("utf-8")), dtype=str, keep_default_na=False
+    )
+
+
+def test_two_systems_head_to_head(page, served, hostile_board):
+    page.goto(head_to_head(served, *PAIR))
+    assert chosen(page) == list(PAIR)
+    rows = hostile_board.differences.set_index(["language", "system", "opponent"])
+    a, b = PAIR if ("en", *PAIR) in rows.index else PAIR[::-1]
+    row = rows.loc[("en", a, b)]
+    sign = 1 if a == PAIR[0] else -1
+    said = page.inner_text("#apart")
+    assert "by the board's posterior of ratings" in said
+    share = row["probability"] if sign == 1 else 1 - row["probability"]
+    shown = "more than 99.9%" if share > 0.999 else f"{100 * share:.1f}%"
+    assert shown in said or "less than 0.1%" in said
+    bounds = sorted([sign * row["low"], sign * row["high"]])
+    assert numbers(said.split("is higher by")[1])[0] == pytest.approx(
+        sign * row["difference"], abs=0.0056
+    )
+    assert numbers(said.split("[")[1])[:2] == pytest.approx(bounds, abs=0.0061)
+    met = hostile_board.win_matrix.set_index(["language", "system", "opponent"]).loc[("en", *PAIR)]
+    counts = numbers(page.inner_text("#met"))
+    battles = met["wins"] + met["losses"] + met["ties"]
+    assert counts[:4] == [battles, met["wins"], met["losses"], met["ties"]]
+    assert counts[4] == pytest.approx(100 * (met["wins"] + met["ties"] / 2) / battles, abs=0.051)
+    of_question = page.eval_on_selector_all(
+        "#questions-table tbody tr",
+        "rows => rows.map(r => [1, 2, 3].map(c => +r.cells[c].innerText))",
+    )
+    assert [sum(column) for column in zip(*of_question, strict=True)] == [
+        *(met["wins"], met["ties"], met["losses"])
+    ]
+
+
+def test_swapping_turns_everything_around(page, served):
+    page.goto(head_to_head(served, *PAIR))
+    before = numbers(page.inner_text("#met"))
+    interval = numbers(page.inner_text("#apart").split("[")[1])
+    page.click("#swap")
+    after = numbers(page.inner_text("#met"))
+    assert after[1:3] == before[2:0:-1]
+    assert after[4] == pytest.approx(100 - before[4], abs=0.11)
+    turned = numbers(page.inner_text("#apart").split("[")[1])
+    assert turned == pytest.approx([-interval[1], -interval[0]], abs=0.0101)
+    assert "a=gpt&b=GPT" in page.url
+
+
+def test_an_address_shows_what_its_sender_saw(page, served, browser):
+    page.goto(f"{served}/pairs/en.html")
+    page.select_option("#system-b", label="con")
+    page.select_option("#system-a", label=IN_PAGES[0])
+    page.locator("#questions-table tbody a").nth(1).click()
+    page.locator("#features-table thead button").first.click()
+    text = "#features-table tbody, #apart, .asked:not([hidden]) :is(h3, .answer:not([hidden]) h4)"
+    seen = page.locator(text).all_inner_texts()
+    with browser.new_context() as context:
+        other = context.new_page()
+        other.goto(page.url)
+        assert chosen(other) == [IN_PAGES[0], "con"]
+        assert other.locator(text).all_inner_texts() == seen
+
+
+def test_answers_stand_side_by_side_with_verdict_and_reason(page, served, hostile_arena):
+    page.goto(head_to_head(served, *PAIR))
+    question = page.locator("#question option:checked").get_attribute("value")
+    shown = page.locator(".asked:not([hidden])")
+    assert shown.count() == 1
+    names = shown.locator(".answer:not([hidden]) h4").all_inner_texts()
+    assert sorted(names) == sorted(PAIR)
+    answers = hostile_arena.answers.set_index(["language", "query_id", "system"])["answer"]
+    for name in PAIR:
+        answer = shown.locator(".answer:not([hidden])", has=page.get_by_text(name, exact=True))
+        text = answer.locator("blockquote").inner_text()
+        assert text.split() == answers["en", question, name].split()
+    judged = hostile_arena.judgments
+    here = (judged["language"] == "en") & (judged["query_id"] == question)
+    row = judged[here & judged["system_a"].isin(PAIR) & judged["system_b"].isin(PAIR)].iloc[0]
+    said = shown.locator(".said").inner_text()
+    better = {"a": row["system_a"], "b": row["system_b"]}.get(row["winner"])
+    assert said.startswith("A tie" if better is None else f"{better} is better")
+    assert f"{row['system_a']} was shown first" in said
+    assert f"because {HOSTILE}" in said
+    left, right = (
+        shown.locator(f".answer:not([hidden]){kind}").bounding_box()["x"]
+        for kind in (":not(.second)", ".second")
+    )
+    assert left < right
+
+
+def test_a_citation_opens_its_passage(page, served):
+    page.goto(head_to_head(served, *PAIR))
+    before = page.url
+    cited = page.locator(".asked:not([hidden]) .answer:not([hidden]) a.cite").first
+    passage = page.locator(f"[id='{cited.get_attribute('href')[1:]}']")
+    assert passage.is_hidden()
+    cited.click()
+    assert passage.is_visible()
+    assert passage.evaluate("item => item.classList.contains('lit')")
+    assert passage.locator("strong").inner_text().startswith(f"[{cited.inner_text().strip('[]')}")
+    assert page.url == before
+
+
+def test_own_passages_are_shown_with_their_system_only(page, served):
+    owner = IN_PAGES[0]
+    page.goto(head_to_head(served, owner, "gpt"))
+    page.locator(".asked:not([hidden]) summary").click()
+    given = page.locator(".asked:not([hidden]) .passages li", has_text="javascript:alert(6)")
+    assert given.is_visible()
+    assert f"given to {owner}" in given.inner_text()
+    cited = page.locator(".answer:not([hidden]) a.cite", has_text="javascript:alert(6)")
+    assert cited.first.get_attribute("href").startswith("#q")
+    page.select_option("#system-a", label="GPT")
+    assert given.is_hidden()
+
+
+def test_nothing_hostile_runs_and_all_of_it_is_shown(page, served):
+    for place in ("pairs/en.html", "pairs/sw.html", "index.html", "judge.html"):
+        page.goto(f"{served}/{place}")
+        assert page.locator("img, iframe, object, [onerror], [onmouseover]").count() == 0
+        assert page.locator("a[href^='javascript']").count() == 0
+    page.goto(head_to_head(served, IN_PAGES[0], IN_PAGES[8]))
+    assert HOSTILE in page.inner_text(".asked:not([hidden]) h3")
+    assert HOSTILE in page.locator(".answer:not([hidden]) blockquote").first.inner_text()
+    assert page.locator("#x").count() == 0
+
+
+def test_unknown_systems_and_questions_in_an_address_fall_back(page, served):
+    page.goto(head_to_head(served, "nobody", "<b>", question="none", **{"sort-features": "No,up"}))
+    assert len(set(chosen(page))) == 2
+    page.goto(head_to_head(served, "gpt", "gpt"))
+    assert chosen(page)[0] == "gpt" != chosen(page)[1]
+
+
+@pytest.mark.parametrize("table", ["overall", "language"])
+def test_sorting_and_finding_stay_in_the_address(page, served, browser, table):
+    page.goto(f"{served}/index.html" + ("#language=sw" if table == "language" else ""))
+    page.locator(f"#{table}-table thead button", has_text="System").click()
+    page.fill("#search", "g")
+    cells = f"#{table}-table tbody tr:not([hidden]) th .name"
+    seen = page.locator(cells).all_inner_texts()
+    assert f"sort-{table}=System%2Cascending" in page.url
+    assert "find=g" in page.url
+    with browser.new_context() as context:
+        other = context.new_page()
+        other.goto(page.url)
+        assert other.locator(cells).all_inner_texts() == seen
+    page.goto(f"{served}/index.html")
+    ranks = page.eval_on_selector_all(
+        "#overall-table tbody tr", "rows => rows.map(r => +r.cells[0].dataset.v)"
+    )
+    assert ranks == sorted(ranks)
+
+
+def test_long_tables_have_a_filter_of_their_own(page, served):
+    page.goto(f"{served}/pairs/en.html#find-pairs=con")
+    shown = page.locator("#pairs-table tbody tr:not([hidden])").all_inner_texts()
+    assert 0 < len(shown) < page.locator("#pairs-table tbody tr").count()
+    assert all("con" in text.lower() for text in shown)
+    page.get_by_label("Filter rows").last.fill("")
+    assert "find-pairs" not in page.url
+
+
+def test_tables_download_as_csv_that_no_spreadsheet_runs(page, served, hostile_board):
+    page.goto(f"{served}/index.html#language=en")
+    sent, table = downloaded(page, "language-table")
+    assert sent.suggested_filename == "simulated-multilingual-language-en.csv"
+    rows = hostile_board.ratings[hostile_board.ratings["language"] == "en"].sort_values("rank")
+    assert table["Rating"].astype(float).tolist() == pytest.approx(
+        rows["rating"].tolist(), abs=6e-4
+    )
+    bounds = table[["90% interval, from", "90% interval, to"]].astype(float)
+    assert bounds.to_numpy().tolist() == [
+        pytest.approx(pair, abs=6e-4) for pair in rows[["low", "high"]].to_numpy().tolist()
+    ]
+    assert not table["System"].str.match(r"\s*[=+@-]").any()
+    assert "'=1+../x" in set(table["System"])
+    names = {unguarded(name) for name in table["System"]}
+    assert {"<script>alert(1)</script>", "GPT", '" onmouseover="alert(1)'} <= names
+
+
+@pytest.mark.parametrize("place", ["heatmap.html", "judge.html", "method.html", "pairs/en.html"])
+def test_every_table_can_be_downloaded(page, served, place):
+    page.goto(f"{served}/{place}")
+    tables = page.locator("main table")
+    assert page.get_by_role("button", name="Download CSV").count() == tables.count()
+    for number in range(tables.count()):
+        table = tables.nth(number)
+        _, read = downloaded(page, table.get_attribute("id"))
+        assert len(read) == table.locator("tbody tr, tfoot tr").count()
+
+
+def test_pages_work_from_a_folder(page, hostile_site):
+    page.goto((hostile_site / "pairs" / "en.html").as_uri() + "#a=gpt&b=GPT")
+    assert chosen(page) == ["gpt", "GPT"]
+    page.click("#swap")
+    assert page.url.endswith("#a=GPT&b=gpt")
+    page.select_option("#language", "sw")
+    page.wait_for_url("**/pairs/sw.html#*")
+    assert chosen(page) == ["GPT", "gpt"]
+
+
+def test_without_scripts_all_pairs_and_answers_are_there(browser, served, hostile_arena):
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{served}/pairs/en.html")
+        systems = len(hostile_arena.info.systems)
+        assert page.locator("#pairs-table tbody tr").count() == systems * (systems - 1) / 2
+        assert page.locator(".answer:visible").count() == systems * 10
+        assert page.locator("form:visible, #versus:visible, .tools").count() == 0
+        page.locator("summary").first.click()
+        assert page.locator(".passages li").first.is_visible()

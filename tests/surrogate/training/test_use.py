@@ -1,0 +1,82 @@
+"""A tuned model answers, judges and scores where a model at a server does."""
+
+import json
+
+import pytest
+
+from arena import read_arena, write_arena
+from surrogate.cli.app import main
+
+
+def command(*words, status=0):
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    assert ended.value.code == status
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory, tiny_arena):
+    folder = tmp_path_factory.mktemp("arenas") / "arena"
+    write_arena(tiny_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def judge(arena, tiny_llama, tmp_path_factory):
+    """Tune the tiny model on verdicts: it learns to reply with a letter, if not with which."""
+    folder = tmp_path_factory.mktemp("judges")
+    template = folder / "brief.jinja"
+    template.write_text("{{ question }} A: {{ answer_a[:20] }} B: {{ answer_b[:20] }} Better?")
+    rows = ["--pairs", "2", "--template", template, "--out", folder / "rows.jsonl"]
+    command("trainset", "judge", arena, *rows)
+    fast = ["--learning-rate", "0.02", "--epochs", "12", "--batch", "4", "--warmup", "0"]
+    tune = ["--base", tiny_llama, "--recipe", "judge", *fast, "--out", folder / "tiny-judge"]
+    command("finetune", folder / "rows.jsonl", *tune)
+    return folder / "tiny-judge", template
+
+
+def test_a_tuned_model_judges_pairs_under_its_name_and_digest(arena, judge, capsys):
+    model, template = judge
+    before = read_arena(arena).judgments
+    asked = ["--verdict", "logprobs", "--template", template, "--pairs", "2", "--questions", "3"]
+    command("judge", arena, "--model", model, *asked, "--no-both-orders", "--json")
+    told = json.loads(capsys.readouterr().out)
+    (summary,) = told["judges"]
+    assert summary["judge"].startswith("tiny-judge@")
+    assert summary["prompts"] == 6 >= summary["calls"] > 0
+    own = read_arena(arena).judgments.iloc[len(before) :]
+    assert len(own) == 6 - summary["invalid"] > 0
+    assert set(own["judge"]) == {summary["judge"]}
+    command("judge", arena, "--model", model, *asked, "--no-both-orders", "--json")
+    again = json.loads(capsys.readouterr().out)
+    assert again["judges"][0]["calls"] == 0
+
+
+def test_a_tuned_model_answers_questions_as_a_system(arena, judge, tmp_path, capsys):
+    model, _ = judge
+    out, store = tmp_path / "answers.jsonl", tmp_path / "store.sqlite"
+    bounds = ["--max-tokens", "8", "--questions", "2", "--store", store, "--json"]
+    command("generate", arena, "--model", model, "--system", "tiny", "--out", out, *bounds)
+    told = json.loads(capsys.readouterr().out)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert told["added"] == len(rows) == 2
+    assert {row["system"] for row in rows} == {"tiny"}
+    assert {row["finish_reason"] for row in rows} <= {"length", "stop"}
+
+
+def test_a_tuned_model_takes_the_unit_tests_of_judges(judge, tmp_path, capsys):
+    model, _ = judge
+    short = tmp_path / "scores.jinja"
+    short.write_text("{{ question }} {{ answer_1 }} {{ answer_2 }}")
+    asked = ["--one-prompt", "--template", f"all={short}", "--max-tokens", "8"]
+    bounds = ["--languages", "en", "--limit", "1", "--types", "1,2", "--json"]
+    store = ["--store", tmp_path / "store.sqlite"]
+    judges = ["--judge", f"llm:{model}"]
+    command("metaeval", "grouse", *judges, *asked, *bounds, *store, "--replies", "text")
+    told = json.loads(capsys.readouterr().out)
+    scores = [each for each in told["scores"] if each["judge"].startswith("llm:tiny-judge@")]
+    assert len(scores) == told["tests"] * 6
+    assert all(each["was_asked"] for each in scores)
+    # Nothing holds a model here to a schema.
+    command("metaeval", "grouse", *judges, *asked, *bounds, *store, status=2)
+    assert "--replies text" in capsys.readouterr().err
