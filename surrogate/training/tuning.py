@@ -190,8 +190,9 @@ class _Run:
         with quiet():
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         after = mean_loss(self._loaded, tests)
-        self._loaded.model.save_pretrained(str(out), safe_serialization=True)
-        self._loaded.tokenizer.save_pretrained(str(out))
+        with quiet():
+            self._loaded.model.save_pretrained(str(out), safe_serialization=True)
+            self._loaded.tokenizer.save_pretrained(str(out))
         (out / "README.md").unlink(missing_ok=True)  # peft's, of blanks to fill in
         losses = loss_table(trainer.state.log_history)
         write_losses(out, losses)

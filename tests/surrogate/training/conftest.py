@@ -1,15 +1,16 @@
 """A random Llama of two layers with a tokenizer of its own, and chats to tune it on."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
-
-pytest.importorskip("peft", reason="needs the extra train: pip install 'surrogate-arena[train]'")
 
 
 @pytest.fixture(scope="session")
 def tiny_llama(tmp_path_factory):
     """Return the folder of a model with weights as safetensors."""
+    if find_spec("peft") is None:  # not imported here: that takes seconds
+        pytest.skip("needs the extra train: pip install 'surrogate-arena[train]'")
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast

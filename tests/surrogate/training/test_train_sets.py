@@ -119,6 +119,9 @@ def test_sets_are_split_by_question_as_select_draws_them(small_arena, run, tmp_p
     options = ["--questions", 6, "--seed", 4]
     assert run("select", tmp_path / "arena", "--out", tmp_path / "seen", *options) == 0
     assert run("select", tmp_path / "arena", "--out", tmp_path / "rest", "--others", *options) == 0
+    nothing = ["--others", "--out", tmp_path / "none"]
+    assert run("select", tmp_path / "arena", *nothing) == 2  # others than which?
+    assert run("select", tmp_path / "arena", *nothing, "--questions", 100) == 2
     for name, part in zip(("seen", "rest"), keys, strict=True):
         queries = read_arena(tmp_path / name).queries
         assert part <= set(zip(queries["language"], queries["query_id"], strict=True))
