@@ -12,7 +12,7 @@ from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
-    from arena.judging.pairs import ChosenPairs
+    from arena.judging.choosing.drawn import ChosenPairs
 
 
 def vote(
@@ -68,7 +68,7 @@ def vote(
     if collect:
         _collect(arena, read, files or [], as_json)
         return
-    from arena.judging.pairs import choose_pairs, pairs_judged_in
+    from arena.judging.choosing.drawn import choose_pairs, pairs_judged_in
 
     chosen_languages = split_names(languages) or None
     if judged_by is None:
