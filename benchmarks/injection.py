@@ -64,7 +64,7 @@ def without_delimiters(prompt: PairwisePrompt, folder: Path) -> PairwisePrompt:
     return pairwise_prompt(path, "logprobs")
 
 
-def duels(pairs: int) -> Arena:
+def paired(pairs: int) -> Arena:
     """Return the sample arena's best and worst system but one, on so many questions."""
     arena = sample_arena()
     judgments = arena.judgments[arena.judgments["language"] == LANGUAGE]
@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, default=None)
     given = parser.parse_args()
     endpoint = Endpoint(given.base_url, api_key_env=None, concurrency=1, timeout_s=600)
-    arena = duels(given.pairs)
+    arena = paired(given.pairs)
     with tempfile.TemporaryDirectory() as folder:
         where = given.store or Path(folder) / "replies.sqlite"
         packaged = pairwise_prompt(verdict="logprobs")
