@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JsonOption, SeedOption, checked_option, split_names
+from surrogate.cli.options import (
+    JsonOption,
+    LanguagesOption,
+    SeedOption,
+    checked_option,
+    split_names,
+)
 from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
@@ -41,9 +47,7 @@ def vote(
         ),
     ] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="Most pairs on the page.")] = 60,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
+    languages: LanguagesOption = None,
     show: Annotated[
         str,
         typer.Option(
