@@ -3,8 +3,9 @@
 Simulated arenas of known ratings: an answer's strength varies about its system's by question, a
 battle is won with the logistic of the difference. Battles are chosen by adaptive pairing, with and
 without a prior, or at random. The true ratings are the Bradley-Terry coefficients of infinitely
-many questions, all pairs judged. For ratings by the posterior and by maximum likelihood with a
-bootstrap over questions: the share of
+many questions, all pairs judged. For ratings by the posterior, by a board's process (beside a
+surrogate that expects what the prior does, and beside one that expects the same of all), and by
+maximum likelihood with a bootstrap over questions: the share of
 true ratings inside their 90% and 95% intervals, the slope of the ratings on the truth (1 where
 they are not stretched), the root of the mean squared error, and tau with the truth.
 
@@ -14,20 +15,28 @@ Run:  python benchmarks/adaptive_coverage.py [--arenas 20] [--systems 12,30]
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
-from scipy.special import expit
+sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
 
-from arena.planning.adaptive import AdaptivePairing, batch_size
-from arena.planning.answer_strengths import attenuation
-from arena.rating.battles import Battles
-from arena.rating.bradley_terry import fit_bradley_terry
-from arena.rating.posterior import RatingPrior, battle_posterior
-from arena.rating.ratings import rate
-from arena.statistics.rank_agreement import kendall_tau
+import numpy as np  # noqa: E402
+import numpy.typing as npt  # noqa: E402
+import pandas as pd  # noqa: E402
+from scipy.special import expit  # noqa: E402
+
+from arena.planning.adaptive import AdaptivePairing, batch_size  # noqa: E402
+from arena.planning.answer_strengths import attenuation  # noqa: E402
+from arena.rating.battles import Battles  # noqa: E402
+from arena.rating.bradley_terry import fit_bradley_terry  # noqa: E402
+from arena.rating.posterior import RatingPrior, battle_posterior  # noqa: E402
+from arena.rating.ratings import rate  # noqa: E402
+from arena.rating.tournaments import bootstrap_tournaments  # noqa: E402
+from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
+from surrogate.learning.names import find_surrogate  # noqa: E402
+from surrogate.learning.posterior.ratings import posterior_ratings  # noqa: E402
+from surrogate.learning.training import training_ratings  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 
@@ -144,6 +153,20 @@ def of_posterior(
     return measures(found.ratings, found.ratings - width, found.ratings + width, truth.ratings)
 
 
+def of_board(
+    judgments: pd.DataFrame, expected: Floats, truth: Truth, normal: float
+) -> dict[str, float]:
+    """Measure the ratings of a board, of surrogates that expect these ratings of the systems."""
+    tournaments = {"en": bootstrap_tournaments(judgments.assign(language="en"), 2)}
+    table = pd.DataFrame({"language": "en", "system": truth.systems, "rating": expected})
+    other = find_surrogate("random-forest")  # has no posterior of its own
+    found = posterior_ratings(other, training_ratings(tournaments), table)["en"]
+    true = truth.ratings[[truth.systems.index(name) for name in found.systems]]
+    rating = found.ratings - found.ratings.mean()
+    width = normal * found.standard_errors
+    return measures(rating, rating - width, rating + width, true - true.mean())
+
+
 def of_likelihood(judgments: pd.DataFrame, truth: Truth) -> dict[str, float]:
     """Measure ratings of maximum likelihood with a bootstrap over questions, of 95% intervals."""
     table = rate(judgments, interval="bootstrap", rounds=200).table.set_index("system")
@@ -165,6 +188,11 @@ def coverage(systems: int, arenas: int, design: str) -> pd.DataFrame:
         judgments, prior = judged(truth, design, BATTLES_A_SYSTEM * systems)
         for name, normal in (("posterior 90%", NORMAL_90), ("posterior 95%", NORMAL_95)):
             rows.append({"ratings": name, **of_posterior(judgments, prior, truth, normal)})
+        for name, expected in (
+            ("board 90%", truth.expected),
+            ("board, nothing expected 90%", np.zeros(systems)),
+        ):
+            rows.append({"ratings": name, **of_board(judgments, expected, truth, NORMAL_90)})
         rows.append({"ratings": "likelihood 95%", **of_likelihood(judgments, truth)})
     return pd.DataFrame(rows)
 

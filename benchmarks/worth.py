@@ -49,7 +49,7 @@ def distance(one: Observation, other: Observation) -> float:
     mine, true = one.among(names), other.among(names)
     place = [mine.systems.index(name) for name in true.systems]
     away = mine.ratings[place] - true.ratings
-    return float(((away - away.mean()) ** 2).mean() - np.diag(true.noise).mean())
+    return float(((away - away.mean()) ** 2).mean() - true.sampling_variances.mean())
 
 
 def errors_of_verdicts(data: Sequence[LanguageData], splits: int) -> pd.DataFrame:

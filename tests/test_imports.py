@@ -31,7 +31,7 @@ STATEMENTS = {
     "refused('diff', 'nowhere', 'elsewhere')": OF_TABLES,
     "refused('run', 'nowhere.toml')": OF_TABLES,
     "refused('finetune', 'nowhere.jsonl', '--base', 'any', '--out', 'out')": OF_TABLES,
-    "refused('trainset', 'mirage', 'nowhere', '--teacher', 'any', '--out', 'out')": OF_TABLES,
+    "refused('trainset', 'mirage', 'nowhere', '--teacher', 'any', '--out', 'rows')": OF_TABLES,
     "import arena.llm": {"httpx2"},
     "import features": OF_FEATURES,
     "help('--help')": {"sklearn"},

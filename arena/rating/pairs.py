@@ -14,6 +14,9 @@ from scipy.special import expit, log_expit
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
+LEAST_EFFECT = 0.25
+"""Design effect of questions that few of them may make seem smaller."""
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -126,17 +129,28 @@ class BattleLikelihood:
         slopes = self.counts.sum(axis=0) * expected * (1 - expected) * (1 - 2 * expected)
         return self.pairs.sums(slopes * self.pairs.spreads(matrix))
 
-    def score_variances(self, ratings: Floats) -> tuple[float, float]:
-        """Sum of the variances of the systems' scores: questions drawn, and battles independent.
+    def design_effects(self, ratings: Floats) -> Floats:
+        """Variance of each system's score where questions are drawn, over that of single battles.
 
-        Their ratio is the design effect of questions (Kish, 1965), whose verdicts hang together.
+        Verdicts on a question hang together (Kish, 1965). Not of all scores in one, for in a star
+        of battles about one system these would be its own.
+
+        Returns:
+            Shape (S,); NaN without battles, 1 of one question.
         """
-        independent = float(np.trace(self.information(ratings)))
+        independent = np.diag(self.information(ratings))
         questions = len(self.points)
         if questions < 2:
-            return independent, independent
-        squares = float(np.sum(self.scores(ratings) ** 2))
-        return squares * questions / (questions - 1), independent
+            return np.where(independent > 0, 1.0, np.nan)
+        drawn = np.sum(self.scores(ratings) ** 2, axis=0) * questions / (questions - 1)
+        unknown = np.full(len(drawn), np.nan)
+        return np.asarray(np.divide(drawn, independent, out=unknown, where=independent > 0))
+
+
+def mean_design_effect(effects: Floats) -> float:
+    """Mean of the known design effects, not below a quarter; 1 if none is known."""
+    known = effects[np.isfinite(effects)]
+    return max(float(known.mean()), LEAST_EFFECT) if known.size else 1.0
 
 
 def connected_groups(

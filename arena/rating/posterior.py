@@ -20,7 +20,7 @@ from scipy.special import softmax
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import ConvergenceError
-from arena.rating.pairs import BattleLikelihood, Pairs
+from arena.rating.pairs import BattleLikelihood, Pairs, mean_design_effect
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_QUANTILE
 
@@ -31,7 +31,6 @@ SPREAD_PRECISIONS = (0.1, 0.25, 0.6, 1.5, 4.0)
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
 LOG_SPREAD = 1.0
-LEAST_EFFECT = 0.25
 TOLERANCE = 1e-8
 MOST_STEPS = 100
 LONGEST_STEP = 2.0
@@ -156,8 +155,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     systems = battles.systems
     known = RatingPrior.flat(len(systems), 1.0) if prior is None else prior
     likelihood = _likelihood(battles)
-    by_question, independent = likelihood.score_variances(_mode(likelihood, known, 1.0))
-    effect = max(by_question / independent, LEAST_EFFECT) if independent else 1.0
+    effect = mean_design_effect(likelihood.design_effects(_mode(likelihood, known, 1.0)))
     ratings, covariances, evidence = [], [], []
     for each, weight in _priors(known):
         mode = _mode(likelihood, each, effect)

@@ -130,14 +130,18 @@ def covariance_of_ratings(
 
     Returns:
         Systems by systems that have a rating: the posterior's covariance of judged ones; others
-        vary on their own, as wide as their interval. NaN where ratings have no interval.
+        vary on their own, as wide as their interval. NaN of ratings without an interval.
     """
     own = independent_covariance(table)
     judged = [name for name in fit.posterior.systems if name in own.index]
     if by == "posterior":
         places = [list(fit.posterior.systems).index(name) for name in judged]
         own.loc[judged, judged] = fit.posterior.covariance[np.ix_(places, places)]
-    return own * np.nan if _are_certain(fit).any() else own
+    certain = np.broadcast_to(_are_certain(fit), len(fit.posterior.systems))
+    without = [name for name in np.compress(certain, fit.posterior.systems) if name in own.index]
+    own.loc[without] = np.nan
+    own[without] = np.nan
+    return own
 
 
 def independent_covariance(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.rows import plain_records
 from arena.diagnostics import Diagnosis, diagnose_judgments
 from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
@@ -368,5 +369,6 @@ def fingerprint(arena: Arena) -> str:
 
 def _lines(table: pd.DataFrame) -> list[str]:
     columns = sorted(set(table.columns) & {"language", "query_id", "query", "passages", "answer"})
-    records = table[columns].to_dict(orient="records")
-    return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in records]
+    records = plain_records(table[columns])  # what is not there is no content, column or none
+    told = [{name: value for name, value in row.items() if value is not None} for row in records]
+    return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in told]

@@ -9,7 +9,7 @@ import pandas as pd
 from surrogate.board.board import Board
 from surrogate.publish.formats import finite
 
-STORED_DECIMALS = 3
+STORED_DECIMALS = 4
 """Of numbers that scripts of pages read."""
 TIER_COLUMNS = ["tier", "rank_low", "rank_high"]
 RATINGS = {

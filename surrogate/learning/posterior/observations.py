@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.linalg import block_diag
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from arena.rating.pairs import BattleLikelihood, Pairs
+from arena.rating.pairs import BattleLikelihood, Pairs, mean_design_effect
 from surrogate.learning.posterior.process import (
     CONVERGED,
     LONGEST_STEP,
@@ -127,6 +127,24 @@ class Observation:
         slopes[:known] = 0.5 * follow.T @ bent
         return slopes
 
+    @property
+    def sampling_variances(self) -> Floats:
+        """Of the ratings over questions, as right on average as many questions make them, (N,).
+
+        The sandwich estimator's; where questions favor systems alike, as all that meet the same
+        one, these differ less than the design effect of their scores tells.
+        """
+        if self.verdicts is None:
+            return np.diag(self.noise)
+        inverse = np.linalg.inv(self.verdicts.precision(self.at))
+        inverse = (inverse - inverse.mean(axis=0))[self.places]
+        scores = self.verdicts.likelihood.scores(self.at)
+        questions = len(scores)
+        if questions < 2:
+            return np.diag(self.noise)
+        moved = scores @ inverse.T
+        return np.asarray(np.sum(moved**2, axis=0) * questions / (questions - 1))
+
     def among(self, systems: Collection[str]) -> Observation:
         """Keep some systems, whatever else is known; the others' battles still count."""
         kept = [place for place, name in enumerate(self.systems) if name in systems]
@@ -149,19 +167,17 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     The Bradley-Terry likelihood as a normal density around its fit with the usual weak prior
     (Laplace's approximation). The covariance is the inverse information times the design effect
     of questions (Kish, 1965), since verdicts on one hang together: the ratio of the variance of
-    the scores by question to that of independent battles. It is that of the sandwich estimator on
-    average over systems and languages, for of few questions the sandwich itself is singular.
+    a system's score by question to that of independent battles, its mean over systems and
+    languages; for of few questions the sandwich estimator itself is singular.
     """
     rated = {language: _known(item) for language, item in ratings.items()}
     modes = {language: _mode(one) for language, (_, one) in rated.items() if one is not None}
-    variances = [
-        one.score_variances(modes[language])
+    effects = [
+        one.design_effects(modes[language])
         for language, (_, one) in rated.items()
         if one is not None
     ]
-    by_question = sum(drawn for drawn, _ in variances)
-    independent = sum(alone for _, alone in variances)
-    effect = by_question / independent if independent else 1.0
+    effect = mean_design_effect(np.concatenate([np.empty(0), *effects]))
     found = {}
     for language, (item, one) in rated.items():
         variance = np.zeros(len(item.systems)) if item.variance is None else item.variance

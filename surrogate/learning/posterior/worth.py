@@ -47,7 +47,7 @@ def worth_of(unseen: Sequence[Outcome], ratings: Mapping[str, TrainingRatings]) 
         item = observed[outcome.language]
         if item.verdicts is None:
             continue
-        noise = np.diag(item.noise)
+        noise = item.sampling_variances
         variances.append(float(np.mean(noise * _verdicts(item))))
         error, own_noise = _errors(outcome, item)
         errors.append(error)
@@ -80,5 +80,5 @@ def _errors(outcome: Outcome, item: Observation) -> tuple[float, float]:
     unit = np.ones(away.shape)
     if outcome.standard_errors is not None:
         unit = np.nan_to_num(outcome.standard_errors[:, places], nan=1.0)
-    noise = np.ma.array(np.diag(item.noise) / unit**2, mask=np.ma.getmaskarray(away))
+    noise = np.ma.array(item.sampling_variances / unit**2, mask=np.ma.getmaskarray(away))
     return float(((away / unit) ** 2).mean()), float(noise.mean())

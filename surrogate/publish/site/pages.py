@@ -54,6 +54,7 @@ class SiteFrame:
         fingerprint: Digest of the arena's questions.
         version: Version of surrogate-arena.
         pairs: Slug of the language whose systems the pages' head shows head to head.
+        is_first: Whether there is no verdict at all.
         warnings: What limits the board, as sentences.
         language_warnings: What limits it in some languages, likewise.
         style: Style sheet.
@@ -65,6 +66,7 @@ class SiteFrame:
     fingerprint: str
     version: str
     pairs: str
+    is_first: bool
     warnings: tuple[str, ...]
     language_warnings: tuple[str, ...]
     style: Markup
@@ -110,6 +112,7 @@ class Pages:
             fingerprint=summary.fingerprint,
             version=__version__,
             pairs=languages[first],
+            is_first=summary.is_first,
             warnings=tuple(item.sentence for item in summary.macro.conclusions if item.is_warning),
             language_warnings=language_warnings(board),
             style=Markup(style),  # noqa: S704 - from the package

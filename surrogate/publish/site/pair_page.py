@@ -34,6 +34,7 @@ LONGEST_TITLE = 120
 SIGNIFICANT = 4
 
 WINNERS = ("a", "tie", "b")
+_VERBS = {"consensus": "is rated above"}
 _BY = {
     "consensus": "over resampled questions",
     "posterior": "by the board's posterior of ratings",
@@ -74,6 +75,11 @@ class PairPage:
     texts: SideBySide | None
     absent: str
     verdicts_left_out: int
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether any of the pairs shown was judged."""
+        return any(row["wins"] is not None for row in self.rows)
 
 
 class PairPages:
@@ -117,6 +123,7 @@ class PairPages:
                     code: [language_name(code), slug] for code, slug in self.slugs.items()
                 },
                 "scale": board.summary.scale,
+                "verb": _VERBS.get(board.summary.settings.ratings, "is better than"),
                 "by": _BY[board.summary.settings.ratings],
                 "systems": [[system, self._names[system]] for system in systems],
                 "columns": _NUMBERS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -63,11 +63,13 @@ class PassageShown:
         passage: The passage; its text is what is shown.
         cut: Characters of it that are not shown.
         systems: The systems it was given to; none where all shown had it.
+        given_to: The same in words, the shorter way.
     """
 
     passage: ShownPassage
     cut: int
     systems: tuple[str, ...]
+    given_to: str
 
 
 @dataclass(frozen=True)
@@ -177,20 +179,20 @@ class Texts:
                 )
                 for name in names
             ),
-            tuple(
-                PassageShown(
-                    replace(passage, text=passage.text[:LONGEST_PASSAGE]),
-                    max(len(passage.text) - LONGEST_PASSAGE, 0),
-                    _given_to(passage, given),
-                )
-                for passage in places
-            ),
+            tuple(_passage(passage, given) for passage in places),
         )
 
 
-def _given_to(passage: ShownPassage, given: dict[str, tuple[ShownPassage, ...]]) -> tuple[str, ...]:
-    names = tuple(name for name, passages in given.items() if passage in passages)
-    return () if len(names) == len(given) else names
+def _passage(passage: ShownPassage, given: Mapping[str, Sequence[ShownPassage]]) -> PassageShown:
+    names = [name for name, passages in given.items() if passage in passages]
+    others = [name for name in given if name not in names]
+    few = ", ".join(names) if len(names) <= len(others) else f"all but {', '.join(others)}"
+    return PassageShown(
+        replace(passage, text=passage.text[:LONGEST_PASSAGE]),
+        max(len(passage.text) - LONGEST_PASSAGE, 0),
+        tuple(names) if others else (),
+        few if others else "",
+    )
 
 
 def _answer(system: str, output: str, places: dict[str, int]) -> AnswerShown:

@@ -150,8 +150,8 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
         arena = open_arena(board.arena_folder() if given is None else given)
         if fingerprint(arena) != board.summary.fingerprint:
             raise UsageError(
-                f"arena {arena.info.name!r} has other questions than the one the board was built "
-                "from; build the board again"
+                f"arena {arena.info.name!r} has other questions, passages or reference answers "
+                "than the one the board was built from; build the board again"
             )
     except ArenaError as error:
         if given is not None:

@@ -219,6 +219,9 @@ def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
     assert markdown_text(UNJUDGED_BOARD.sentence.split(".")[0]) in index
     assert "Judged by</dt><dd>nobody" in index
     assert "in logits" not in index
+    pairs = (tmp_path / "site" / "pairs" / f"{built.languages[0]}.html").read_text()
+    assert "How surely the first is rated above the second, over resampled questions" in pairs
+    assert "is better than" not in pairs.split("<table")[1]
     assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
     method = (tmp_path / "site" / "method.html").read_text()
     assert "no logits" in method

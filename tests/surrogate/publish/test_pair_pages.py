@@ -182,7 +182,7 @@ def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
     assert "does not say where arena" in page.read_text("utf-8")
     assert json.loads(page.read_text("utf-8").split('id="data">')[1].split("</script>")[0])["apart"]
     other = replace(small_arena, queries=small_arena.queries.iloc[1:])
-    with pytest.raises(UsageError, match="has other questions"):
+    with pytest.raises(UsageError, match="has other questions, passages"):
         write_site(board, tmp_path / "site", other)
     with pytest.raises(UsageError, match="use 0 or more"):
         write_site(board, tmp_path / "site", small_arena, questions=-1)

@@ -11,6 +11,7 @@ import pytest
 from arena import read_arena, write_arena
 from arena.judging import choose_pairs
 from arena.people import make_ballot
+from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate.publish.voting.page import ballot_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028\x00"
@@ -147,6 +148,16 @@ def test_hostile_texts_are_shown_as_text(context, page_file):
         page.keyboard.press("s")
     assert "<img src=x onerror=alert(2)>" in seen
     assert page.locator("main img").count() == 0
+    assert faults == []
+
+
+@needs_browser
+def test_texts_run_in_the_direction_of_their_language(context, tmp_path):
+    arena = simulate(DEFAULT_SYSTEMS[::11], languages=("ar",), questions=3, seed=1).arena
+    (tmp_path / "vote.html").write_text(ballot_page(make_ballot(arena, choose_pairs(arena))))
+    page, faults = opened(context, tmp_path / "vote.html")
+    for text in ("#question", "#side-a .text", "#side-b .text"):
+        assert page.locator(text).evaluate("text => getComputedStyle(text).direction") == "rtl"
     assert faults == []
 
 

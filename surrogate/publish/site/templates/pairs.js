@@ -54,9 +54,9 @@
     const by = `by ${fixed(found.difference, 2)} ${data.scale === "logits" ? "logits" : ""}`.trim();
     const known = found.probability !== null && found.low !== null;
     line.replaceChildren(
-      ...(known ? [bold(a), " is better than ", bold(b), ` with probability ${probable(found.probability)}, ${data.by}: `] : []),
+      ...(known ? [bold(a), ` ${data.verb} `, bold(b), ` with probability ${probable(found.probability)}, ${data.by}: `] : []),
       known ? "its rating is higher " : "The rating of ", ...(known ? [] : [bold(a), " is higher "]), by,
-      known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, for ratings have no interval here.",
+      known ? `, 90% interval ${interval(found.low, found.high)}.` : "; how surely is not known, for want of an interval.",
     );
   }
   function sayMet(a, b) {
@@ -217,7 +217,9 @@
       note.textContent = silent.map((place) => `${names[place]} has no answer to this question.`).join(" ");
       for (const passage of section.querySelectorAll("[data-given]")) {
         const given = passage.dataset.given.split(" ").map(Number);
-        passage.hidden = !given.includes(a) && !given.includes(b);
+        const here = [a, b].filter((place) => given.includes(place));
+        passage.hidden = here.length === 0;
+        passage.querySelector(".given").textContent = here.length === 1 ? `given to ${names[here[0]]}` : "";
       }
     }
     questions.value = id;

@@ -251,7 +251,8 @@ const site = (() => {
   }
   function drawnRatings(row, at) {
     const svg = shape("svg", "interval three", { "aria-hidden": "true", focusable: "false" });
-    svg.append(shape("line", "zero", { x1: at(0), x2: at(0), y1: 0, y2: 36 }));
+    const zero = Number.parseFloat(at(0));
+    if (zero >= 0 && zero <= 100) svg.append(shape("line", "zero", { x1: at(0), x2: at(0), y1: 0, y2: 36 }));
     const { both, surrogate, verdicts } = ratingsOf(row);
     marks(svg, "both", 7, 4.5, at, both);
     marks(svg, "surrogate", 18, 3.5, at, surrogate);

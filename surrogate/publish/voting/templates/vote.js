@@ -29,6 +29,7 @@
   const fill = (element, text, pair) => {
     element.textContent = text;
     element.lang = pair.language;
+    element.dir = pair.direction;
   };
   function show() {
     const pair = data.pairs[place];
