@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+sys.path.append(str(Path(__file__).parent))
+
+from published_rows import PUBLISHED  # noqa: E402
 
 from arena import Arena, write_arena  # noqa: E402
 from arena.adapters.judgments import read_judgments  # noqa: E402
@@ -327,14 +330,32 @@ def store_border(work: Path, rng: random.Random) -> Border:
         yield read
 
 
+def published_border(kind: str, work: Path, rng: random.Random) -> Border:
+    """Files as others publish them, in folders of their own."""
+    folders = []
+    for place, (files, readers) in enumerate(PUBLISHED[kind]):
+        folder = work / str(place)
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        folders.append((folder, files, readers))
+    while True:
+        folder, files, readers = rng.choice(folders)
+        name = rng.choice(list(files))
+        (folder / name).write_bytes(changed(files[name].encode(), name, rng))
+        yield partial(rng.choice(readers), folder)
+        (folder / name).write_text(files[name], encoding="utf-8")
+
+
 BORDERS: dict[str, tuple[Callable[[Path, random.Random], Border], float]] = {
-    "LLM replies": (replies_border, 0.3),
-    "TOML": (toml_border, 0.2),
-    "battles": (battles_border, 0.2),
-    "arena folder": (arena_border, 0.1),
+    "LLM replies": (replies_border, 0.4),
+    "TOML": (toml_border, 0.25),
+    "battles": (battles_border, 0.1),
+    "arena folder": (arena_border, 0.05),
     "store": (store_border, 0.1),
-    "surrogate file": (surrogate_border, 0.05),
-    "board folder": (board_border, 0.05),
+    "surrogate file": (surrogate_border, 0.02),
+    "board folder": (board_border, 0.02),
+    **{name: (partial(published_border, name), 0.015) for name in PUBLISHED},
 }
 """Name to the inputs of a border, and its share of the executions: slow ones get fewer."""
 

@@ -62,7 +62,7 @@ def distil_verdicts(options: argparse.Namespace, base: Path) -> None:
         asked = ["--model", model, "--name", name, "--verdict", "logprobs", "--both-orders"]
         bounds = ["--languages", options.language, "--questions", 100, "--pairs", options.pairs]
         run("judge", rest, *asked, *bounds, *shown)
-    run("agreement", rest, "--reference", options.judge, "--judges", "base,tuned")
+    run("agreement", rest, "--reference", options.judge)
     print(compared(options, rows, rest).to_string(index=False))
 
 
@@ -75,6 +75,8 @@ def compared(options: argparse.Namespace, rows: Path, rest: Path) -> pd.DataFram
     found = []
     for name in ("base", "tuned"):
         own = judgments[judgments["judge"] == name]
+        if own.empty:  # it has named no side at all
+            continue
         found.append((name, agreed(own, theirs), tau(order(own), right)))
     ratings = board_ratings(options, rows)
     judged = judgments[judgments["judge"] == "tuned"]
@@ -126,7 +128,7 @@ def agreed(verdicts: pd.DataFrame, theirs: pd.DataFrame) -> float:
 
 def order(judgments: pd.DataFrame) -> pd.Series:
     """Rate the systems by some verdicts."""
-    return rate(judgments).ratings.set_index("system")["rating"]
+    return rate(judgments).table.set_index("system")["rating"]
 
 
 def tau(one: pd.Series, other: pd.Series) -> float:

@@ -265,7 +265,7 @@ def _metadata(value: object) -> object:
 class GrouseMetadata(BaseModel):
     """What is said of a test."""
 
-    test_type: str | int | None = None
+    test_type: StorableText | int | None = None
     language: LanguageCode | None = None
 
 

@@ -254,13 +254,18 @@ def read_parquet(source: Path | bytes, name: str, columns: Sequence[str] | None 
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     most = limits.most_expanded(size)
     opened = pa.BufferReader(source) if isinstance(source, bytes) else source
-    meta = pq.read_metadata(opened)
+    file = pq.ParquetFile(opened)
+    meta = file.metadata
     limits.check(name, "rows", meta.num_rows)
     limits.check(name, "columns", meta.num_columns)
     limits.check(name, "cells", meta.num_rows * meta.num_columns)
+    groups = range(meta.num_row_groups)
+    limits.check(name, "expanded", sum(meta.row_group(it).total_byte_size for it in groups), most)
+    for group in groups:  # raises where pyarrow would end the process on damaged columns below
+        next(file.iter_batches(batch_size=1, row_groups=[group]), None)
     parts = [
         meta.row_group(group).column(column)
-        for group in range(meta.num_row_groups)
+        for group in groups
         for column in range(meta.num_columns)
     ]
     limits.check(name, "expanded", sum(part.total_uncompressed_size for part in parts), most)

@@ -13,7 +13,8 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.schema import QUESTION_KEY
-from arena.judging.pairs import QuestionKey, ShownPassage, question_draw
+from arena.judging.choosing.drawn import question_draw
+from arena.judging.pairs import QuestionKey, ShownPassage
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt

@@ -1,6 +1,11 @@
-from .adaptive import AdaptiveJudging as AdaptiveJudging
-from .adaptive import AdaptivePlan as AdaptivePlan
-from .adaptive import judge_adaptively as judge_adaptively
+from .choosing.adaptive import AdaptiveJudging as AdaptiveJudging
+from .choosing.adaptive import AdaptivePlan as AdaptivePlan
+from .choosing.adaptive import judge_adaptively as judge_adaptively
+from .choosing.drawn import ChosenPairs as ChosenPairs
+from .choosing.drawn import choose_pairs as choose_pairs
+from .choosing.drawn import pairs_judged_in as pairs_judged_in
+from .choosing.sequential import SystemComparison as SystemComparison
+from .choosing.sequential import compare_systems as compare_systems
 from .folder import FolderJudging as FolderJudging
 from .folder import judge_folder as judge_folder
 from .graded import GRADED_PROMPTS as GRADED_PROMPTS
@@ -8,9 +13,6 @@ from .graded import GradedPrompt as GradedPrompt
 from .judge import LlmJudge as LlmJudge
 from .judge import dry_run_judge as dry_run_judge
 from .judge import judge_arena as judge_arena
-from .pairs import ChosenPairs as ChosenPairs
-from .pairs import choose_pairs as choose_pairs
-from .pairs import pairs_judged_in as pairs_judged_in
 from .pairs import shown_order as shown_order
 from .panel.aggregation import Panel as Panel
 from .panel.aggregation import aggregate_votes as aggregate_votes
@@ -20,7 +22,5 @@ from .prompt import PAIRWISE_PROMPTS as PAIRWISE_PROMPTS
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt
 from .replies import parse_verdict as parse_verdict
-from .sequential import SystemComparison as SystemComparison
-from .sequential import compare_systems as compare_systems
 from .summary import Judged as Judged
 from .summary import JudgingSummary as JudgingSummary

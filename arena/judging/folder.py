@@ -13,8 +13,9 @@ from arena.data.append import append_rows, list_failures
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import JUDGMENTS
+from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.judge import LlmJudge, judge_arena
-from arena.judging.pairs import PAIR_COLUMNS, ChosenPairs
+from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.panel.aggregation import Aggregate, Panel, aggregate_votes
 from arena.judging.panel.agreement import agreement_with_others
 from arena.judging.summary import Judged, JudgingSummary

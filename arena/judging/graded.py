@@ -16,10 +16,10 @@ from typing import Literal
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
+from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.pairs import (
     SHOWS,
     ArenaTexts,
-    ChosenPairs,
     PairKey,
     QuestionKey,
     Show,

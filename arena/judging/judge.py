@@ -10,8 +10,9 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
-from arena.judging.pairs import ArenaTexts, ChosenPairs, PairKey, pair_keys
+from arena.judging.pairs import ArenaTexts, PairKey, pair_keys
 from arena.judging.panel.repeats import combined
 from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
 from arena.judging.replies import (

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.arena import Arena
-    from arena.judging.adaptive import AdaptivePlan
+    from arena.judging.choosing.adaptive import AdaptivePlan
+    from arena.judging.choosing.drawn import ChosenPairs
     from arena.judging.graded import GradedPrompt
     from arena.judging.judge import LlmJudge
-    from arena.judging.pairs import ChosenPairs
     from arena.judging.prompt import PairwisePrompt
 
 CONFIDENTIAL = "confidential"
@@ -237,7 +237,7 @@ class JudgingSettings(BaseModel):
         Raises:
             UsageError: If nothing says when to stop, or pairs are to be asked in both orders.
         """
-        from arena.judging.adaptive import AdaptivePlan
+        from arena.judging.choosing.adaptive import AdaptivePlan
         from arena.planning.stopping import Precision
 
         if self.both_orders:
@@ -263,7 +263,7 @@ class JudgingSettings(BaseModel):
         Raises:
             UsageError: If pairs are to be chosen as verdicts come, or a limit is for these alone.
         """
-        from arena.judging.pairs import choose_pairs
+        from arena.judging.choosing.drawn import choose_pairs
 
         if self.pairs == "adaptive":
             raise UsageError(

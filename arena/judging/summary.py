@@ -19,8 +19,8 @@ from arena.diagnostics.self_check import (
     self_check,
 )
 from arena.diagnostics.verdicts import verdicts
+from arena.judging.choosing.drawn import ChosenPairs
 from arena.judging.families import self_preference_warnings
-from arena.judging.pairs import ChosenPairs
 from arena.llm.replies import OVER_BUDGET, UNPARSABLE
 from arena.llm.usage import Price, Usage
 

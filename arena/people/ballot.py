@@ -8,14 +8,8 @@ from itertools import permutations
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from arena.judging.pairs import (
-    SHOWS,
-    ArenaTexts,
-    ChosenPairs,
-    Comparison,
-    PairKey,
-    pair_keys,
-)
+from arena.judging.choosing.drawn import ChosenPairs
+from arena.judging.pairs import SHOWS, ArenaTexts, Comparison, PairKey, pair_keys
 from arena.llm.settings import canonical_json, digest
 
 ID_DIGITS = 20

@@ -18,7 +18,8 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.seeds import generator
-from arena.judging.pairs import DEFAULT_QUESTIONS, PAIR_COLUMNS, ArenaTexts, draw_questions
+from arena.judging.choosing.drawn import DEFAULT_QUESTIONS, draw_questions
+from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts
 from arena.planning.adaptive import AdaptivePairing
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.rating.ratings import ranks_and_tiers

@@ -15,9 +15,9 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from arena.data.errors import DataError, Problem, UsageError, told_problems
+from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, told_problems
 from arena.data.rows import read_rows
-from arena.data.schema import validation_problems
+from arena.data.schema import is_unstorable, validation_problems
 from features.engine.extraction import feature_columns
 
 DECIMALS = 6
@@ -240,6 +240,9 @@ def read_examples(folder: Path) -> pd.DataFrame:
     problems: list[Problem] = list(rows.problems)
     examples = []
     for record, line in zip(rows.table.to_dict(orient="records"), rows.lines, strict=True):
+        if is_unstorable(record):
+            problems.append(Problem(EXAMPLES_FILE, int(line), None, None, HALF_SURROGATE, REBUILD))
+            continue
         try:
             examples.append(Example.model_validate(record).model_dump(mode="json"))
         except ValidationError as error:

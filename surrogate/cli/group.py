@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from arena.data.errors import ArenaError
@@ -38,6 +42,15 @@ class LazyCommands(MutableMapping[str, Any]):
             self._loaded[name] = _group(name, found) or _single(name, found)
         return self._loaded[name]
 
+    def summary(self, name: str) -> str:
+        """Return what a command's help says, read off its source where it was not imported."""
+        module, _, attribute = self._places[name].partition(":")
+        if name not in self._loaded:
+            said = _documented(module).get(attribute)
+            if said is not None:
+                return said
+        return self[name].help or ""
+
     def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401 - a command of click
         """Add a command that is there."""
         self._places[name] = ""
@@ -55,6 +68,24 @@ class LazyCommands(MutableMapping[str, Any]):
     def __len__(self) -> int:
         """Count the commands."""
         return len(self._places)
+
+
+@cache
+def _documented(module: str) -> dict[str, str]:
+    """Return the docstrings of a module's functions, and the help of its groups, by name."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        return {}
+    said = {}
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            said[node.name] = ast.get_docstring(node) or ""
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            named = {item.arg: item.value for item in node.value.keywords}
+            text = named.get("help", *node.value.args[:1])
+            if isinstance(node.targets[0], ast.Name) and isinstance(text, ast.Constant):
+                said[node.targets[0].id] = str(text.value)
+    return said
 
 
 def _group(name: str, found: object) -> Any:  # noqa: ANN401 - a group of click, or None
@@ -84,6 +115,18 @@ class Commands(TyperGroup):
         super().__init__(**attributes)
         if self.places:
             self.commands = LazyCommands(self.places)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
+        """List the commands with the first words of their help, without importing any."""
+        listed = self.commands
+        if not isinstance(listed, LazyCommands):
+            super().format_commands(ctx, formatter)
+            return
+        limit = formatter.width - 6 - max(map(len, listed))
+        shown = {name: TyperCommand(name, help=listed.summary(name)) for name in listed}
+        with formatter.section("Commands"):
+            rows = [(name, each.get_short_help_str(limit)) for name, each in shown.items()]
+            formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
         """Run a command; where it fails, say its options by their flags."""

@@ -71,6 +71,15 @@ FeaturesOption = Annotated[
     ),
 ]
 
+LanguagesOption = Annotated[
+    str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
+]
+OneJudgeOption = Annotated[
+    str | None, typer.Option("--judge", help="Judge to take, where there are several.")
+]
+Bm25PassagesOption = Annotated[
+    int, typer.Option("--passages", min=1, help="Passages a question by bm25.")
+]
 PresetOption = Annotated[
     str | None,
     typer.Option(

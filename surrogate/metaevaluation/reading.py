@@ -45,7 +45,8 @@ def validated_records(
 ) -> Iterator[tuple[int, RecordT]]:
     """Yield the records of a file with their lines; what is wrong is added to the problems."""
     problems += rows.problems
-    for line, row in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
+    records = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
+    for line, row in zip(rows.lines, records, strict=True):
         given = {str(name): value for name, value in row.items() if value is not None}
         if is_unstorable(given):
             problems.append(

@@ -15,7 +15,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.frames import open_answers
-from arena.judging.sequential import ORDERS, SystemComparison, compare_systems
+from arena.judging.choosing.sequential import ORDERS, SystemComparison, compare_systems
 from arena.statistics.betting import EVEN, Difference, SequentialTest
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import offer

@@ -19,11 +19,17 @@ from arena.llm.ask import Progress
 from arena.llm.replies import UnparsableError
 from arena.text.citations import find_citations
 from surrogate.metaevaluation.grouse.evaluation import Grouse
-from surrogate.metaevaluation.grouse.judges import GrousePrompts, ScoringTask, judged_metric
+from surrogate.metaevaluation.grouse.judges import (
+    JOINT_PROMPT,
+    GrousePrompts,
+    ScoringTask,
+    judged_metric,
+)
 from surrogate.metaevaluation.grouse.reading import read_unit_tests
 from surrogate.metaevaluation.grouse.replies import (
     JOINT_ORDER,
     SCORE_KEY,
+    SCORED,
     ReplyFields,
     read_metric_score,
 )
@@ -157,7 +163,7 @@ def grouse_examples(
         verdicts = iter(judge_items(judge, tasks, "scores"))
     for answer in graded:
         said: dict[str, Verdict] = {metric: next(verdicts) for metric in JUDGED_METRICS}
-        reply = _joined(said, asked.fields)
+        reply = _joined(said, asked)
         if reply is None:
             sieve.drop(answer.key[0], NO_SCORE)
             continue
@@ -201,7 +207,7 @@ def balanced_places(kept: Sequence[TrainExample], count: int, seed: int = 0) -> 
 
 def reply_scores(reply: str) -> dict[str, int | None]:
     """Return the scores of a joined reply, by metric."""
-    keys = (WHOLE.scored, SCORES_ALONE.scored)
+    keys = (SCORED, SCORES_ALONE.scored)
     return {metric: read_metric_score(reply, metric, keys) for metric in JOINT_ORDER}
 
 
@@ -248,14 +254,20 @@ def _teacher(
     return make_judges(name, Grouse(tests, prompts=[each]).kinds, factory)[0]
 
 
-def _joined(said: Mapping[str, Verdict], fields: ReplyFields) -> str | None:
-    """Join the replies by each metric; None if one of them has no score."""
+def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str | None:
+    """Join the replies by each metric; None if one of them has no score.
+
+    Under a template of the user's own the answer is ``answer_2``, as ``metaeval`` reads it there.
+    """
     if any(verdict.failure is not None or not verdict.was_asked for verdict in said.values()):
         return None
+    fields = prompts.fields
     joined: dict[str, dict[str, Any]] = {name: {} for name in fields.answers}
     for metric in JOINT_ORDER:
         for name, part in _parts(said[metric], fields):
             joined[name][metric] = part
+    if prompts.templates.replacing(JOINT_PROMPT) is not None:
+        joined = {SCORED: joined[fields.scored]}
     return json.dumps(joined, ensure_ascii=False)
 
 

@@ -45,5 +45,5 @@ def test_notebooks_run(notebook, tmp_path):
     assert int(done.stdout.splitlines()[-1]) >= 1
 
 
-def test_there_are_five():
-    assert [path.name[0] for path in NOTEBOOKS] == list("12345")
+def test_there_are_six():
+    assert [path.name[0] for path in NOTEBOOKS] == list("123456")

@@ -18,7 +18,10 @@ def script():
 
 @pytest.mark.parametrize(
     ("border", "executions"),
-    [("LLM replies", 200), ("TOML", 60), ("battles", 10), ("arena folder", 5), ("store", 40)],
+    [
+        *(("LLM replies", 200), ("TOML", 60), ("battles", 10), ("arena folder", 5), ("store", 40)),
+        *(("MEMERAG", 40), ("WikiEval", 40), ("GroUSE", 40), ("MIRAGE-Bench", 20)),
+    ],
 )
 def test_changed_input_is_read_or_refused(script, border, executions):
     counts = script["fuzz"](border, executions, seed=7)
@@ -30,7 +33,10 @@ def test_changed_input_is_read_or_refused(script, border, executions):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "border",
-    ["LLM replies", "TOML", "battles", "arena folder", "store", "surrogate file", "board folder"],
+    [
+        *("LLM replies", "TOML", "battles", "arena folder", "store", "surrogate file"),
+        *("board folder", "MEMERAG", "WikiEval", "GroUSE", "MIRAGE-Bench"),
+    ],
 )
 def test_much_changed_input_is_read_or_refused(script, border):
     executions = 5000 if border in ("LLM replies", "TOML") else 300

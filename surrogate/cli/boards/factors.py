@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JsonOption, SeedOption, split_names
+from surrogate.cli.options import JsonOption, OneJudgeOption, SeedOption, split_names
 
 if TYPE_CHECKING:
     from surrogate.learning.posterior.factors import FactorRatings
@@ -23,9 +23,7 @@ def factors(
         str | None,
         typer.Option("--by", help="Comma-separated attributes, such as model,retriever; all."),
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="Judge to take, where there are several.")
-    ] = None,
+    judge: OneJudgeOption = None,
     topic: Annotated[
         str | None,
         typer.Option("--topic", help="Column of the questions by whose values to rate slices too."),

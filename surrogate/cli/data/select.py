@@ -10,7 +10,14 @@ import typer
 
 from arena.data.errors import UsageError
 from surrogate.cli.data.imports.sources import OutOption, ReplaceOption, write_and_print
-from surrogate.cli.options import FOLDER, ArenaArgument, JsonOption, SeedOption, split_names
+from surrogate.cli.options import (
+    FOLDER,
+    ArenaArgument,
+    Bm25PassagesOption,
+    JsonOption,
+    SeedOption,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +41,7 @@ def select(
             help="Passages shown: own, or bm25 (the best, one relevant among them; MEMERAG).",
         ),
     ] = "own",
-    passages: Annotated[
-        int, typer.Option("--passages", min=1, help="Passages a question by bm25.")
-    ] = 5,
+    passages: Bm25PassagesOption = 5,
     corpus: Annotated[
         list[Path] | None,
         typer.Option(

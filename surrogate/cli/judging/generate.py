@@ -20,6 +20,7 @@ from surrogate.cli.options import (
     BodyOption,
     ConcurrencyOption,
     JsonOption,
+    LanguagesOption,
     SeedOption,
     TemplatesOption,
     TimeoutOption,
@@ -61,9 +62,7 @@ def generate(
         int | None,
         typer.Option("--questions", min=1, help="Questions drawn of each language; all."),
     ] = None,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
+    languages: LanguagesOption = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="File of answers to write, such as answers.jsonl.", **OUT_FILE),

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import JsonOption, SeedOption, checked_option, split_names
+from surrogate.cli.options import (
+    JsonOption,
+    LanguagesOption,
+    SeedOption,
+    checked_option,
+    split_names,
+)
 from surrogate.cli.targets import OUT_FILE
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
-    from arena.judging.pairs import ChosenPairs
+    from arena.judging.choosing.drawn import ChosenPairs
 
 
 def vote(
@@ -41,9 +47,7 @@ def vote(
         ),
     ] = None,
     most: Annotated[int, typer.Option("--most", min=1, help="Most pairs on the page.")] = 60,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
+    languages: LanguagesOption = None,
     show: Annotated[
         str,
         typer.Option(
@@ -68,7 +72,7 @@ def vote(
     if collect:
         _collect(arena, read, files or [], as_json)
         return
-    from arena.judging.pairs import choose_pairs, pairs_judged_in
+    from arena.judging.choosing.drawn import choose_pairs, pairs_judged_in
 
     chosen_languages = split_names(languages) or None
     if judged_by is None:

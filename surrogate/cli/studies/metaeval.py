@@ -14,6 +14,7 @@ from surrogate.cli.options import (
     FOLDER,
     MOST_DRAWS,
     JsonOption,
+    LanguagesOption,
     SeedOption,
     TemplateOption,
     TemplatesOption,
@@ -50,9 +51,6 @@ PermutationsOption = Annotated[
     typer.Option(
         "--permutations", min=1, max=MOST_DRAWS, help="Random swaps of each significance test."
     ),
-]
-LanguagesOption = Annotated[
-    str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
 ]
 TestsArgument = Annotated[
     Path | None, typer.Argument(help="Unit tests in GroUSE's format; this project's by default.")

@@ -6,14 +6,19 @@ from typing import Annotated
 
 import typer
 
-from surrogate.cli.options import MOST_DRAWS, ArenaArgument, JsonOption, SeedOption, split_names
+from surrogate.cli.options import (
+    MOST_DRAWS,
+    ArenaArgument,
+    JsonOption,
+    OneJudgeOption,
+    SeedOption,
+    split_names,
+)
 
 
 def sampling(
     arena: ArenaArgument,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="Judge to take, where there are several.")
-    ] = None,
+    judge: OneJudgeOption = None,
     language: Annotated[
         str | None, typer.Option("--language", help="Language to take; by default each of them.")
     ] = None,

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import FOLDER, JsonOption, TemplateOption, split_names, with_settings
+from surrogate.cli.options import (
+    FOLDER,
+    JsonOption,
+    LanguagesOption,
+    TemplateOption,
+    split_names,
+    with_settings,
+)
 from surrogate.cli.targets import OUT_FILE
 from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
 
@@ -35,9 +42,7 @@ def sheet(
         ),
     ] = None,
     template: TemplateOption = None,
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
+    languages: LanguagesOption = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, help="Take the first so many sentences of a language."),

@@ -17,6 +17,7 @@ from surrogate.cli.options import (
     FeatureTableOption,
     JobsOption,
     JsonOption,
+    OneJudgeOption,
     PresetOption,
     QuestionsOption,
     SeedOption,
@@ -172,9 +173,7 @@ def validate_command(
     surrogate: SurrogateOption = None,
     features: FeaturesOption = "default",
     feature_table: FeatureTableOption = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="Judge to learn from, where there are several.")
-    ] = None,
+    judge: OneJudgeOption = None,
     test: Annotated[
         Path | None, typer.Option("--test", help="Arena folder to rank, for transfer.", **FOLDER)
     ] = None,

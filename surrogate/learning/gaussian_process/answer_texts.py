@@ -21,6 +21,8 @@ Integers = npt.NDArray[np.intp]
 
 KEPT = np.float16
 """Type in which vectors are kept, small enough to travel with a board."""
+ANSWERS_AT_ONCE = 20_000
+"""Whose products are found together, which bounds memory."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class AnswerTexts:
         Returns:
             Shape (N,); NaN where no other training system answered.
         """
-        cosines = np.asarray(vectors.multiply(self.sums[questions]).sum(axis=1), np.float64)
+        cosines = _products(vectors, self.sums, questions)
         itself = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64)
         return _share(cosines - own * itself, self.counts[questions] - own)
 
@@ -116,7 +118,7 @@ def read_answer_texts(
     times = np.bincount(questions, minlength=shape[1]).astype(np.float64)
     learned = AnswerTexts(weights, profiles, sums, times)
     own = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64)
-    to_all = np.asarray(vectors.multiply(sums[questions]).sum(axis=1), np.float64)
+    to_all = _products(vectors, sums, questions)
     return learned, _share(to_all - own, times[questions] - 1)
 
 
@@ -140,6 +142,20 @@ def _sums(vectors: sparse.csr_array, places: Integers, size: int) -> Floats:
     ones, columns = np.ones(len(places)), np.arange(len(places))
     added = sparse.csr_array((ones, (places, columns)), shape=(size, len(places))) @ vectors
     return np.asarray(added.toarray(), np.float64)
+
+
+def _products(vectors: sparse.csr_array, others: Floats, places: Integers) -> Floats:
+    """Inner product of each vector with one of the others, shape (N,).
+
+    By what is not zero: a dense row an answer would be 32 kB each.
+    """
+    found: list[Floats] = [np.empty(0)]
+    for start in range(0, vectors.shape[0], ANSWERS_AT_ONCE):
+        block = vectors[start : start + ANSWERS_AT_ONCE]
+        row = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+        values = block.data * others[places[start : start + ANSWERS_AT_ONCE][row], block.indices]
+        found.append(np.asarray(np.bincount(row, values, block.shape[0]), np.float64))
+    return np.concatenate(found)
 
 
 def _unit(counts: sparse.csr_array, weights: Floats) -> sparse.csr_array:

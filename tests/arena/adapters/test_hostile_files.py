@@ -82,3 +82,10 @@ def test_any_rows_are_read_or_refused(kind, data, tmp_path):
     write_import(read, tmp_path / "out" / "arena", is_replaced=True)
     again = read_arena(tmp_path / "out" / "arena")
     assert len(again.answers) == len(read.arena.answers)
+
+
+def test_a_type_of_test_that_no_file_can_store_is_refused(tmp_path):
+    row = {"input": "Why?", "actual_output": "a", "expected_output": "b", "references": ["c"]}
+    (tmp_path / "x.jsonl").write_text(json.dumps(row | {"metadata": {"test_type": "\ud800"}}))
+    with pytest.raises(ArenaError, match="test_type"):
+        import_arena("grouse", [tmp_path])

@@ -8,8 +8,9 @@ import pytest
 from arena import read_answers, read_arena, write_arena
 from arena.data.errors import DataError
 from arena.data.tables.systems import with_passages_of
+from arena.judging.choosing.drawn import choose_pairs
 from arena.judging.graded import GRADED_PROMPTS, GradedPrompt, graded_requests
-from arena.judging.pairs import ArenaTexts, choose_pairs
+from arena.judging.pairs import ArenaTexts
 from arena.judging.prompt import pairwise_prompt
 from features import extract
 

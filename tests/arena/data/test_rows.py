@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -372,3 +374,31 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(PermissionError):
         read_rows(path)
+
+
+EVERY_BYTE = """
+import io, sys
+import pandas as pd, pyarrow as pa
+from arena.data.errors import ArenaError
+from arena.data.files import read_parquet
+
+buffer = io.BytesIO()
+pd.DataFrame({"winner": ["a", "b", "tie"]}).to_parquet(buffer)
+whole, refused = buffer.getvalue(), 0
+for place in range(4, 300):
+    damaged = bytearray(whole)
+    damaged[place] = 63
+    try:
+        read_parquet(bytes(damaged), "x.parquet")
+    except (ArenaError, pa.ArrowException, OSError):
+        refused += 1
+print(refused)
+"""
+
+
+def test_no_damaged_byte_of_parquet_ends_the_process():
+    """As it does where pyarrow is asked about columns whose description is damaged."""
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY_BYTE], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) > 100

@@ -8,7 +8,7 @@ from judged_systems import better, build_arena, shown_answers
 
 from arena import UsageError
 from arena.judging import GRADED_PROMPTS, GradedPrompt, compare_systems
-from arena.judging.sequential import ALL_JUDGED, DECIDED, question_scores
+from arena.judging.choosing.sequential import ALL_JUDGED, DECIDED, question_scores
 from arena.statistics.betting import SequentialTest
 
 TEST = SequentialTest()

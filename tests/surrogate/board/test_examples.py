@@ -1,12 +1,15 @@
 """Answers chosen to be shown, with the verdicts on them."""
 
+import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from arena.data.errors import DataError
 from arena.simulation import simulate
 from surrogate.board.details import choose_examples
+from surrogate.board.tables import EXAMPLES_FILE, read_examples
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +82,10 @@ def test_answers_are_shown_as_the_systems_wrote_them(small_arena):
         replace(small_arena, answers=small_arena.answers.assign(answer=hostile))
     )
     assert (table["answer"] == hostile).all()
+
+
+def test_examples_that_no_file_can_store_are_refused(tmp_path):
+    row = {"language": "en", "query_id": "q", "query": "Why?", "system": "s", "answer": "\ud800"}
+    (tmp_path / EXAMPLES_FILE).write_text(json.dumps(row))
+    with pytest.raises(DataError, match="holds half a surrogate pair"):
+        read_examples(tmp_path)

@@ -5,11 +5,13 @@ import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
 from arena.data.version import __version__
-from surrogate.cli.group import with_flags
+from surrogate.cli.app import app
+from surrogate.cli.group import LazyCommands, with_flags
 
 
 def test_version_and_short_help(run, capsys):
@@ -90,3 +92,36 @@ def test_only_arguments_that_a_command_has_become_options():
     flags = {"judge": "--judge", "timeout_s": "--timeout", "jobs": "--jobs"}
     said = "`judge`, `timeout_s` and `n_jobs`, not `holdout` or `judge=x`"
     assert with_flags(said, flags) == "--judge, --timeout and --jobs, not `holdout` or `judge=x`"
+
+
+def test_help_lists_commands_without_importing_them():
+    """What is read off the sources is what the commands themselves say, once they are imported."""
+    code = (
+        "import sys; from surrogate.cli.app import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name.startswith('surrogate.cli.')))\n"
+        "print('pydantic' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *shown, loaded, with_pydantic = done.stdout.splitlines()
+    assert "surrogate.cli.judging.judge" not in loaded
+    assert "surrogate.cli.boards.board'" not in loaded
+    assert with_pydantic == "False"
+    group = get_command(app)
+    for name in group.commands:
+        said = group.commands.summary(name)
+        assert said.split()[:3] == (group.commands[name].help or "").split()[:3], name
+        assert any(line.split()[:1] == [name] for line in shown), name
+
+
+def test_commands_that_are_imported_when_asked_for_are_a_mapping():
+    commands = LazyCommands({"board": "surrogate.cli.boards.board:board"})
+    assert list(commands) == ["board"]
+    assert commands["board"].name == "board"
+    commands["again"] = commands["board"]
+    assert len(commands) == 2
+    del commands["board"]
+    assert list(commands) == ["again"]
+    with pytest.raises(KeyError):
+        _ = commands["board"]

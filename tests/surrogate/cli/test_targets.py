@@ -154,6 +154,8 @@ FULL = [
 def test_a_full_disk_is_said_and_leaves_nothing_half_written(
     run, made_board, tiny_folder, quick_options, tmp_path, capsys, words
 ):
+    if words[0] == "plot":
+        pytest.importorskip("matplotlib")
     names = {"arena": tiny_folder, "board": made_board, "new": tmp_path, "quick": "{quick}"}
     before = contents_of(made_board.parent)
     named = [word.format(**names) for word in words if word != "{quick}"]

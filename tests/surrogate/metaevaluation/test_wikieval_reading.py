@@ -168,3 +168,10 @@ def test_published_rows_that_are_faulty_are_told(tmp_path):
     (tmp_path / "other.csv").write_text("question\nWhy?\n")
     with pytest.raises(UsageError, match=r"holds other\.csv, wikieval\.jsonl; name the one"):
         read_wikieval(tmp_path)
+
+
+def test_published_rows_of_no_field_are_refused(tmp_path):
+    path = tmp_path / "train.jsonl"
+    path.write_text("{}")
+    with pytest.raises(DataError, match=r"train\.jsonl:1: question"):
+        read_wikieval(path)

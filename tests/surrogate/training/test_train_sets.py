@@ -16,11 +16,14 @@ from arena import read_arena, write_arena
 from arena.data.errors import UsageError
 from arena.generation import answer_prompt
 from arena.judging.prompt import pairwise_prompt
-from surrogate.metaevaluation.grouse.judges import GrousePrompts
+from arena.text.prompts import NO_TEMPLATES, read_templates
+from surrogate.metaevaluation.grouse.judges import JOINT_PROMPT, GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.replies import ReplyFields, read_metric_score
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, SCALES
+from surrogate.metaevaluation.judges import LexicalJudge
 from surrogate.metaevaluation.options import JudgeOptions
 from surrogate.training.grouse_set import (
+    SCORES_ALONE,
     answers_of_arena,
     balanced_places,
     grouse_examples,
@@ -216,9 +219,6 @@ def test_scores_are_joined_to_one_reply_that_the_harness_reads(small_arena):
     graded = answers_of_arena(small_arena, None, ["sim-harbor-tiny"], sieve)
     grouse_examples(graded, "lexical", PROMPTS, sieve)
     assert len(sieve.kept) == len(small_arena.queries)
-    from surrogate.metaevaluation.grouse.judges import ScoringTask
-    from surrogate.metaevaluation.judges import LexicalJudge
-
     for example, answer in zip(sieve.kept, graded, strict=True):
         scores = reply_scores(example.reply)
         for metric, score in scores.items():
@@ -227,6 +227,22 @@ def test_scores_are_joined_to_one_reply_that_the_harness_reads(small_arena):
             assert read_metric_score(example.reply, metric, ("answer",)) == score
     table = taught_scores(sieve.kept)
     assert table.groupby("metric")["rows"].sum().eq(len(sieve.kept)).all()
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_metaeval_reads_what_is_taught_under_the_same_prompt(small_arena, tmp_path, is_own):
+    file = tmp_path / "brief.jinja"
+    file.write_text("{{ question }} {{ answer_1 }} {{ answer_2 }}")
+    own = read_templates([f"all={file}"], [JOINT_PROMPT]) if is_own else NO_TEMPLATES
+    sieve = Sieve()
+    graded = answers_of_arena(small_arena, None, ["sim-cedar-pro"], sieve)[:3]
+    grouse_examples(graded, "lexical", replace(PROMPTS, templates=own), sieve)
+    asking = GrousePrompts("text", SCORES_ALONE, own, is_joint=True)  # --one-prompt --ablate …
+    for example, answer in zip(sieve.kept, graded, strict=True):
+        asked = asking.ask(ScoringTask(JUDGED_METRICS[0], answer.sample))[0]
+        assert asked.messages == example.prompt.messages
+        for metric, score in reply_scores(example.reply).items():
+            assert asking.read(example.reply, metric) == score
 
 
 def test_references_are_numbered_as_the_answers_cite_them(small_arena):

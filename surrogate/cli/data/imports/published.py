@@ -20,7 +20,13 @@ from surrogate.cli.data.imports.sources import (
     source_command,
     write_and_print,
 )
-from surrogate.cli.options import JsonOption, SeedOption, split_names
+from surrogate.cli.options import (
+    Bm25PassagesOption,
+    JsonOption,
+    LanguagesOption,
+    SeedOption,
+    split_names,
+)
 
 
 @source_command(
@@ -29,9 +35,7 @@ from surrogate.cli.options import JsonOption, SeedOption, split_names
     "their schemas; the language is a folder's or file's name, as in en/dev-….parquet.",
 )
 def import_mirage(
-    languages: Annotated[
-        str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
-    ] = None,
+    languages: LanguagesOption = None,
     split: Annotated[str, typer.Option("--split", help="Files of other splits are left out.")] = (
         "dev"
     ),
@@ -156,9 +160,7 @@ def import_miracl(
             "best of the corpus, one relevant among them, as in MEMERAG).",
         ),
     ] = "judged",
-    passages: Annotated[
-        int, typer.Option("--passages", min=1, help="Passages a question by bm25.")
-    ] = 5,
+    passages: Bm25PassagesOption = 5,
     keep_easy: Annotated[
         bool,
         typer.Option("--keep-easy", help="Keep questions without a passage labeled not relevant."),

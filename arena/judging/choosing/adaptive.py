@@ -14,6 +14,8 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
+from arena.judging.choosing.drawn import ChosenPairs, asked_pairs, draw_questions
+from arena.judging.choosing.language_ranking import LanguageRanking, rating_rows
 from arena.judging.folder import (
     FAILURES_FILE,
     FolderJudging,
@@ -24,14 +26,7 @@ from arena.judging.folder import (
 )
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, judge_arena
-from arena.judging.pairs import (
-    PAIR_COLUMNS,
-    ArenaTexts,
-    ChosenPairs,
-    QuestionKey,
-    asked_pairs,
-    draw_questions,
-)
+from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, QuestionKey
 from arena.judging.panel.aggregation import Aggregate
 from arena.judging.summary import (
     FAILURE_COLUMNS,
@@ -44,11 +39,8 @@ from arena.judging.summary import (
 from arena.llm.ask import Progress
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget, Price, Usage
-from arena.planning.adaptive import AdaptivePairing, batch_size
+from arena.planning.adaptive import batch_size
 from arena.planning.stopping import Precision, misordered
-from arena.rating.battles import Battles
-from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
-from arena.statistics.significance import NORMAL_90
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -58,9 +50,6 @@ SPENT = "the budget of {:,} pairs is spent"
 CALLS_SPENT = "this run's {:,} calls are spent"
 NOTHING_OPEN = "every pair of the questions drawn is judged"
 PROGRESS_COLUMNS = ["language", "systems", "questions", "judged", "failed", "open", "known"]
-RATING_COLUMNS = ["language", "system", "rating", "low", "high"]
-
-_SIDES = ["query_id", "system_a", "system_b", "winner"]
 
 
 @dataclass(frozen=True)
@@ -160,75 +149,6 @@ def judge_adaptively(
     return run.finished(reason)
 
 
-class _Ranking:
-    """What is judged and known of one language."""
-
-    def __init__(
-        self,
-        language: str,
-        questions: Sequence[str],
-        answers: pd.DataFrame,
-        plan: AdaptivePlan,
-    ) -> None:
-        own = answers[(answers["language"] == language) & answers["query_id"].isin(questions)]
-        self.language = language
-        self.questions = list(questions)
-        self.systems = tuple(sorted(own["system"].unique()))
-        prior = plan.prior
-        if prior is not None:
-            prior = prior[prior["language"] == language]
-        self._prior = RatingPrior.of_table(prior, self.systems, 1.0)
-        self.pairing = AdaptivePairing(
-            self.systems, self.questions, own[["query_id", "system"]], plan.seed, prior=prior
-        )
-        self._verdicts = pd.DataFrame(columns=_SIDES, dtype=object)
-        self._posterior: RatingPosterior | None = None
-
-    @property
-    def done(self) -> int:
-        """Items that count for the budget."""
-        return self.pairing.judged + self.pairing.failed
-
-    @property
-    def posterior(self) -> RatingPosterior:
-        """What verdicts and prior say of the systems."""
-        if self._posterior is None:
-            if self._verdicts.empty:
-                battles = Battles.none(self.systems, self.questions)
-            else:
-                battles = Battles.from_judgments(self._verdicts, systems=self.systems)
-            self._posterior = battle_posterior(battles, self._prior)
-        return self._posterior
-
-    def take_in(self, judgments: pd.DataFrame, failures: pd.DataFrame) -> None:
-        """Learn from verdicts on any questions, and that pairs have none."""
-        known = judgments["system_a"].isin(self.systems) & judgments["system_b"].isin(self.systems)
-        verdicts = judgments.loc[known, _SIDES]
-        both = pd.concat([_merged(verdicts), failures[_SIDES[:-1]].assign(winner=None)])
-        self.pairing.record(both[both["query_id"].isin(self.questions)])
-        self._verdicts = pd.concat([self._verdicts, verdicts], ignore_index=True)
-        self._posterior = None
-
-
-def _merged(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Make one verdict of several on a pair, in whichever orders: a tie where they differ."""
-    first = verdicts[["system_a", "system_b"]].min(axis=1)
-    is_first = verdicts["system_a"] == first
-    other = verdicts["system_b"].where(is_first, verdicts["system_a"])
-    flipped = verdicts["winner"].map({"a": "b", "b": "a", "tie": "tie"})
-    same = pd.DataFrame(
-        {
-            "query_id": verdicts["query_id"],
-            "system_a": first,
-            "system_b": other,
-            "winner": verdicts["winner"].where(is_first, flipped),
-        }
-    )
-    grouped = same.groupby(_SIDES[:-1], sort=True)["winner"]
-    merged = grouped.agg(lambda found: found.iloc[0] if found.nunique() == 1 else "tie")
-    return merged.reset_index()
-
-
 @dataclass
 class _Run:
     """One run, batch by batch."""
@@ -273,9 +193,11 @@ class _Run:
         drawn: Sequence[QuestionKey],
         verdicts: pd.DataFrame,
         failed: pd.DataFrame,
-    ) -> _Ranking:
+    ) -> LanguageRanking:
         questions = [query_id for of_language, query_id in drawn if of_language == language]
-        ranking = _Ranking(language, questions, self.arena.answers, self.plan)
+        ranking = LanguageRanking(
+            language, questions, self.arena.answers, self.plan.prior, self.plan.seed
+        )
         own = [table[table["language"] == language] for table in (verdicts, failed)]
         known = own[1]["system_a"].isin(ranking.systems) & own[1]["system_b"].isin(ranking.systems)
         ranking.take_in(own[0], own[1][known])
@@ -299,10 +221,10 @@ class _Run:
             return CALLS_SPENT.format(plan.max_calls)
         return None
 
-    def _is_known(self, ranking: _Ranking) -> bool:
+    def _is_known(self, ranking: LanguageRanking) -> bool:
         return self.plan.until is not None and self.plan.until.judge(ranking.posterior)[0]
 
-    def _may_ask(self, ranking: _Ranking) -> bool:
+    def _may_ask(self, ranking: LanguageRanking) -> bool:
         return ranking.pairing.open > 0 and not self._is_known(ranking)
 
     def judge_batch(self) -> None:
@@ -391,7 +313,7 @@ class _Run:
                 [self._progress_row(ranking) for ranking in self.rankings],
                 columns=PROGRESS_COLUMNS,
             ),
-            ratings=pd.concat(map(_rating_rows, self.rankings), ignore_index=True),
+            ratings=pd.concat(map(rating_rows, self.rankings), ignore_index=True),
             batches=len(self.batches),
             reason=reason,
         )
@@ -429,26 +351,11 @@ class _Run:
         show = self.judges[0].asked_by.show
         return ChosenPairs(table, identical, False, counts, self._without_pair, absent, show)
 
-    def _progress_row(self, ranking: _Ranking) -> tuple[object, ...]:
+    def _progress_row(self, ranking: LanguageRanking) -> tuple[object, ...]:
         until = self.plan.until or Precision.parse("pairs")
         pairing, known = ranking.pairing, until.judge(ranking.posterior)[1]
         sizes = (len(ranking.systems), len(ranking.questions))
         return (ranking.language, *sizes, pairing.judged, pairing.failed, pairing.open, known)
-
-
-def _rating_rows(ranking: _Ranking) -> pd.DataFrame:
-    known = ranking.posterior
-    width = NORMAL_90 * known.standard_errors
-    table = pd.DataFrame(
-        {
-            "language": ranking.language,
-            "system": known.systems,
-            "rating": known.ratings,
-            "low": known.ratings - width,
-            "high": known.ratings + width,
-        }
-    )
-    return table.sort_values("rating", ascending=False, kind="stable")[RATING_COLUMNS]
 
 
 def _keys(table: pd.DataFrame, *more: str) -> pd.MultiIndex:

@@ -12,9 +12,10 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.diagnostics.self_check import FEWEST, SAME_LETTER
+from arena.judging.choosing.drawn import asked_pairs, question_draw
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, judge_arena
-from arena.judging.pairs import ArenaTexts, QuestionKey, asked_pairs, question_draw
+from arena.judging.pairs import ArenaTexts, QuestionKey
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     IDENTICAL,

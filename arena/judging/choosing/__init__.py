@@ -1,0 +1,1 @@
+"""Which pairs are judged: drawn before the first verdict, or chosen as verdicts come."""
