@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.seeds import generator, places_by_value
+from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import ranks_and_tiers
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_90
@@ -41,8 +42,6 @@ BOARD_COLUMNS = [
 ]
 NOTHING_WRONG = Standing({}, {}, {})
 DRAWS = 1_000
-ROUNDING = 1e-6
-"""Standard errors below it, in logits, are rounding errors of none."""
 """Of all ratings together, from which ranks and tiers are made."""
 
 NO_ANSWER = "no answer in this language"
@@ -137,8 +136,8 @@ def covariance_of_ratings(
     if by == "posterior":
         places = [list(fit.posterior.systems).index(name) for name in judged]
         own.loc[judged, judged] = fit.posterior.covariance[np.ix_(places, places)]
-    certain = np.broadcast_to(_are_certain(fit), len(fit.posterior.systems))
-    without = [name for name in np.compress(certain, fit.posterior.systems) if name in own.index]
+    lacking = _lack_errors(fit)
+    without = [name for name in np.compress(lacking, fit.posterior.systems) if name in own.index]
     own.loc[without] = np.nan
     own[without] = np.nan
     return own
@@ -229,7 +228,7 @@ def _posterior(fit: LanguageFit) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "posterior": known.ratings,
-            "error": np.where(_are_certain(fit), np.nan, known.standard_errors),
+            "error": np.where(_lack_errors(fit), np.nan, known.standard_errors),
             "verdict_share": known.shares,
         },
         index=list(known.systems),
@@ -249,13 +248,16 @@ def _ranks(fit: LanguageFit, table: pd.DataFrame, by: RatedBy) -> pd.DataFrame:
     others = rated[~rated.index.isin(draws.columns)].sort_values(["rating", "low"], kind="stable")
     alone = random.normal(others["rating"], spread[others.index], size=(DRAWS, len(others)))
     draws = draws.join(pd.DataFrame(alone, columns=list(others.index)))
-    return _bounded(rated["rating"], draws[:0] if _are_certain(fit).any() else draws)
+    return _bounded(rated["rating"], draws[:0] if _lack_errors(fit).any() else draws)
 
 
-def _are_certain(fit: LanguageFit) -> npt.NDArray[np.bool_]:
+def _lack_errors(fit: LanguageFit) -> npt.NDArray[np.bool_]:
     """Which ratings are published without an error, so that they have no interval."""
-    errors = fit.posterior.standard_errors
-    return errors < ROUNDING if fit.data.judgments.empty else np.array(False)
+    known = fit.data.tournaments
+    if not isinstance(known, PublishedTournaments):
+        return np.zeros(len(fit.posterior.systems), dtype=bool)
+    errors = dict(zip(known.systems, known.standard_errors, strict=True))
+    return np.isnan([errors.get(name, 0.0) for name in fit.posterior.systems])
 
 
 def _bounded(rating: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:

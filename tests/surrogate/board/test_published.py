@@ -183,6 +183,20 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(published, 
     assert judged["rank"].notna().all()
 
 
+def test_a_reference_of_no_error_takes_the_ranks_of_no_other(published, build_quickly):
+    ratings = published.published_ratings
+    reference = ratings["system"] == ratings["system"].iloc[0]
+    errors = ratings["standard_error"].where(~reference, 0.0)
+    board = build_quickly(
+        replace(published, published_ratings=ratings.assign(standard_error=errors))
+    )
+    judged = board.ratings[board.ratings["split"] != "unjudged"]
+    assert judged[["low", "high", "rank_low", "rank_high", "tier"]].notna().all(axis=None)
+    exact = judged[judged["system"] == ratings["system"].iloc[0]]
+    np.testing.assert_allclose(exact["low"], exact["high"], atol=1e-3)
+    assert (exact["rank_low"] <= exact["rank_high"]).all()
+
+
 def test_what_has_no_answer_or_no_rating_is_counted(published, build_quickly):
     ratings = published.published_ratings
     first = published.info.systems[0]
