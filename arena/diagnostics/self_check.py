@@ -96,6 +96,8 @@ def self_check(
     """
     replies = len(judgments) + invalid if asked is None else asked
     looks = [*_failures(invalid, replies)]
+    if replies and not len(judgments) and not invalid:
+        looks = [_Look("not known", f"none of {replies:,} prompts brought a verdict")]
     if len(judgments):
         table = verdicts(judgments)
         looks += [*_constant(judgments), *_flips(table), *_sides(table), *_ties(judgments)]

@@ -77,6 +77,8 @@ def test_replies_without_a_verdict(invalid, grade):
 def test_nothing_judged_is_not_known():
     empty = judgments(mostly_s).iloc[:0]
     assert self_check(empty).grade == "not known"
+    silent = self_check(empty, asked=30)  # replies that fail, or are empty
+    assert (silent.grade, silent.facts) == ("not known", ("none of 30 prompts brought a verdict",))
     assert self_check(empty, 3).grade == "unreliable"
 
 
