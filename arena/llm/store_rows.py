@@ -86,6 +86,10 @@ def _read_logprobs(text: str | None) -> tuple[TokenLogprobs, ...] | None:
 
 def row_problems(row: sqlite3.Row) -> Iterator[Problem]:
     """Say what in a row does not hold."""
+    odd = [name for name in row.keys() if isinstance(row[name], bytes)]  # noqa: SIM118 - a row
+    if odd:
+        yield _problem(odd[0], row[odd[0]], "holds bytes, which is no text")
+        return
     if digest(row["request"]) != row["key"]:
         yield _problem("key", row["key"], "is not the digest of the request")
     if row["state"] != DONE:

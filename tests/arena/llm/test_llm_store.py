@@ -196,3 +196,12 @@ def test_a_missing_sdk_is_told_when_a_call_is_due(ask, store, monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"openai.*surrogate-arena\[llm\]"):
         ask(prompts(2))
     assert not store.stats()["state"].eq("claimed").any()
+
+
+def test_bytes_where_a_text_should_be_are_found(ask, store, store_path):
+    ask(prompts(2))
+    with sqlite3.connect(store_path) as connection:
+        connection.execute("UPDATE calls SET text = CAST(x'ff41' AS BLOB) WHERE rowid = 1")
+    connection.close()
+    with pytest.raises(DataError, match=r"text = .*: holds bytes, which is no text"):
+        store.verify()
