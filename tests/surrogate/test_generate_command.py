@@ -41,7 +41,7 @@ def generate(run, folder):
 
 
 def test_answers_go_to_a_file(generate, folder, tmp_path, capsys):
-    out = tmp_path / "out" / "answers.jsonl"
+    out = tmp_path / "mine.jsonl"
     status, server = generate("--out", out, "--questions", "3", "--system", "mine")
     assert status == 0
     answers = read_answers(out, read_arena(folder).queries)

