@@ -18,7 +18,7 @@ from features.measures.llm_rated import LLM_FEATURES
 from features.measures.registry import PAPER_FEATURES, parse_features
 from features.measures.support import NLI_ENTAILMENT, NLI_NEUTRAL
 from surrogate.board.holdout import DEFAULT_HOLDOUT_SIZE, check_holdout
-from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
+from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks, systems_by_content
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import PAPERS_SURROGATE, as_surrogate, described
 from surrogate.learning.surrogate import Surrogate, reseeded
@@ -131,7 +131,7 @@ def _name(column: str) -> str:
 
 
 def _held_out(data: StudyData, holdout: Sequence[str] | None, repeat: int) -> tuple[str, ...]:
-    systems = sorted({system for item in data.languages for system in item.systems})
+    systems = systems_by_content(data.languages)
     if holdout is not None:
         return check_holdout(holdout, systems)
     keys = [str(repeat)] if repeat else []

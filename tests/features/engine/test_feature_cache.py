@@ -174,6 +174,8 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     write_arena(simulate(questions=24, seed=0).arena, arena)
     features = FEATURES + ",bleu,citations"
     whole, broken = tmp_path / "whole" / "f.parquet", tmp_path / "broken" / "f.parquet"
+    whole.parent.mkdir()
+    broken.parent.mkdir()
     code = KILLED_RUN.format(features=features)
     command = [sys.executable, "-c", code, str(arena)]
     kept = broken.with_name("f.parquet.cache")

@@ -135,6 +135,7 @@ def test_a_killed_run_of_a_model_goes_on_and_gives_the_same(simulated, chosen, e
     arena.mkdir()
     write_arena(simulated, arena)
     broken = tmp_path / "broken" / "f.parquet"
+    broken.parent.mkdir()
     features = ",".join(map(str, chosen))
 
     def command(out):
