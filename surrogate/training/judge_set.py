@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import pandas as pd
 
@@ -13,10 +13,10 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion
-from arena.judging.pairs import ArenaTexts, PairKey, ShownPassage, unordered
+from arena.judging.pairs import ArenaTexts, PairKey, unordered
 from arena.judging.prompt import PairwisePrompt, VerdictForm
 from arena.judging.replies import WINNER_OF_LETTER
-from surrogate.training.rows import Sieve, TrainExample
+from surrogate.training.rows import PreferenceExample, Sieve, TrainExample
 
 Sides = Literal["drawn", "both", "given"]
 SIDES: tuple[Sides, ...] = ("drawn", "both", "given")
@@ -24,6 +24,7 @@ SIDES: tuple[Sides, ...] = ("drawn", "both", "given")
 CONTRADICTORY = "verdicts on a pair that the judge decided both ways"
 IDENTICAL_ANSWERS = "verdicts on answers that are the same"
 STEERING = "verdicts on answers that look like an attempt to steer the judge"
+SAME_AGAIN = "verdicts that say the same of a pair again"
 NOT_DRAWN_PAIR = "verdicts beyond the number of a question"
 TIE = "ties, of which neither answer is preferred"
 
@@ -95,46 +96,31 @@ def judge_examples(
     return sieve
 
 
-def preference_rows(arena: Arena, rules: VerdictRules, prompt: AnswerPrompt) -> pd.DataFrame:
-    """Make rows of which one answer is preferred: ``prompt, chosen, rejected`` (trl's format).
+def preference_examples(arena: Arena, rules: VerdictRules, prompt: AnswerPrompt) -> Sieve:
+    """Make rows of which one answer is preferred; ties have none.
 
     Args:
         arena: With the verdicts.
         rules: Which of them; sides do not matter.
         prompt: What systems are asked.
 
-    Returns:
-        A row a decided pair; ties have none.
-
     Raises:
         UsageError: If no such judge has verdicts here, or several have and none is named.
     """
-    texts = ArenaTexts(arena)
-    rows = [
-        _preference(decided, texts, prompt)
-        for decided in _chosen(arena, rules, Sieve())
-        if decided.winner != "tie"
-    ]
-    return pd.DataFrame(rows)
-
-
-def _preference(decided: _Decided, texts: ArenaTexts, prompt: AnswerPrompt) -> dict[str, Any]:
-    language, query_id, *systems = decided.key
-    key = (language, query_id)
-    if decided.winner == "b":
-        systems.reverse()
-    passages = tuple(
-        ShownPassage(each.passage_id, each.text, each.title) for each in texts.passages(key)
-    )
-    asked = prompt.ask(GivenQuestion(key, texts.question(key), passages))
-    better, worse = (texts.shown(key, system, "output") for system in systems)
-    return {
-        "prompt": [{"role": each.role, "content": each.content} for each in asked.messages],
-        "chosen": [{"role": "assistant", "content": better}],
-        "rejected": [{"role": "assistant", "content": worse}],
-        "language": language,
-        "query_id": query_id,
-    }
+    texts, sieve = ArenaTexts(arena), Sieve()
+    for decided in _chosen(arena, rules, sieve):
+        language, query_id, *systems = decided.key
+        key = (language, query_id)
+        if decided.winner == "tie":
+            sieve.drop(language, TIE)
+            continue
+        if decided.winner == "b":
+            systems.reverse()
+        shown = tuple(replace(each, relevance=None) for each in texts.passages(key))
+        asked = prompt.ask(GivenQuestion(key, texts.question(key), shown))
+        better, worse = (texts.shown(key, system, "output") for system in systems)
+        sieve.take(PreferenceExample(key, asked, better, rejected=worse))
+    return sieve
 
 
 def _chosen(arena: Arena, rules: VerdictRules, sieve: Sieve) -> Iterator[_Decided]:
@@ -156,11 +142,14 @@ def _chosen(arena: Arena, rules: VerdictRules, sieve: Sieve) -> Iterator[_Decide
         order = [names[place] for place in draw.permutation(len(names))]
         for number, pair in enumerate(order):
             first = pairs[pair][0]
+            again = len(pairs[pair]) - 1
             if any(_toward(each, first) != first.winner for each in pairs[pair]):
-                sieve.drop(question[0], CONTRADICTORY, len(pairs[pair]))
+                sieve.drop(question[0], CONTRADICTORY, again + 1)
             elif rules.pairs is not None and number >= rules.pairs:
-                sieve.drop(question[0], NOT_DRAWN_PAIR)
+                sieve.drop(question[0], NOT_DRAWN_PAIR, again + 1)
             else:
+                if again:
+                    sieve.drop(question[0], SAME_AGAIN, again)
                 yield first
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -67,10 +68,7 @@ def mirage_examples(
         if not is_target:
             sieve.drop(key[0], OTHER_LANGUAGE)
             continue
-        shown = tuple(
-            ShownPassage(each.passage_id, each.text, each.title)
-            for each in texts.passages(key, teacher)
-        )
+        shown = tuple(replace(each, relevance=None) for each in texts.passages(key, teacher))
         asked = prompt.ask(GivenQuestion(key, texts.question(key), shown))
         sieve.take(TrainExample(key, asked, answer.strip(), {"system": teacher}))
     return sieve

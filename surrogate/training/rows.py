@@ -110,14 +110,33 @@ class TrainExample:
 
     def record(self) -> dict[str, Any]:
         """Return the row as it is written."""
-        messages = [{"role": each.role, "content": each.content} for each in self.prompt.messages]
         language, query_id = self.key
-        return {
-            "messages": [*messages, {"role": "assistant", "content": self.reply}],
-            "language": language,
-            "query_id": query_id,
-            **self.notes,
-        }
+        return {**self._chat(), "language": language, "query_id": query_id, **self.notes}
+
+    def _chat(self) -> dict[str, Any]:
+        return {"messages": [*self._asked(), *_said(self.reply)]}
+
+    def _asked(self) -> list[dict[str, str]]:
+        return [{"role": each.role, "content": each.content} for each in self.prompt.messages]
+
+
+@dataclass(frozen=True)
+class PreferenceExample(TrainExample):
+    """A reply that is to be preferred to another: ``prompt, chosen, rejected`` (trl's format).
+
+    Attributes:
+        rejected: The other one.
+    """
+
+    rejected: str = ""
+
+    def _chat(self) -> dict[str, Any]:
+        other = _said(self.rejected)
+        return {"prompt": self._asked(), "chosen": _said(self.reply), "rejected": other}
+
+
+def _said(reply: str) -> list[dict[str, str]]:
+    return [{"role": "assistant", "content": reply}]
 
 
 @dataclass

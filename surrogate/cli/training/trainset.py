@@ -246,6 +246,7 @@ def judge_set(
     as_json: JsonOption = False,
 ) -> None:
     """Chats that teach a judge to decide as another one did, or pairs of which one is better."""
+    from arena.data.errors import UsageError
     from arena.data.folder import read_arena
     from arena.judging.pairs import SHOWS
     from arena.judging.prompt import VERDICT_FORMS, pairwise_prompt
@@ -253,7 +254,7 @@ def judge_set(
         SIDES,
         VerdictRules,
         judge_examples,
-        preference_rows,
+        preference_examples,
     )
     from surrogate.training.rows import make_train_set
 
@@ -264,11 +265,17 @@ def judge_set(
     rules = VerdictRules(judge, pairs, order, split_names(languages), seed)
     read = read_arena(arena)
     if kind == "preference":
+        of_judges = (template, longest_answer, longest_passage)
+        if any(each is not None for each in of_judges):
+            raise UsageError(
+                "--template, --longest-answer and --longest-passage are of what a judge is asked; "
+                "--form preference holds what systems are asked"
+            )
         prompt = _answer_prompt(None, None, None, None, seed)
-        _present_preferences(preference_rows(read, rules, prompt), out, unseen, as_json)
-        return
-    prompt_of_pairs = pairwise_prompt(template, asked, longest_answer, longest_passage, shown)
-    sieve = judge_examples(read, rules, prompt_of_pairs, asked)
+        sieve = preference_examples(read, rules, prompt)
+    else:
+        prompt_of_pairs = pairwise_prompt(template, asked, longest_answer, longest_passage, shown)
+        sieve = judge_examples(read, rules, prompt_of_pairs, asked)
     _present(make_train_set(sieve, read.queries, questions, seed), out, unseen, as_json)
 
 
@@ -326,21 +333,3 @@ def _present(
     print(f"{len(made.rows)} rows written to {out}")
     if unseen is not None:
         print(f"{len(made.unseen)} rows of unseen questions written to {unseen}")
-
-
-def _present_preferences(rows: pd.DataFrame, out: Path, unseen: Path | None, as_json: bool) -> None:
-    from arena.data.errors import UsageError
-    from arena.data.rows import write_rows
-    from surrogate.cli import printing
-
-    if unseen is not None:
-        raise UsageError("--unseen is for chats; select the arena's questions first")
-    if rows.empty:
-        raise UsageError("no pair is decided here, so there is nothing to prefer")
-    write_rows(rows, out)
-    counts = rows.groupby("language").size().rename("rows").reset_index()
-    if as_json:
-        printing.print_json({"rows": len(rows), "languages": counts, "file": str(out)})
-        return
-    printing.print_columns("Decided pairs by language; ties have no row", counts, list(counts))
-    print(f"{len(rows)} rows written to {out}")

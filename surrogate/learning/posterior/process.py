@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
@@ -130,7 +131,7 @@ class Fit:
         known = 0.5 * np.linalg.slogdet(self.precision)[1]
         return float(np.log(np.diag(self.factor)).sum() + known)
 
-    @property
+    @cached_property
     def restricted(self) -> Floats:
         """Inverse covariance of the ratings, the groups' means not known, shape (N, N)."""
         inverse = cho_solve((self.factor, True), np.eye(len(self.dual)))

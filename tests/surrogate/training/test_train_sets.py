@@ -30,7 +30,7 @@ from surrogate.training.grouse_set import (
     reply_scores,
     taught_scores,
 )
-from surrogate.training.judge_set import VerdictRules, judge_examples
+from surrogate.training.judge_set import TIE, VerdictRules, judge_examples
 from surrogate.training.mirage_set import mirage_examples
 from surrogate.training.rows import Sieve, TrainExample, make_train_set, read_chat_rows
 
@@ -349,7 +349,7 @@ def test_the_commands_write_chats_and_say_what_they_left_out(small_arena, tmp_pa
         assert {row["language"] for row in told["languages"]} == {"en", "sw"}
     assert told["rows"] + told["unseen"] == 12
     preferred = ["--form", "preference", "--out", out]
-    assert run("trainset", "judge", tmp_path / "arena", *preferred) == 0
+    assert run("trainset", "judge", tmp_path / "arena", *preferred, "--json") == 0
     row = json.loads(out.read_text().splitlines()[0])
     assert [part[0]["role"] for part in (row["prompt"], row["chosen"], row["rejected"])] == [
         "user",
@@ -357,8 +357,14 @@ def test_the_commands_write_chats_and_say_what_they_left_out(small_arena, tmp_pa
         "assistant",
     ]
     ties = (small_arena.judgments["winner"] == "tie").sum()
-    assert "Decided pairs" in capsys.readouterr().out
-    assert len(out.read_text().splitlines()) == len(small_arena.judgments) - ties
+    told = json.loads(capsys.readouterr().out)
+    assert sum(row["count"] for row in told["left_out"] if row["reason"] == TIE) == ties > 0
+    assert len(out.read_text().splitlines()) == told["rows"] == len(small_arena.judgments) - ties
+    assert run("trainset", "judge", tmp_path / "arena", *preferred, *common[2:]) == 0
+    split = json.loads(capsys.readouterr().out)
+    assert split["rows"] + split["unseen"] == told["rows"] > split["rows"] > 0
+    assert run("trainset", "judge", tmp_path / "arena", *preferred, "--longest-answer", 9) == 2
+    assert "of what a judge is asked" in capsys.readouterr().err
     assert (
         run(
             "trainset",
