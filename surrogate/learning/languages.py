@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.seeds import by_content
 from arena.rating.battles import TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.published import published_tournaments
@@ -84,6 +86,11 @@ class LanguageData:
     def systems(self) -> tuple[str, ...]:
         """The judged systems, sorted."""
         return self.tournaments.systems
+
+    @cached_property
+    def systems_by_content(self) -> tuple[str, ...]:
+        """The judged systems by what they answer, for draws among them; see ``by_content``."""
+        return tuple(by_content(self.systems, self.X))
 
     @property
     def truth(self) -> Floats:

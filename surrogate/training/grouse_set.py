@@ -129,6 +129,13 @@ def answers_of_file(path: Path) -> list[GradedAnswer]:
     ]
 
 
+def questions_of(graded: Sequence[GradedAnswer]) -> pd.DataFrame:
+    """Return the questions that answers are to, once each: ``language, query_id, query``."""
+    asked = {each.key: each.sample.question for each in graded}
+    rows = [(*key, question) for key, question in asked.items()]
+    return pd.DataFrame(rows, columns=["language", "query_id", "query"])
+
+
 def grouse_examples(
     graded: Sequence[GradedAnswer],
     teacher: str,

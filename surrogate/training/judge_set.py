@@ -14,8 +14,9 @@ from arena.data.seeds import generator
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion
 from arena.judging.pairs import ArenaTexts, PairKey, unordered
-from arena.judging.prompt import PairwisePrompt, VerdictForm
+from arena.judging.prompt import PairwisePrompt, VerdictForm, side_flags
 from arena.judging.replies import WINNER_OF_LETTER
+from arena.rating.battles import spread
 from surrogate.training.rows import PreferenceExample, Sieve, TrainExample
 
 Sides = Literal["drawn", "both", "given"]
@@ -75,7 +76,8 @@ def judge_examples(
             sides are as given, since it names them; ``logprobs``: the letter alone.
 
     Raises:
-        UsageError: If no such judge has verdicts here, or several have and none is named.
+        UsageError: If no such judge has verdicts here, or several have and none is named, or
+            they are soft.
     """
     texts, sieve = ArenaTexts(arena), Sieve()
     for decided in _chosen(arena, rules, sieve):
@@ -99,13 +101,16 @@ def judge_examples(
 def preference_examples(arena: Arena, rules: VerdictRules, prompt: AnswerPrompt) -> Sieve:
     """Make rows of which one answer is preferred; ties have none.
 
+    Equal answers, and those that look like an attempt to steer a judge, are left out.
+
     Args:
         arena: With the verdicts.
         rules: Which of them; sides do not matter.
         prompt: What systems are asked.
 
     Raises:
-        UsageError: If no such judge has verdicts here, or several have and none is named.
+        UsageError: If no such judge has verdicts here, or several have and none is named, or
+            they are soft.
     """
     texts, sieve = ArenaTexts(arena), Sieve()
     for decided in _chosen(arena, rules, sieve):
@@ -116,9 +121,15 @@ def preference_examples(arena: Arena, rules: VerdictRules, prompt: AnswerPrompt)
             continue
         if decided.winner == "b":
             systems.reverse()
+        better, worse = (texts.shown(key, system, "output") for system in systems)
+        if better == worse:
+            sieve.drop(language, IDENTICAL_ANSWERS)
+            continue
+        if side_flags(better, worse):
+            sieve.drop(language, STEERING)
+            continue
         shown = tuple(replace(each, relevance=None) for each in texts.passages(key))
         asked = prompt.ask(GivenQuestion(key, texts.question(key), shown))
-        better, worse = (texts.shown(key, system, "output") for system in systems)
         sieve.take(PreferenceExample(key, asked, better, rejected=worse))
     return sieve
 
@@ -140,14 +151,16 @@ def _chosen(arena: Arena, rules: VerdictRules, sieve: Sieve) -> Iterator[_Decide
         draw = generator(rules.seed, "training", "pairs", *question)
         names = sorted(pairs)
         order = [names[place] for place in draw.permutation(len(names))]
-        for number, pair in enumerate(order):
+        taken = 0
+        for pair in order:
             first = pairs[pair][0]
             again = len(pairs[pair]) - 1
             if any(_toward(each, first) != first.winner for each in pairs[pair]):
                 sieve.drop(question[0], CONTRADICTORY, again + 1)
-            elif rules.pairs is not None and number >= rules.pairs:
+            elif rules.pairs is not None and taken >= rules.pairs:
                 sieve.drop(question[0], NOT_DRAWN_PAIR, again + 1)
             else:
+                taken += 1
                 if again:
                     sieve.drop(question[0], SAME_AGAIN, again)
                 yield first
@@ -169,7 +182,12 @@ def _verdicts(arena: Arena, rules: VerdictRules) -> pd.DataFrame:
         raise UsageError(f"no verdicts of {rules.judge!r} here; there is {', '.join(judges)}")
     if table.empty:
         raise UsageError("there are no verdicts here; judge first")
-    return table if rules.judge is None else table[table["judge"] == rules.judge]
+    own = table if rules.judge is None else table[table["judge"] == rules.judge]
+    if spread(own)[2] is not None:
+        raise UsageError(
+            "soft verdicts are shares, which no letter says; name the judge that they are made of"
+        )
+    return own
 
 
 def _orders(decided: _Decided, rules: VerdictRules) -> Iterator[_Decided]:

@@ -10,7 +10,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.generation.prompt import AnswerPrompt
-from arena.generation.questions import GivenQuestion
+from arena.generation.questions import GivenQuestion, choose_questions
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
@@ -46,12 +46,7 @@ def mirage_examples(
     Raises:
         UsageError: If the teacher has no answers here, or a language no questions.
     """
-    queries = arena.queries
-    unknown = [code for code in languages if code not in set(queries["language"])]
-    if unknown:
-        raise UsageError(f"no questions in {unknown[0]!r} here")
-    if languages:
-        queries = queries[queries["language"].isin(languages)]
+    queries = choose_questions(arena.queries, languages)
     texts, answers = ArenaTexts(arena), _answers(arena, teacher)
     sieve = Sieve()
     checked: list[tuple[QuestionKey, str]] = []

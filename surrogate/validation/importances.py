@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.seeds import by_content, generator
+from arena.data.seeds import generator
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
 from features.declare.feature import Feature
@@ -215,7 +215,7 @@ def _renamed(system: str, turn: int) -> str:
 def _donors(data: LanguageData, feature: str, repeat: int, turn: int, seed: int) -> dict[str, str]:
     """Whose values of a feature each system gets: never its own, the same in every fold."""
     random = generator(seed, "permutation", data.language, feature, str(repeat), str(turn))
-    systems = by_content(data.systems, data.X)
+    systems = data.systems_by_content
     order = [systems[place] for place in random.permutation(len(systems))]
     return dict(zip(order, [order[-1], *order[:-1]], strict=True))
 

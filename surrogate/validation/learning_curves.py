@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.seeds import by_content, generator
+from arena.data.seeds import generator
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
@@ -128,7 +128,7 @@ def part_left(
     """
     random = generator(seed, "learning curve", axis, data.language, str(repeat))
     if axis == "systems":
-        left = [name for name in by_content(data.systems, data.X) if name not in set(held)]
+        left = [name for name in data.systems_by_content if name not in set(held)]
         return data.without([*held, *_dropped(left, share, random)])
     rows = data.judgments
     judged = rows[~rows["system_a"].isin(held) & ~rows["system_b"].isin(held)]

@@ -10,7 +10,6 @@ from joblib import delayed
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.seeds import by_content
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.board.holdout import fit_tournament
@@ -91,9 +90,7 @@ def compare_surrogates(
 
 def _r2(data: LanguageData, surrogate: Surrogate, repeat: int, seed: int) -> tuple[float, float]:
     """Train a surrogate on one tournament; R² on the training and the held-out systems."""
-    held = drawn_holdout(
-        by_content(data.systems, data.X), HELD_OUT, seed, data.language, str(repeat)
-    )
+    held = drawn_holdout(data.systems_by_content, HELD_OUT, seed, data.language, str(repeat))
     state = derived_seed(seed, "table 3", data.language, str(repeat))
     index = repeat % data.settings.tournaments
     try:

@@ -163,13 +163,7 @@ def grouse(
     names, kinds = split_names(languages), split_names(types)
     own = read_templates(templates or (), [*GROUSE_PROMPTS.values(), JOINT_PROMPT])
     prompts = [
-        GrousePrompts(
-            replies,
-            ReplyFields(() if each == "none" else tuple(split_names(each))),
-            own,
-            one_prompt,
-        )
-        for each in ablate or BEST
+        GrousePrompts(replies, ReplyFields.named(each), own, one_prompt) for each in ablate or BEST
     ]
     asked = list(dict.fromkeys([*judges, *([] if reference is None else [reference])]))
     benchmark = Grouse.choose(file, names, kinds, limit, prompts, chosen, reference)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from surrogate.cli.options import (
     FILE,
     ArenaArgument,
     JsonOption,
+    LanguagesOption,
     SeedOption,
     TemplatesOption,
     checked_option,
@@ -45,9 +47,6 @@ TrainQuestionsOption = Annotated[
         min=1,
         help="Questions of each language to train on, those that 'select --questions' draws; all.",
     ),
-]
-SetLanguagesOption = Annotated[
-    str | None, typer.Option("--languages", help="Comma-separated languages; all by default.")
 ]
 PassageTokensOption = Annotated[
     int | None,
@@ -83,7 +82,7 @@ def mirage(
         ),
     ],
     out: SetOption,
-    languages: SetLanguagesOption = None,
+    languages: LanguagesOption = None,
     questions: TrainQuestionsOption = None,
     unseen: UnseenOption = None,
     passage_tokens: PassageTokensOption = None,
@@ -131,7 +130,7 @@ def grouse(
         str | None,
         typer.Option("--systems", help="Comma-separated systems whose answers are scored; all."),
     ] = None,
-    languages: SetLanguagesOption = None,
+    languages: LanguagesOption = None,
     questions: TrainQuestionsOption = None,
     unseen: UnseenOption = None,
     balance: Annotated[
@@ -145,17 +144,16 @@ def grouse(
         typer.Option(
             "--ablate",
             help="Comma-separated, what replies are to leave out: ground-truth, justification, "
-            "chain-of-thought; none by default. Teachers without reasons leave all out.",
+            "chain-of-thought; or none, as by default. Teachers without reasons leave all out.",
         ),
-    ] = "",
+    ] = "none",
     templates: TemplatesOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Chats that teach to score an answer by all metrics in one reply (GroUSE, section 5)."""
-    import pandas as pd
-
     from arena.data.folder import read_arena
+    from arena.generation.questions import choose_questions, question_keys
     from arena.text.prompts import read_templates
     from surrogate.cli import printing
     from surrogate.metaevaluation.grouse.judges import JOINT_PROMPT, GrousePrompts
@@ -166,28 +164,30 @@ def grouse(
         answers_of_file,
         balanced_places,
         grouse_examples,
+        questions_of,
         taught_scores,
     )
     from surrogate.training.rows import Sieve, make_train_set
 
-    fields = ReplyFields(tuple(split_names(ablate)))
+    fields = ReplyFields.named(ablate)
     own = read_templates(templates or (), [JOINT_PROMPT])
     prompts = GrousePrompts("text", fields, own, is_joint=True)
     sieve, names = Sieve(), split_names(systems)
-    if source.is_dir():
-        graded = answers_of_arena(read_arena(source), expected, names, sieve)
+    arena = read_arena(source) if source.is_dir() else None
+    graded = [] if arena is not None else answers_of_file(source)
+    asked = questions_of(graded) if arena is None else arena.queries
+    asked = choose_questions(asked, split_names(languages))
+    # What no row is written of need not be scored.
+    scored = asked if unseen is not None else choose_questions(asked, None, questions, seed)
+    if arena is not None:
+        graded = answers_of_arena(replace(arena, queries=scored), expected, names, sieve)
     else:
-        graded = answers_of_file(source)
-    chosen = set(split_names(languages))
-    graded = [each for each in graded if not chosen or each.key[0] in chosen]
+        drawn = set(question_keys(scored))
+        graded = [each for each in graded if each.key in drawn]
     with printing.progress_bar() as progress:
         grouse_examples(graded, teacher, prompts, sieve, settings, progress)
     if balance is not None:
         sieve.keep_only(lambda kept: balanced_places(kept, balance, seed), NOT_BALANCED)
-    asked = pd.DataFrame(
-        [(*each.key, each.sample.question) for each in graded],
-        columns=["language", "query_id", "query"],
-    ).drop_duplicates(["language", "query_id"], ignore_index=True)
     made = make_train_set(sieve, asked, questions, seed)
     _present(made, out, unseen, as_json, taught_scores(sieve.kept))
 
@@ -224,7 +224,7 @@ def judge_set(
     pairs: Annotated[
         int | None, typer.Option("--pairs", min=1, help="Most pairs of a question, drawn; all.")
     ] = None,
-    languages: SetLanguagesOption = None,
+    languages: LanguagesOption = None,
     questions: TrainQuestionsOption = None,
     unseen: UnseenOption = None,
     show: Annotated[

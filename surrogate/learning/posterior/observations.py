@@ -80,6 +80,7 @@ class Observation:
         verdicts: The battles they rest on; None where they are published.
         places: Where each stands among the systems of the battles, shape (N,).
         at: Ratings of those that it is approximated around, shape (S,).
+        inverse: Of the battles' precision there, shape (S, S).
     """
 
     systems: tuple[str, ...]
@@ -89,6 +90,7 @@ class Observation:
     verdicts: JudgedBattles | None = None
     places: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     at: Floats = field(default_factory=lambda: np.zeros(0))
+    inverse: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def around(self, ratings: Floats) -> Observation:
         """Approximate the likelihood of the battles, with the usual weak prior, around ratings."""
@@ -100,7 +102,7 @@ class Observation:
         size = len(at)
         centered = np.eye(size) - 1 / size
         precision, slope = verdicts.precision(at), verdicts.slope(at)
-        inverse = np.linalg.inv(precision)
+        inverse = np.asarray(np.linalg.inv(precision), np.float64)
         mean = centered @ (at + inverse @ slope)
         covariance = effect * centered @ inverse @ centered
         found, noise = self.ratings.copy(), self.noise.copy()
@@ -110,7 +112,8 @@ class Observation:
         determinant = np.linalg.slogdet(precision)[1] - np.log(DEFAULT_RIDGE)
         touching = (verdicts.value(at) + 0.5 * slope @ inverse @ slope) / effect
         remainder = touching - 0.5 * (determinant - (size - 1) * np.log(effect))
-        return replace(self, ratings=found, noise=noise, remainder=float(remainder), at=at)
+        seen = replace(self, ratings=found, noise=noise, remainder=float(remainder))
+        return replace(seen, at=at, inverse=inverse)
 
     def skewness(self, covariance: Floats) -> Floats:
         """Slopes of the posterior's precision; see ``RatingLikelihood.skewness``."""
@@ -118,7 +121,7 @@ class Observation:
         if self.verdicts is None or not len(self.places):
             return slopes
         known = len(self.places)
-        inverse = self.verdicts.effect * np.linalg.inv(self.verdicts.precision(self.at))
+        inverse = self.verdicts.effect * self.inverse
         # The others follow those that the posterior is of.
         follow = np.linalg.solve(inverse[np.ix_(self.places, self.places)], inverse[self.places]).T
         own = covariance[:known, :known]
@@ -136,8 +139,7 @@ class Observation:
         """
         if self.verdicts is None:
             return np.diag(self.noise)
-        inverse = np.linalg.inv(self.verdicts.precision(self.at))
-        inverse = (inverse - inverse.mean(axis=0))[self.places]
+        inverse = (self.inverse - self.inverse.mean(axis=0))[self.places]
         scores = self.verdicts.likelihood.scores(self.at)
         questions = len(scores)
         if questions < 2:
@@ -284,9 +286,10 @@ class Observations:
         """Approximate each language's likelihood around its part, shape (N,)."""
         at = ratings + self._prior
         items = zip(self.by_language.items(), self._rows, strict=True)
-        return replace(
-            self, by_language={name: item.around(at[rows]) for (name, item), rows in items}
-        )
+        found = {name: item.around(at[rows]) for (name, item), rows in items}
+        if all(found[name] is item for name, item in self.by_language.items()):
+            return self
+        return replace(self, by_language=found)
 
     def skewness(self, covariance: Floats) -> Floats:
         """Slopes of the posterior's precision; see ``RatingLikelihood.skewness``."""

@@ -73,28 +73,6 @@ class RatingLikelihood(Protocol):
 
 
 @dataclass(frozen=True)
-class NormalRatings:
-    """Ratings of normal errors.
-
-    Attributes:
-        ratings: Shape (N,).
-        noise: Their sampling covariance, shape (N, N).
-    """
-
-    ratings: Floats
-    noise: Floats
-    remainder: float = 0.0
-
-    def around(self, ratings: Floats) -> Self:  # noqa: ARG002 - the same everywhere
-        """Return the same; see ``RatingLikelihood.around``."""
-        return self
-
-    def skewness(self, covariance: Floats) -> Floats:
-        """Return zeros; see ``RatingLikelihood.skewness``."""
-        return np.zeros(len(covariance))
-
-
-@dataclass(frozen=True)
 class Fit:
     """N ratings of a process of known variances, around their mode.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from normal_ratings import normal_ratings
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
@@ -12,7 +13,6 @@ from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
 from surrogate.learning.posterior.process import (
-    NormalRatings,
     _probable,
     condition,
     fit_process,
@@ -76,7 +76,7 @@ def test_the_closed_form_is_that_of_scikit_learn():
     noise = random.uniform(0.01, 0.1, 12)
     kernels = (features @ features.T)[None]
     process = condition(
-        np.array([0.6]), 0.05, kernels, NormalRatings(ratings, np.diag(noise)), np.ones((12, 1))
+        np.array([0.6]), 0.05, kernels, normal_ratings(ratings, np.diag(noise)), np.ones((12, 1))
     )
     kernel = ConstantKernel(0.6) * DotProduct(sigma_0=1e-6)
     other = GaussianProcessRegressor(kernel, alpha=noise + 0.05, optimizer=None)
@@ -110,7 +110,7 @@ def test_what_is_averaged_has_the_variance_within_and_between_its_parts():
     random = np.random.default_rng(8)
     features, ratings = random.normal(size=(6, 2)), random.normal(size=6)
     kernels, groups = (features @ features.T)[None], np.ones((6, 1))
-    process = fit_process(kernels, NormalRatings(ratings, 0.1 * np.eye(6)), groups)
+    process = fit_process(kernels, normal_ratings(ratings, 0.1 * np.eye(6)), groups)
     draws = [
         part.predict(kernels[:, :2], kernels[:, [0, 1], [0, 1]], groups[:2])
         for part in process.parts
@@ -135,7 +135,7 @@ def test_intervals_of_few_ratings_hold_new_ones():
         )
         observed = truth[:8] + random.normal(0, 0.3, 8)
         process = fit_process(
-            kernels[:, :8, :8], NormalRatings(observed, 0.09 * np.eye(8)), np.ones((8, 1))
+            kernels[:, :8, :8], normal_ratings(observed, 0.09 * np.eye(8)), np.ones((8, 1))
         )
         new = kernels[:, 8:, :8], kernels[:, range(8, 11), range(8, 11)], np.ones((3, 1))
         mean, error = process.predict(*new)
