@@ -143,6 +143,31 @@ TemplateOption = Annotated[
         help="Jinja template in the place of the prompt; 'prompts' lists its variables.",
     ),
 ]
+PassageTokensOption = Annotated[
+    int | None,
+    typer.Option(
+        "--passage-tokens",
+        min=1,
+        help="Tokens of a passage to show; 800 for mirage, all for memerag.",
+    ),
+]
+ContextTokensOption = Annotated[
+    int | None,
+    typer.Option(
+        "--context-tokens",
+        min=1,
+        help="Tokens of a prompt, to which the passages of longer ones are trimmed; 8192 for "
+        "mirage, any number for memerag.",
+    ),
+]
+TokenizerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--tokenizer",
+        help="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
+        **FILE,
+    ),
+]
 MODEL_HELP = (
     "Model that {verb}: its name at the server, or the folder (or GGUF file) of one that runs on "
     "this machine, such as finetune makes."

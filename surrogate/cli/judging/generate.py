@@ -19,11 +19,14 @@ from surrogate.cli.options import (
     BaseUrlOption,
     BodyOption,
     ConcurrencyOption,
+    ContextTokensOption,
     JsonOption,
     LanguagesOption,
+    PassageTokensOption,
     SeedOption,
     TemplatesOption,
     TimeoutOption,
+    TokenizerOption,
     request_fields,
     split_names,
 )
@@ -95,36 +98,15 @@ def generate(
         str | None,
         typer.Option("--filter-model", help="Ask that another model than the one that answers."),
     ] = None,
-    passage_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--passage-tokens",
-            min=1,
-            help="Tokens of a passage to show; 800 for mirage, all for memerag.",
-        ),
-    ] = None,
-    context_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--context-tokens",
-            min=1,
-            help="Tokens of a prompt, to which the passages of longer ones are trimmed; 8192 for "
-            "mirage, any number for memerag.",
-        ),
-    ] = None,
+    passage_tokens: PassageTokensOption = None,
+    context_tokens: ContextTokensOption = None,
     relevant: Annotated[
         bool,
         typer.Option(
             "--relevant-passages", help="Show relevant passages alone, as to a teacher of others."
         ),
     ] = False,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(
-            "--tokenizer",
-            help="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
-        ),
-    ] = None,
+    tokenizer: TokenizerOption = None,
     concurrency: ConcurrencyOption = 8,
     timeout: TimeoutOption = 120.0,
     temperature: Annotated[

@@ -10,12 +10,15 @@ import typer
 
 from surrogate.cli.group import new_group
 from surrogate.cli.options import (
-    FILE,
     ArenaArgument,
+    ContextTokensOption,
     JsonOption,
     LanguagesOption,
+    PassageTokensOption,
     SeedOption,
+    TemplateOption,
     TemplatesOption,
+    TokenizerOption,
     checked_option,
     split_names,
     with_settings,
@@ -46,26 +49,6 @@ TrainQuestionsOption = Annotated[
         "--questions",
         min=1,
         help="Questions of each language to train on, those that 'select --questions' draws; all.",
-    ),
-]
-PassageTokensOption = Annotated[
-    int | None,
-    typer.Option("--passage-tokens", min=1, help="Tokens of a passage to show; 800."),
-]
-ContextTokensOption = Annotated[
-    int | None,
-    typer.Option(
-        "--context-tokens",
-        min=1,
-        help="Tokens of a prompt, to which the passages of longer ones are trimmed; 8192.",
-    ),
-]
-TokenizerOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--tokenizer",
-        help="The model's tokenizer.json, to count tokens by; else 4 bytes are a token.",
-        **FILE,
     ),
 ]
 
@@ -236,12 +219,7 @@ def judge_set(
     longest_passage: Annotated[
         int | None, typer.Option("--longest-passage", min=1, help="Characters of a passage; all.")
     ] = None,
-    template: Annotated[
-        str | None,
-        typer.Option(
-            "--template", metavar="FILE", help="Jinja template in the place of the prompt."
-        ),
-    ] = None,
+    template: TemplateOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
