@@ -140,7 +140,7 @@ def test_a_template_and_settings_of_ones_own(generate, tmp_path):
         (["--append", "--body", "[]"], "--body is no JSON object"),
         (["--append", "--body", "{"], "--body is no JSON:"),
         (["--append", "--languages", "xx"], "no questions in 'xx' here; there is en, sw"),
-        (["--append", "--tokenizer", "none.json"], "there is no tokenizer at none.json"),
+        (["--append", "--tokenizer", "none.json"], "'none.json' does not exist"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_asked(generate, capsys, options, complaint):
