@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, cho_solve, cholesky
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.pairs import BattleLikelihood, Pairs, mean_design_effect
@@ -99,19 +99,19 @@ class Observation:
         known = len(self.places)
         verdicts, effect = self.verdicts, self.verdicts.effect
         at = verdicts.everyone(ratings[:known], self.places)
-        size = len(at)
-        centered = np.eye(size) - 1 / size
-        precision, slope = verdicts.precision(at), verdicts.slope(at)
-        inverse = np.asarray(np.linalg.inv(precision), np.float64)
-        mean = centered @ (at + inverse @ slope)
-        covariance = effect * centered @ inverse @ centered
+        slope = verdicts.slope(at)
+        inverse, determinant = _inverse(verdicts.precision(at))
+        step = inverse @ slope
+        mean = at + step - (at + step).mean()
+        covariance = inverse - inverse.mean(axis=0)
+        covariance = effect * (covariance - covariance.mean(axis=1, keepdims=True))
         found, noise = self.ratings.copy(), self.noise.copy()
         found[:known] = mean[self.places]
         noise[:known, :known] = covariance[np.ix_(self.places, self.places)]
         # Of differences alone: the level's precision is that of the weak prior.
-        determinant = np.linalg.slogdet(precision)[1] - np.log(DEFAULT_RIDGE)
-        touching = (verdicts.value(at) + 0.5 * slope @ inverse @ slope) / effect
-        remainder = touching - 0.5 * (determinant - (size - 1) * np.log(effect))
+        determinant = determinant - np.log(DEFAULT_RIDGE)
+        touching = (verdicts.value(at) + 0.5 * slope @ step) / effect
+        remainder = touching - 0.5 * (determinant - (len(at) - 1) * np.log(effect))
         seen = replace(self, ratings=found, noise=noise, remainder=float(remainder))
         return replace(seen, at=at, inverse=inverse)
 
@@ -161,6 +161,13 @@ class Observation:
     def alone(self) -> Posterior:
         """Return the same where nothing else is known of any system."""
         return Posterior(self.systems, self.ratings, self.noise, np.ones(len(self.systems)))
+
+
+def _inverse(precision: Floats) -> tuple[Floats, float]:
+    """Invert a covariance's inverse of shape (S, S); also its determinant's logarithm."""
+    factor = cholesky(precision, lower=True)
+    inverse = cho_solve((factor, True), np.eye(len(factor)))
+    return np.asarray(inverse), 2.0 * float(np.log(np.diag(factor)).sum())
 
 
 def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:

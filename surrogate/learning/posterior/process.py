@@ -41,6 +41,8 @@ MOST_STEPS = 50
 LONGEST_STEP = 2.0
 CONVERGED = 1e-6
 """Largest step to a mode, in units of the ratings."""
+MANY = 500
+"""Ratings that variances are learned from at most: so many know them, and time grows as a cube."""
 
 
 class RatingLikelihood(Protocol):
@@ -70,6 +72,29 @@ class RatingLikelihood(Protocol):
         Returns:
             Slopes of half its determinant's logarithm, shape (N,); 0 if what is observed is normal.
         """
+
+
+@dataclass(frozen=True)
+class NormalRatings:
+    """A ``RatingLikelihood`` of N ratings with normal errors.
+
+    Attributes:
+        ratings: Estimates, shape (N,).
+        noise: Their sampling covariance, shape (N, N).
+        remainder: None.
+    """
+
+    ratings: Floats
+    noise: Floats
+    remainder: float = 0.0
+
+    def around(self, ratings: Floats) -> Self:  # noqa: ARG002 - it is the same everywhere
+        """Return the same."""
+        return self
+
+    def skewness(self, covariance: Floats) -> Floats:
+        """Return zeros, shape (N,)."""
+        return np.zeros(len(covariance))
 
 
 @dataclass(frozen=True)
@@ -296,6 +321,8 @@ def fit_process(
             ratings without telling kernels it often finds nothing but noise, and intervals would
             be too narrow.
     """
+    if len(groups) > MANY:
+        return _fit_many(kernels, observed, groups, residual, adjusted)
     count, size = kernels.shape[:2]
     ratings = observed.ratings
     spread = ratings - groups @ np.linalg.lstsq(groups, ratings, rcond=None)[0]
@@ -322,6 +349,22 @@ def fit_process(
         ),
         probabilities,
     )
+
+
+def _fit_many(
+    kernels: Floats, observed: RatingLikelihood, groups: Floats, residual: float, adjusted: bool
+) -> GaussianProcess:
+    """Learn the variances from some of the ratings, evenly among each group's, best to worst.
+
+    From as many as this, the best set of variances stands for all that are probable.
+    """
+    ordered = np.lexsort((observed.ratings, groups.argmax(axis=1)))
+    kept = ordered[np.linspace(0, len(ordered) - 1, MANY).round().astype(np.intp)]
+    some = NormalRatings(observed.ratings[kept], observed.noise[np.ix_(kept, kept)])
+    seen = groups[kept][:, groups[kept].any(axis=0)]
+    learned = fit_process(kernels[:, kept[:, None], kept], some, seen, residual, adjusted)
+    best = replace(learned, parts=learned.parts[:1], probabilities=np.ones(1))
+    return best.on(kernels, observed, groups)
 
 
 def _probable(loss: Loss, best: Floats) -> tuple[Floats, Floats]:
