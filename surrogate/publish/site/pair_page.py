@@ -57,6 +57,7 @@ class PairPage:
         place_of: System to its place in the data.
         texts: Answers side by side; None where there are none.
         absent: Why there are none.
+        unjudged: Why there are no verdicts on them; empty where there may be.
         verdicts_left_out: Verdicts that the results by question have no room for.
     """
 
@@ -69,6 +70,7 @@ class PairPage:
     place_of: Mapping[str, int]
     texts: SideBySide | None
     absent: str
+    unjudged: str
     verdicts_left_out: int
 
     @property
@@ -97,9 +99,9 @@ class PairPages:
         systems = list(ratings["system"])
         differences = board.differences[board.differences["language"] == language]
         met = board.win_matrix[board.win_matrix["language"] == language]
-        shown, absent, results, left_out = None, "", _NO_RESULTS, 0
+        shown, absent, unjudged, results, left_out = None, "", "", _NO_RESULTS, 0
         if isinstance(self._texts, Texts):
-            shown = self._texts.of(language, systems)
+            shown, unjudged = self._texts.of(language, systems), self._texts.unjudged
             results, left_out = _results(language, systems, shown, self._texts.queries)
         else:
             absent = self._texts
@@ -130,6 +132,7 @@ class PairPages:
             place_of={system: place for place, system in enumerate(systems)},
             texts=shown,
             absent=absent,
+            unjudged=unjudged,
             verdicts_left_out=left_out,
         )
 

@@ -122,14 +122,18 @@ class SideBySide:
 class Texts:
     """The texts of an arena for all pages of a site."""
 
-    def __init__(self, judged: Arena, seed: int, most: int = MOST_QUESTIONS) -> None:
+    def __init__(
+        self, judged: Arena, seed: int, most: int = MOST_QUESTIONS, unjudged: str = ""
+    ) -> None:
         """Look the texts up.
 
         Args:
             judged: The arena with the judgments of one judge.
             seed: The board's, so that the questions are those of its examples.
             most: Questions of a language to show.
+            unjudged: Why the judge's verdicts are not at hand; empty where they are.
         """
+        self.unjudged = unjudged
         self._texts, self._most = ArenaTexts(judged), most
         order = question_order(judged, seed).sort_values("order")
         self._keys: dict[str, list[QuestionKey]] = {}

@@ -1,5 +1,6 @@
 """Two systems head to head and their answers side by side: what pages hold and leave out."""
 
+import html
 import json
 import math
 from collections import Counter
@@ -240,6 +241,19 @@ def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
         write_site(board, tmp_path / "site", other)
     with pytest.raises(UsageError, match="use 0 or more"):
         write_site(board, tmp_path / "site", small_arena, questions=-1)
+
+
+def test_a_site_says_where_the_judges_verdicts_are_gone_and_shows_the_answers(
+    board, small_arena, tmp_path
+):
+    others = replace(small_arena, judgments=small_arena.judgments.assign(judge="another"))
+    site = write_site(of_arena(board, small_arena), tmp_path / "site", others).parent
+    text = (site / "pairs" / "en.html").read_text("utf-8")
+    assert f"The verdicts are not here: no judge {board.summary.judge!r} here" in html.unescape(
+        text
+    )
+    assert "No verdict between these two answers." not in text
+    assert text.count('<section class="asked"') == 10
 
 
 def test_the_command_takes_the_arena_questions_and_a_study(
