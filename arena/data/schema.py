@@ -256,6 +256,8 @@ ANSWERS = pa.DataFrameSchema(
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
+PANEL, CALIBRATED = "panel(", "calibrated:"
+"""How the names of judges begin who say what others said: panels, and judges calibrated."""
 CHOSEN = "chosen"
 """Column of judgments, if it is there: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -272,6 +274,11 @@ JUDGMENTS = pa.DataFrameSchema(
     },
     name="judgments",
 )
+
+
+def is_derived(judge: str) -> bool:
+    """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
+    return judge.startswith((PANEL, CALIBRATED))
 
 
 def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
