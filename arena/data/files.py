@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import os
 import shutil
 import tempfile
@@ -40,6 +41,10 @@ MIB = 2**20
 READ_AT_ONCE = MIB
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
+
+
+MOST_LEVELS = 100
+"""How deep objects and lists of JSON may lie in each other."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,37 @@ def bounds() -> Bounds:
         raise UsageError(f"{BOUNDS_VARIABLE} is {text!r}; give a whole number from 1")
     factor = int(text)
     return Bounds(**{name: value * factor for name, value in asdict(Bounds()).items()})
+
+
+def parsed_json(text: str | bytes, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it holds
+    """Read JSON that is no deeper than all that is done with it can follow.
+
+    Args:
+        text: One JSON value.
+        hooks: As ``json.loads`` takes them.
+
+    Raises:
+        ValueError: If it is no JSON, or nested deeper than ``MOST_LEVELS``.
+    """
+    try:
+        value = json.loads(text, **hooks)
+    except RecursionError:
+        is_deep = True
+    else:
+        is_deep = _is_deeper(value, MOST_LEVELS)
+    if is_deep:
+        raise ValueError(f"nested deeper than {MOST_LEVELS} levels")
+    return value
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(levels):
+        if not level:
+            return False
+        parts = (outer.values() if isinstance(outer, dict) else outer for outer in level)
+        level = [part for each in parts for part in each if isinstance(part, dict | list)]
+    return bool(level)
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import cache
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 import pandas as pd
@@ -23,6 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, told_problems
+from arena.data.files import parsed_json
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
 
@@ -170,8 +172,8 @@ def passages_of(value: object) -> list[dict[str, Any]]:
     """
     if isinstance(value, str) and _JSON_LIST.match(value):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
+            value = parsed_json(value)
+        except ValueError as error:
             raise ValueError(f"is no JSON list ({error})") from error
     if value is None or value == "":
         return []
@@ -328,6 +330,20 @@ def _column_hint(rows: Rows, column: str) -> str:
 
 def _storable(value: object) -> object:
     return _REPLACEMENT if is_unstorable(value) else value
+
+
+def finite_number(value: object) -> float | None:
+    """Return the number that a cell holds, as such or in digits; None for anything else.
+
+    No numbers are truth values, words such as ``nan`` and ``inf``, and what no float can hold.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
 
 
 def is_unstorable(value: object) -> bool:

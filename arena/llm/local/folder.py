@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.errors import MissingDependencyError, UsageError
-from arena.data.files import model_file_digest
+from arena.data.files import model_file_digest, parsed_json
 from arena.llm.settings import OPENAI_URL, Endpoint
 
 ADAPTER = "adapter_config.json"
@@ -253,8 +252,8 @@ def read_settings_file(path: Path) -> Mapping[str, Any]:
     if path.stat().st_size > LONGEST_SETTINGS:
         raise UsageError(f"{path} is longer than {LONGEST_SETTINGS} bytes; fetch the model again")
     try:
-        read = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        read = parsed_json(path.read_bytes())
+    except ValueError as error:
         raise UsageError(f"{path} is no JSON ({error}); fetch or save the model again") from error
     if not isinstance(read, dict):
         raise UsageError(f"{path} should hold a JSON object; fetch or save the model again")
