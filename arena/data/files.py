@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 from uuid import uuid4
@@ -168,6 +169,20 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def model_file_digest(path: Path) -> str:
+    """Return ``file_digest`` of a file of a model, which may hold gigabytes.
+
+    It is computed once while the file's place, time of change and size stay the same.
+    """
+    stat = path.stat()
+    return _digest_once(path.resolve(), stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _digest_once(path: Path, _changed_ns: int, _size: int) -> str:
+    return file_digest(path)
 
 
 @contextmanager
