@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from arena.data.errors import UsageError
+from surrogate.board.settings import MOST_DRAWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 FOLDER: Any = {"exists": True, "file_okay": False}
 """Of arguments: a folder that is there, which is said before anything is loaded."""
 FILE: Any = {"exists": True, "dir_okay": False}
-MOST_DRAWS = 100_000
-"""Of rounds, repeats and resamples: more say nothing that these do not, and fill the memory."""
-
 
 ArenaArgument = Annotated[Path, typer.Argument(help="Arena folder.", **FOLDER)]
 AnswersArgument = Annotated[

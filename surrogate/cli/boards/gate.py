@@ -88,7 +88,9 @@ def gate_command(
     ] = None,
     verdicts: Annotated[
         Path | None,
-        typer.Option("--verdicts", help="File for the judge's verdicts, such as few.jsonl."),
+        typer.Option(
+            "--verdicts", help="File for the judge's verdicts, such as few.jsonl.", **OUT_FILE
+        ),
     ] = None,
     arena: MovedArenaOption = None,
     body: BodyOption = NO_BODY,

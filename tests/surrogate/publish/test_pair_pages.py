@@ -326,7 +326,9 @@ def test_there_are_some_ticks_on_every_scale(low, width):
     assert all(math.isfinite(place) and 0 <= place <= 100 for place in places)
 
 
-def test_what_limits_the_board_stands_at_the_top_of_every_page(board, small_arena, tmp_path):
+def test_limits_lead_every_page_but_those_of_pairs_which_have_their_languages_own(
+    board, small_arena, tmp_path
+):
     chance = {"tau_unseen": -0.1, "tau_unseen_low": -0.6, "tau_unseen_high": 0.5}
     macro = board.summary.macro.model_copy(update=chance)
     lost = {"gain": -0.2, "gain_low": -0.3, "gain_high": -0.1}

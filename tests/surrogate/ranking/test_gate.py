@@ -276,3 +276,8 @@ def test_the_workflow_that_publishes_runs_commands_as_they_are():
         known = {name for each in get_command(app).commands[words[0]].params for name in each.opts}
         assert {word for word in words if word.startswith("--")} <= known
     assert workflow["permissions"]["pages"] == "write"
+    (kept,) = [
+        step["with"]["path"] for step in workflow["jobs"]["publish"]["steps"] if "name" in step
+    ]
+    _, build = commands
+    assert kept.split() == ["~/.cache/pip", build[build.index("--feature-cache") + 1]]
