@@ -14,7 +14,7 @@ from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
-from surrogate.board.ratings import UnseenRatings, conformal_intervals
+from surrogate.board.ratings.intervals import UnseenRatings, conformal_intervals
 from surrogate.learning.cross_fitting import Outcome, folds_of
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.training import finite_means

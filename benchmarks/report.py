@@ -28,7 +28,7 @@ from surrogate.board.judge.report import (
     Position,
     UsageCounts,
 )
-from surrogate.board.ratings import independent_covariance
+from surrogate.board.ratings.table import independent_covariance
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS, Example

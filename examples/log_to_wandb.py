@@ -16,6 +16,6 @@ with wandb.init(project="surrogate-arena", name=board.summary.arena, config=conf
     for language, measured in board.summary.languages.items():
         run.summary[f"{language}/tau_unseen"] = measured.tau_unseen
     run.log({"ratings": wandb.Table(dataframe=board.ratings)})
-    site = wandb.Artifact("board", type="leaderboard")
-    site.add_dir(folder)
+    site = wandb.Artifact("site", type="leaderboard")
+    site.add_dir(f"{folder}/site")
     run.log_artifact(site)

@@ -12,7 +12,7 @@ from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, read_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
-from arena.data.schema import CHOSEN, JUDGMENTS, SOFT, SOFT_COLUMNS, check_table, self_judgments
+from arena.data.schema import CHOSEN, JUDGMENTS, SOFT_COLUMNS, check_table, self_judgments
 from arena.data.tables.systems import twin_problems
 
 ANONYMOUS_JUDGE = "judge"
@@ -32,8 +32,8 @@ def read_judgments(path: Path | str) -> pd.DataFrame:
             is ``judge``.
 
     Returns:
-        Columns ``query_id, language, system_a, system_b, winner, judge``, and ``chosen`` where it
-        is there, one row a judgment.
+        Columns ``query_id, language, system_a, system_b, winner, judge``, and ``chosen``, ``soft``,
+        ``probability_a`` and ``probability_b`` where they are there, one row a judgment.
 
     Raises:
         UsageError: If the file is absent, of unknown format, or holds no judgments.
@@ -79,8 +79,7 @@ def _checked(rows: Rows) -> pd.DataFrame:
 
 
 def _known(table: pd.DataFrame) -> pd.DataFrame:
-    shares = SOFT_COLUMNS if SOFT in table else ()
-    further = [name for name in (CHOSEN, *shares) if name in table]
+    further = [name for name in (CHOSEN, *SOFT_COLUMNS) if name in table]
     return table[[*_COLUMNS, *further]]
 
 

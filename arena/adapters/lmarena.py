@@ -7,7 +7,6 @@ conversations, from which questions and answers are read.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from arena.adapters.foreign_rows import (
 )
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError, checked_choice
+from arena.data.files import parsed_json
 from arena.data.folder import as_rows, checked_arena, empty_rows
 from arena.data.languages import LANGUAGE_CODE, UNDETERMINED, language_code
 from arena.data.rows import Rows, plain_table, read_rows
@@ -300,8 +300,8 @@ def _turns(said: list[object]) -> tuple[str, str, str]:
 def _decoded(cell: object) -> list[Any]:
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
-            cell = json.loads(cell)
-        except (ValueError, RecursionError):
+            cell = parsed_json(cell)
+        except ValueError:
             return [cell]
     if isinstance(cell, str):
         return [cell]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import os
 import shutil
 import tempfile
@@ -15,6 +16,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 from uuid import uuid4
@@ -39,6 +41,10 @@ MIB = 2**20
 READ_AT_ONCE = MIB
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
+
+
+MOST_LEVELS = 100
+"""How deep objects and lists of JSON may lie in each other."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,37 @@ def bounds() -> Bounds:
     return Bounds(**{name: value * factor for name, value in asdict(Bounds()).items()})
 
 
+def parsed_json(text: str | bytes, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it holds
+    """Read JSON that is no deeper than all that is done with it can follow.
+
+    Args:
+        text: One JSON value.
+        hooks: As ``json.loads`` takes them.
+
+    Raises:
+        ValueError: If it is no JSON, or nested deeper than ``MOST_LEVELS``.
+    """
+    try:
+        value = json.loads(text, **hooks)
+    except RecursionError:
+        is_deep = True
+    else:
+        is_deep = _is_deeper(value, MOST_LEVELS)
+    if is_deep:
+        raise ValueError(f"nested deeper than {MOST_LEVELS} levels")
+    return value
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(levels):
+        if not level:
+            return False
+        parts = (outer.values() if isinstance(outer, dict) else outer for outer in level)
+        level = [part for each in parts for part in each if isinstance(part, dict | list)]
+    return bool(level)
+
+
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path`` that replaces it when the block succeeds.
@@ -168,6 +205,20 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def model_file_digest(path: Path) -> str:
+    """Return ``file_digest`` of a file of a model, which may hold gigabytes.
+
+    It is computed once while the file's place, time of change and size stay the same.
+    """
+    stat = path.stat()
+    return _digest_once(path.resolve(), stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _digest_once(path: Path, _changed_ns: int, _size: int) -> str:
+    return file_digest(path)
 
 
 @contextmanager

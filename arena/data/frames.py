@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from html import escape
 from numbers import Integral
@@ -41,6 +41,7 @@ SYSTEM = "system"
 _WHOLE = "from_frames"
 _KEYS = ("query_id", "system", "system_a", "system_b", "passage_id")
 _OPTIONAL = ("title", "relevance")
+_OWN_PASSAGES = PASSAGES.add_columns({SYSTEM: ANSWERS.columns[SYSTEM]})
 
 
 def arena_of_frames(
@@ -230,8 +231,10 @@ def _shared_and_own(rows: Rows, asked: Rows, answered: Rows) -> tuple[Rows, Rows
 
 def _own_problems(own: Rows, answered: Rows) -> list[Problem]:
     """Check passages of systems: each is of an answer that is there, and stands once."""
-    problems = check_table(own, PASSAGES)
-    if problems or own.table.empty or check_table(answered, ANSWERS):
+    if own.table.empty:
+        return []
+    problems = check_table(own, _OWN_PASSAGES)
+    if problems or check_table(answered, ANSWERS):
         return problems
     known = pd.MultiIndex.from_frame(answered.table[ANSWER_KEY].astype(object))
     given = pd.MultiIndex.from_frame(own.table[ANSWER_KEY].astype(object))
@@ -248,7 +251,7 @@ def _with_own(answered: Rows, own: Rows) -> Rows:
     if own.table.empty:
         return answered
     found = _records_by(own, ANSWER_KEY)
-    keys = zip(*(answered.table[column] for column in ANSWER_KEY), strict=True)
+    keys = _keys_of(answered.table, ANSWER_KEY)
     cells = pd.Series([found.get(key) for key in keys], index=answered.table.index, dtype=object)
     return replace(answered, table=answered.table.assign(**{PASSAGES_COLUMN: cells}))
 
@@ -264,6 +267,12 @@ def _records_by(rows: Rows, key: list[str]) -> dict[tuple[object, ...], list[dic
     return found
 
 
+def _keys_of(table: pd.DataFrame, key: list[str]) -> Iterator[tuple[object, ...]]:
+    """Yield the key of every row; what is no text or not there, as the checks tell, is None."""
+    for cells in table.reindex(columns=key).itertuples(index=False, name=None):
+        yield tuple(cell if isinstance(cell, str) else None for cell in cells)
+
+
 def _passage_problems(rows: Rows, asked: Rows) -> list[Problem]:
     problems = check_table(rows, PASSAGES)
     if problems or check_table(_with_passages(asked, None), QUERIES):
@@ -277,8 +286,7 @@ def _with_passages(asked: Rows, shown: Rows | None) -> Rows:
     questions = asked.table
     if shown is not None:
         found = _records_by(shown, QUESTION_KEY)
-        keys = zip(*(questions[column] for column in QUESTION_KEY), strict=True)
-        cells = [found.get(key, []) for key in keys]
+        cells = [found.get(key, []) for key in _keys_of(questions, QUESTION_KEY)]
     elif PASSAGES_COLUMN in questions:
         cells = [_cell(value) for value in questions[PASSAGES_COLUMN]]
     else:

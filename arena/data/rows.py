@@ -25,7 +25,15 @@ from arena.data.errors import (
     counted_problems,
     place_of,
 )
-from arena.data.files import Bounds, atomic_path, bounds, lenient_text, open_text, read_parquet
+from arena.data.files import (
+    Bounds,
+    atomic_path,
+    bounds,
+    lenient_text,
+    open_text,
+    parsed_json,
+    read_parquet,
+)
 
 JSONL = ".jsonl"
 TEXT_SUFFIXES = (JSONL, ".csv")
@@ -365,11 +373,11 @@ def _json_record(line: str) -> dict[str, Any]:
 def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     _check_encoding(text)
     try:
-        return json.loads(text, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+        return parsed_json(text, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         fault = f"is not JSON ({error.msg} at column {error.colno})"
         raise _BadRowError(fault, hint) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _BadRowError(f"is not usable JSON ({error})", hint) from error
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import cache
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 import pandas as pd
@@ -23,6 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, told_problems
+from arena.data.files import parsed_json
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
 
@@ -170,8 +172,8 @@ def passages_of(value: object) -> list[dict[str, Any]]:
     """
     if isinstance(value, str) and _JSON_LIST.match(value):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
+            value = parsed_json(value)
+        except ValueError as error:
             raise ValueError(f"is no JSON list ({error})") from error
     if value is None or value == "":
         return []
@@ -256,6 +258,8 @@ ANSWERS = pa.DataFrameSchema(
 SOFT = "soft"
 """Column of judgments that is true where the probabilities of verdicts count, not the likeliest."""
 SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
+PANEL, CALIBRATED = "panel(", "calibrated:"
+"""How the names of judges begin who say what others said: panels, and judges calibrated."""
 CHOSEN = "chosen"
 """Column of judgments, if it is there: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -272,6 +276,11 @@ JUDGMENTS = pa.DataFrameSchema(
     },
     name="judgments",
 )
+
+
+def is_derived(judge: str) -> bool:
+    """Tell whether a judge's verdicts are made of those of others: no witness beside them."""
+    return judge.startswith((PANEL, CALIBRATED))
 
 
 def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
@@ -321,6 +330,20 @@ def _column_hint(rows: Rows, column: str) -> str:
 
 def _storable(value: object) -> object:
     return _REPLACEMENT if is_unstorable(value) else value
+
+
+def finite_number(value: object) -> float | None:
+    """Return the number that a cell holds, as such or in digits; None for anything else.
+
+    No numbers are truth values, words such as ``nan`` and ``inf``, and what no float can hold.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
 
 
 def is_unstorable(value: object) -> bool:

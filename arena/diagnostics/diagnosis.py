@@ -198,7 +198,8 @@ def diagnose_judgments(
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: With every unknown winner, missing value and system against itself.
     """
-    chosen = selected_judgments(checked_judgments(judgments), language or ALL, judge or ALL)
+    everybody = checked_judgments(judgments)
+    chosen = selected_judgments(everybody, language or ALL, judge or ALL)
     table = verdicts(chosen, pool)
     pairs = pairs_table(table)
     records = systems_table(table, pairs, systems)
@@ -206,7 +207,7 @@ def diagnose_judgments(
     connections, coverage = connections_table(records), coverage_table(pairs, records)
     position, order_consistency = position_table(table, pairs), order_consistency_table(table)
     agreement = agreement_table(table, seed)
-    everybody = checked_judgments(judgments)  # a judge is held against those not looked at, too
+    # A judge is held against those not looked at, too.
     around = verdicts(selected_judgments(everybody, language or ALL, ALL), pool)
     kinds = families_of_systems(sorted({*around["first"], *around["second"]}), attributes, families)
     preference = self_preference_table(around, kinds, families, seed)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
+from arena.rating.battles import points_of_a
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 
 Floats = npt.NDArray[np.float64]
@@ -62,7 +63,8 @@ def fewest_to_swap(judgments: pd.DataFrame) -> pd.DataFrame:
     have swapped. It does swap them; other verdicts, and fewer, may.
 
     Args:
-        judgments: Columns ``language, system_a, system_b, winner, judge``.
+        judgments: Columns ``language, system_a, system_b, winner, judge``; soft ones count by
+            their shares (see ``arena.rating.battles.points_of_a``).
 
     Returns:
         ``INFLUENCE_COLUMNS``, by language, judge and rank: by how many logits a system is ahead of
@@ -86,8 +88,8 @@ def fewest_to_swap(judgments: pd.DataFrame) -> pd.DataFrame:
 def _battles(judgments: pd.DataFrame) -> _Battles:
     both = pd.concat([judgments["system_a"], judgments["system_b"]])
     codes, names = pd.factorize(both, sort=True)
-    points = judgments["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5}).to_numpy(np.float64)
     side_a, side_b = np.split(np.asarray(codes, dtype=np.intp), 2)
+    points = points_of_a(judgments).to_numpy(np.float64)
     return _Battles(side_a, side_b, points, [str(name) for name in names])
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.seeds import generator
 from arena.diagnostics.finding import Finding, Severity, counted, subject_of
-from arena.diagnostics.verdicts import ITEM, PAIR, majorities
+from arena.diagnostics.verdicts import ITEM, QUESTION_PAIR, majorities
 from arena.statistics.agreement import kappa_of_tables
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
@@ -26,7 +26,6 @@ MANY_JUDGES = 50
 
 SAID_ONE_BY_ONE = 6
 
-_QUESTION = ["language", "query_id", *PAIR]
 _PAIR_OF_JUDGES = ["language", "rater", "rater_other"]
 
 
@@ -69,12 +68,12 @@ def _most_active(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shared_items(table: pd.DataFrame) -> pd.DataFrame:
-    items = majorities(table, ITEM)[[*_QUESTION, "rater", "outcome"]]
+    items = majorities(table, ITEM)[[*QUESTION_PAIR, "rater", "outcome"]]
     if items["rater"].nunique() > 1:
-        items = items[items.duplicated(_QUESTION, keep=False)]
+        items = items[items.duplicated(QUESTION_PAIR, keep=False)]
     else:
         items = items.head(0)
-    both = items.merge(items, on=_QUESTION, suffixes=("", "_other"))
+    both = items.merge(items, on=QUESTION_PAIR, suffixes=("", "_other"))
     return both[both["rater"] < both["rater_other"]]
 
 

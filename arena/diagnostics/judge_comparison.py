@@ -12,10 +12,11 @@ import pandas as pd
 from scipy.special import ndtri
 
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.diagnostics.finding import counted
 from arena.diagnostics.judge_agreement import outcome_cells, outcome_kappas
-from arena.diagnostics.verdicts import PAIR, majorities, verdicts
+from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 from arena.statistics.significance import NORMAL_QUANTILE
 
@@ -25,8 +26,6 @@ RESAMPLES = 2000
 POWER = 0.8
 REFERENCE = "reference"
 
-_QUESTION = ["language", "query_id"]
-_KEY = [*_QUESTION, *PAIR]
 COMPARISON_COLUMNS = [
     *("judge", "other_judge", "items", "questions", "kappa", "kappa_other"),
     *("difference", "low", "high", "more_labels"),
@@ -70,13 +69,14 @@ def agreement_with_reference(
             f"{', '.join(sorted(present)) or 'none'}"
         )
     is_reference = table["rater"].isin(set(reference))
-    theirs = majorities(table[is_reference], _KEY)[[*_KEY, "outcome"]]
-    own = majorities(table[~is_reference], ["rater", *_KEY])[["rater", *_KEY, "outcome"]]
-    both = own.merge(theirs, on=_KEY, suffixes=("", f"_{REFERENCE}"))
+    theirs = majorities(table[is_reference], QUESTION_PAIR)[[*QUESTION_PAIR, "outcome"]]
+    keys = ["rater", *QUESTION_PAIR]
+    own = majorities(table[~is_reference], keys)[[*keys, "outcome"]]
+    both = own.merge(theirs, on=QUESTION_PAIR, suffixes=("", f"_{REFERENCE}"))
     names = sorted(both["rater"].unique())
     if not names:
         raise UsageError("no other judge has judged a pair that the reference has")
-    shared = {name: both[both["rater"] == name].set_index(_KEY) for name in names}
+    shared = {name: both[both["rater"] == name].set_index(QUESTION_PAIR) for name in names}
     kappas = pd.DataFrame(
         [_kappa_row(name, shared[name], seed) for name in names], columns=KAPPA_COLUMNS
     )
@@ -138,7 +138,7 @@ def _question_cells(items: pd.DataFrame, reference: pd.Series) -> Floats:
     """Count verdicts by the reference's, a row a question, shape (Q, 9)."""
     cells = outcome_cells(items["outcome"], reference)
     table = pd.DataFrame(cells, index=items.index)
-    return np.asarray(table.groupby(level=_QUESTION).sum(), dtype=np.float64)
+    return np.asarray(table.groupby(level=QUESTION_KEY).sum(), dtype=np.float64)
 
 
 def comparison_sentences(compared: pd.DataFrame) -> Iterator[str]:

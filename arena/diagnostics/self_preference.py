@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.schema import is_derived
 from arena.data.seeds import generator
 from arena.diagnostics.finding import Finding, counted, listed, subject_of
-from arena.diagnostics.verdicts import GROUP, PAIR
+from arena.diagnostics.verdicts import GROUP, ITEM, QUESTION_PAIR
 from arena.judging.families import model_families
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
@@ -19,7 +20,6 @@ RESAMPLES = 2000
 FAMILY = "family"
 MODEL = "model"
 
-_ITEM = ["language", "query_id", *PAIR]
 SELF_PREFERENCE_COLUMNS = [
     *(*GROUP, "family", "systems", "others", "items", "questions"),
     *("share", "share_others", "excess", "low", "high"),
@@ -64,7 +64,8 @@ def self_preference_table(
 
     Of pairs of which one system is of the judge's family, the share of points that the judge gives
     it (a tie is half), less that by all judges of other families who judged the same pair on the
-    same question, averaged. Intervals are by the bootstrap over questions. It is an upper bound of
+    same question, averaged; panels and calibrated judges, which say what others said, are no
+    witnesses. Intervals are by the bootstrap over questions. It is an upper bound of
     what the literature calls self-preference: judges may differ for reasons of their own that
     happen to favor the family (Panickssery et al., 2024; Wataoka et al., 2024).
 
@@ -76,8 +77,9 @@ def self_preference_table(
 
     Returns:
         ``SELF_PREFERENCE_COLUMNS``, a row a language, judge and family of it that some system has:
-        its systems, the other judges, shared pairs and their questions, both shares and the
-        excess (1 is all points) with its 95% interval; NaN where no other judge judged a pair.
+        its systems, the other judges of pairs that are shared, these pairs and their questions,
+        both shares and the excess (1 is all points) with its 95% interval; NaN where no other
+        judge judged a pair.
     """
     named = named or {}
     kinds = {
@@ -93,17 +95,14 @@ def self_preference_table(
     rows: list[list[object]] = []
     scored = _scored(table) if wanted else table
     for rater, family, kin in wanted:
-        outside = [other for other in kinds if family not in kinds[other]]
+        outside = [other for other in kinds if family not in kinds[other] and not is_derived(other)]
         rows += _rows(scored, rater, family, kin, outside, seed)
     return pd.DataFrame(rows, columns=SELF_PREFERENCE_COLUMNS)
 
 
 def _scored(table: pd.DataFrame) -> pd.DataFrame:
     """Average what each judge gives the first system of a pair, over its verdicts on it."""
-    points = (1.0 + table["outcome"].to_numpy(np.float64)) / 2.0
-    keys = [*GROUP, "rater", *_ITEM[1:]]
-    marked = table[keys].assign(points=points)
-    return marked.groupby(keys, sort=True, observed=True)["points"].mean().reset_index()
+    return table.groupby(ITEM, sort=True, observed=True)["points"].mean().reset_index()
 
 
 def _rows(
@@ -115,11 +114,11 @@ def _rows(
     toward = mixed["points"].where(mixed["first"].isin(kin), 1.0 - mixed["points"])
     mixed = mixed.assign(points=toward)
     others = mixed[mixed["rater"].isin(outside)]
-    means = others.groupby(_ITEM, observed=True)["points"].mean().rename("others")
-    own = mixed[mixed["rater"] == rater].merge(means.reset_index(), on=_ITEM, how="left")
+    means = others.groupby(QUESTION_PAIR, observed=True)["points"].mean().rename("others")
+    own = mixed[mixed["rater"] == rater].merge(means.reset_index(), on=QUESTION_PAIR, how="left")
     for (language, judge), part in own.groupby(GROUP, sort=True, observed=True):
         shared = part[part["others"].notna()]
-        known = others[others["language"] == language]["rater"].nunique() if len(shared) else 0
+        known = others.merge(shared[QUESTION_PAIR])["rater"].nunique()
         questions = shared["query_id"].nunique()
         estimate = _excess(shared, generator(seed, "self-preference", rater, family, str(language)))
         yield [language, judge, family, listed(kin), known, len(shared), questions, *estimate]

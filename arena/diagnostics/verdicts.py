@@ -8,10 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.schema import QUESTION_KEY
+from arena.rating.battles import points_of_a
+
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
 
 PAIR = ["first", "second"]
+QUESTION_PAIR = [*QUESTION_KEY, *PAIR]
+"""One question and one unordered pair of systems."""
 ITEM = [*GROUP, "rater", "query_id", *PAIR]
 """One question, one unordered pair of systems, one rater."""
 
@@ -28,13 +33,15 @@ def verdicts(judgments: pd.DataFrame, pool: bool = False) -> pd.DataFrame:
 
     Returns:
         One row a judgment, in the order given: columns ``language, judge, rater, query_id,
-        first, second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie) and
+        first, second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie), ``points``
+        (of the first system, as ``arena.rating.battles.points_of_a`` counts them) and
         ``first_on_a`` (whether the first system was on side A). ``rater`` is who judged,
         ``judge`` the same or ``EVERYONE``.
     """
     side_a, side_b = judgments["system_a"], judgments["system_b"]
     first_on_a = side_a < side_b
     won_by_a = (judgments["winner"] == "a").astype(int) - (judgments["winner"] == "b").astype(int)
+    points = points_of_a(judgments)
     return pd.DataFrame(
         {
             "language": judgments["language"],
@@ -44,6 +51,7 @@ def verdicts(judgments: pd.DataFrame, pool: bool = False) -> pd.DataFrame:
             "first": side_a.where(first_on_a, side_b),
             "second": side_b.where(first_on_a, side_a),
             "outcome": won_by_a.where(first_on_a, -won_by_a),
+            "points": points.where(first_on_a, 1.0 - points),
             "first_on_a": first_on_a,
         }
     )

@@ -21,23 +21,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.schema import SOFT
+from arena.data.schema import CALIBRATED, QUESTION_KEY, SOFT
 from arena.data.seeds import generator
-from arena.diagnostics.verdicts import PAIR, verdicts
+from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
 Floats = npt.NDArray[np.float64]
 
-CALIBRATED = "calibrated:"
-"""Before the name of the judge whose verdicts were calibrated."""
 FOLDS = 5
 BINS = 10
 RESAMPLES = 2000
 MOST_CERTAIN = 0.01
 """Scores nearer to 0 or 1 than this count as this near: no number of labels supports more."""
 
-_QUESTION = ["language", "query_id"]
-_KEY = [*_QUESTION, *PAIR]
 ERROR_COLUMNS = ["error", "before", "after", "difference", "low", "high"]
 
 Fitted = Callable[[Floats], Floats]
@@ -97,7 +93,7 @@ class Calibration:
         Sides, which mean nothing here, are drawn from each pair's content.
         """
         table = self.scores
-        names = table[_KEY].astype(str)
+        names = table[QUESTION_PAIR].astype(str)
         is_turned = (pd.util.hash_pandas_object(names, index=False) % 2 == 1).to_numpy()
         of_first = table["calibrated"].to_numpy(np.float64)
         share = np.where(is_turned, 1.0 - of_first, of_first)
@@ -154,8 +150,8 @@ def calibrate(
         raise UsageError(f"{judge} cannot be calibrated to itself, nor to nobody")
     scores = pair_scores(judgments[judgments["judge"] == judge])
     labels = pair_scores(judgments[judgments["judge"].isin(list(reference))])
-    both = scores.merge(labels.rename(columns={"score": "label"}), on=_KEY)
-    groups, names = pd.factorize(pd.MultiIndex.from_frame(both[_QUESTION]))
+    both = scores.merge(labels.rename(columns={"score": "label"}), on=QUESTION_PAIR)
+    groups, names = pd.factorize(pd.MultiIndex.from_frame(both[QUESTION_KEY]))
     if len(names) < 2:
         raise UsageError(
             f"{judge} and {', '.join(reference)} share pairs on {len(names)} questions; a "
@@ -165,8 +161,8 @@ def calibrate(
     fitted = _cross_fitted(fit, score, label, groups)
     final = fit(score, label)
     whole = scores.assign(calibrated=final(scores["score"].to_numpy(np.float64)))
-    labeled = both[_KEY].assign(cross=fitted)
-    joined = whole.merge(labeled, on=_KEY, how="left")
+    labeled = both[QUESTION_PAIR].assign(cross=fitted)
+    joined = whole.merge(labeled, on=QUESTION_PAIR, how="left")
     whole = whole.assign(calibrated=joined["cross"].fillna(joined["calibrated"]).to_numpy())
     is_turned = both["score"] < 0.5
     folded = both.assign(
@@ -198,15 +194,14 @@ def pair_scores(judgments: pd.DataFrame) -> pd.DataFrame:
         Columns ``language, query_id, first, second, score`` (0 to 1), sorted; one row a pair.
     """
     table = verdicts(judgments)
-    hard = (1.0 + table["outcome"].to_numpy(np.float64)) / 2.0
-    score = hard
+    score = table["points"].to_numpy(np.float64)
     if {"probability_a", "probability_b"} <= set(judgments):
         told = judgments[["probability_a", "probability_b"]].apply(pd.to_numeric, errors="coerce")
         share = (1.0 + told["probability_a"] - told["probability_b"]).to_numpy(np.float64) / 2.0
         oriented = np.where(table["first_on_a"], share, 1.0 - share)
-        score = np.where(np.isfinite(oriented), oriented, hard)
-    means = table[_KEY].assign(score=score).groupby(_KEY, sort=True, observed=True)["score"].mean()
-    return means.reset_index()
+        score = np.where(np.isfinite(oriented), oriented, score)
+    scored = table[QUESTION_PAIR].assign(score=score)
+    return scored.groupby(QUESTION_PAIR, sort=True, observed=True)["score"].mean().reset_index()
 
 
 def _platt(score: Floats, label: Floats) -> Fitted:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from arena.rating.battles import Battles
+from arena.rating.battles import POINTS_OF_A, Battles
 from arena.statistics.bootstrap import percentile_intervals
 
 Floats = npt.NDArray[np.float64]
@@ -18,8 +18,6 @@ ELO_SPREAD = 400.0
 DEFAULT_K = 4.0
 DEFAULT_ORDERS = 100
 MOST_ELO_BATTLES = 1_000_000
-
-_SCORE_OF_A = np.array([1.0, 0.0, 0.5])
 
 
 def win_rate(battles: Battles) -> pd.DataFrame:
@@ -69,7 +67,7 @@ def elo(
     for battle in played:
         a, b = battles.side_a[battle], battles.side_b[battle]
         expected = 1.0 / (1.0 + 10.0 ** ((ratings[row, b] - ratings[row, a]) / ELO_SPREAD))
-        change = shares[battle] * k * (_SCORE_OF_A[battles.winner[battle]] - expected)
+        change = shares[battle] * k * (POINTS_OF_A[battles.winner[battle]] - expected)
         ratings[row, a] += change
         ratings[row, b] -= change
     low, high = percentile_intervals(ratings)

@@ -26,6 +26,8 @@ TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
 TIE = WINNERS.index("tie")
 OUTCOMES = 3
+POINTS_OF_A = np.array([1.0, 0.0, 0.5])
+"""Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
 BLOCK_ENTRIES = 6_000_000
 """Counts (replicates x pairs x outcomes) held at a time while resampling."""
 _SHARES = list(SOFT_COLUMNS[1:])
@@ -88,10 +90,7 @@ class Battles:
             raise UsageError("there are no judgments to count")
         judgments, position, weight = spread(judgments)
         covariates = None if covariates is None else covariates[position]
-        winner = pd.Index(WINNERS).get_indexer(pd.Index(judgments["winner"].astype(object)))
-        if (winner < 0).any():
-            unknown = sorted(set(judgments["winner"][winner < 0].astype(str)))
-            raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
+        winner = _outcomes(judgments)
         side_a, names_a = pd.factorize(judgments["system_a"])
         side_b, names_b = pd.factorize(judgments["system_b"])
         if (side_a < 0).any() or (side_b < 0).any():
@@ -375,6 +374,35 @@ class WinCounts:
         tied = self.totals.ties[:, 0] > 0
         won, lost = self.totals.wins[:, 0] > 0, self.totals.losses[:, 0] > 0
         return is_strongly_connected(self.pairs, won | tied, lost | tied)
+
+
+def points_of_a(judgments: pd.DataFrame) -> pd.Series:
+    """Return what each judgment gives side A: 1 for a win, half for a tie, else 0.
+
+    A soft judgment gives what is to be expected by its probabilities.
+
+    Args:
+        judgments: Column ``winner`` and, where some are soft, what ``spread`` asks for.
+
+    Returns:
+        Points from 0 to 1, shape (N,), with the index of the judgments.
+
+    Raises:
+        UsageError: If a winner is unknown, or a soft judgment has no probabilities.
+    """
+    rows, position, weight = spread(judgments)
+    points = POINTS_OF_A[_outcomes(rows)]
+    shares = points if weight is None else points * weight
+    return pd.Series(np.bincount(position, shares, len(judgments)), index=judgments.index)
+
+
+def _outcomes(judgments: pd.DataFrame) -> Integers:
+    """Return which of ``WINNERS`` each judgment names, shape (N,)."""
+    outcomes = pd.Index(WINNERS).get_indexer(pd.Index(judgments["winner"].astype(object)))
+    if (outcomes < 0).any():
+        unknown = sorted(set(judgments["winner"][outcomes < 0].astype(str)))
+        raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
+    return np.asarray(outcomes, dtype=np.intp)
 
 
 def _questions(judgments: pd.DataFrame) -> tuple[Integers | None, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.files import model_file_digest
 
 ENDPOINT = "endpoint:"
 """Stands before the name of a model at an OpenAI-compatible endpoint."""
@@ -169,8 +170,7 @@ def _digest(folder: Path, files: Iterable[Path]) -> str:
     whole = hashlib.sha256()
     named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
     for name in sorted(named):
-        with named[name].open("rb") as file:
-            whole.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        whole.update(f"{name}\0{model_file_digest(named[name])}\n".encode())
     return whole.hexdigest()
 
 

@@ -305,15 +305,15 @@ def open_board(board: Board | Path | str) -> Board:
 
 
 def check_board_target(folder: Path | str) -> None:
-    """Check, before any work, that a board can be written to a folder.
+    """Check, before any work, that a folder holds nothing, or a board that may be replaced.
 
     Raises:
-        UsageError: If the folder is not empty and holds no board, or cannot be made.
+        UsageError: If it holds something else, or cannot be looked into.
     """
     try:
         _others(Path(folder).resolve())
     except OSError as error:
-        raise UsageError(f"nothing can be written to {folder} ({error})") from error
+        raise UsageError(f"{folder} cannot be looked into ({error})") from error
 
 
 def _check(folder: Path) -> None:

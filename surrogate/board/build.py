@@ -35,7 +35,7 @@ from surrogate.board.language import (
     importances_table,
     language_neighbors,
 )
-from surrogate.board.ratings import (
+from surrogate.board.ratings.table import (
     RatedBy,
     board_ratings,
     covariance_of_ratings,

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from arena.data.arena import Arena
+from arena.data.schema import SOFT
 from arena.data.seeds import seed_sequence
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
@@ -130,7 +131,7 @@ def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
 
 
 def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Count who won against whom.
+    """Count who won against whom: whole verdicts, a soft one by its likelier winner.
 
     Args:
         judgments: Columns ``language, system_a, system_b, winner``; of one judge.
@@ -141,9 +142,10 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     if judgments.empty:
         return pd.DataFrame(columns=WIN_COLUMNS)
+    whole = judgments.drop(columns=SOFT, errors="ignore")
     parts = [
         _of_language(Battles.from_judgments(rows), str(language))
-        for language, rows in judgments.groupby("language")
+        for language, rows in whole.groupby("language")
     ]
     return pd.concat(parts).sort_values(WIN_COLUMNS[:3], ignore_index=True)[WIN_COLUMNS]
 

@@ -25,7 +25,7 @@ from arena.rating.posterior import PRIOR_COLUMNS
 from arena.rating.ratings import ranks_and_tiers
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.extraction import feature_columns
-from surrogate.board.ratings import BOARD_COLUMNS, absence
+from surrogate.board.ratings.table import BOARD_COLUMNS, absence
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 
 Floats = npt.NDArray[np.float64]

@@ -97,8 +97,9 @@ PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
 PRESET = "preset"
 
 
-MOST_TOURNAMENTS = 100_000
-"""More say nothing that these do not, and fill the memory."""
+MOST_DRAWS = 100_000
+"""Of tournaments, rounds, repeats and resamples: more say nothing that these do not, and fill the
+memory."""
 MOST_TREES = 10_000
 
 
@@ -134,7 +135,7 @@ class BoardSettings(BaseModel):
         "at all (nan), or 0 (zero).",
     )
     tournaments: Positive = Field(
-        default=200, le=MOST_TOURNAMENTS, description="Bootstrapped tournaments a language."
+        default=200, le=MOST_DRAWS, description="Bootstrapped tournaments a language."
     )
     questions: Positive = Field(
         default=100,
@@ -167,7 +168,7 @@ class BoardSettings(BaseModel):
     )
     r2_tournaments: Positive = Field(
         default=50,
-        le=MOST_TOURNAMENTS,
+        le=MOST_DRAWS,
         description="Tournaments at most that get a surrogate of their own, for R² on the held-out "
         "systems and the spread of importances.",
     )

@@ -22,7 +22,7 @@ from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.first_board import FirstRatings
 from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
-from surrogate.board.ratings import NO_SURROGATE, conformal_intervals, unseen_ratings
+from surrogate.board.ratings.intervals import NO_SURROGATE, conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,

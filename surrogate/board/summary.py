@@ -51,7 +51,7 @@ POOLED = "too few systems, so that they rest on those of all languages"
 
 
 class RatingInterval(BaseModel):
-    """How wide the conformal interval of a rating is in one language; see ``board.ratings``.
+    """How wide a rating's conformal interval is in one language; see ``board.ratings.intervals``.
 
     Attributes:
         level: Share of new systems whose arena rating it is to hold.

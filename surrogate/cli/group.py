@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,7 +23,7 @@ ARGUMENT = re.compile(r"`(\w+)`")
 OTHER_NAMES = {"n_jobs": "jobs"}
 
 
-class LazyCommands(MutableMapping[str, Any]):
+class LazyCommands(Mapping[str, Any]):
     """Commands by name, each imported when it is first asked for.
 
     Args:
@@ -31,7 +31,7 @@ class LazyCommands(MutableMapping[str, Any]):
     """
 
     def __init__(self, places: Mapping[str, str]) -> None:
-        self._places = dict(places)
+        self._places = places
         self._loaded: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a command of click
@@ -50,16 +50,6 @@ class LazyCommands(MutableMapping[str, Any]):
             if said is not None:
                 return said
         return self[name].help or ""
-
-    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401 - a command of click
-        """Add a command that is there."""
-        self._places[name] = ""
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        """Take a command out."""
-        del self._places[name]
-        self._loaded.pop(name, None)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over names, without importing anything."""
@@ -114,7 +104,7 @@ class Commands(TyperGroup):
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - typer's own
         super().__init__(**attributes)
         if self.places:
-            self.commands = LazyCommands(self.places)
+            self.commands = LazyCommands(self.places)  # type: ignore[assignment] # none joins them
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
         """List the commands with the first words of their help, without importing any."""

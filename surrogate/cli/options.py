@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from arena.data.errors import UsageError
+from surrogate.board.settings import MOST_DRAWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 FOLDER: Any = {"exists": True, "file_okay": False}
 """Of arguments: a folder that is there, which is said before anything is loaded."""
 FILE: Any = {"exists": True, "dir_okay": False}
-MOST_DRAWS = 100_000
-"""Of rounds, repeats and resamples: more say nothing that these do not, and fill the memory."""
-
 
 ArenaArgument = Annotated[Path, typer.Argument(help="Arena folder.", **FOLDER)]
 AnswersArgument = Annotated[
@@ -126,6 +124,7 @@ BodyOption = Annotated[
         '{"max_completion_tokens": 4000} takes the place of --max-tokens.',
     ),
 ]
+NO_BODY = "{}"
 TemplatesOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -244,6 +243,27 @@ def named_values(option: str, given: Sequence[str], such_as: str = "NAME=VALUE")
             raise UsageError(f"{option} is {text!r}; write {such_as}")
         named[name] = value
     return named
+
+
+def refuse_judging(
+    settings: BaseModel, others: Mapping[str, bool], used: Collection[str] = ()
+) -> None:
+    """Refuse options of judging where no model is named that would judge.
+
+    Args:
+        settings: Of judging, with the fields that a user stated.
+        others: Further options of judging, and whether each was stated.
+        used: Fields of the settings that the command uses without a judge.
+
+    Raises:
+        UsageError: If any was stated, with its name.
+    """
+    stated = [name for name in type(settings).model_fields if name in settings.model_fields_set]
+    named = [name for name in stated if name not in used]
+    named += [name for name, is_stated in others.items() if is_stated]
+    if named:
+        options = ", ".join(f"`{name}`" for name in named)
+        raise UsageError(f"nobody judges without --model; name it, too, or leave out {options}")
 
 
 SETTINGS = "settings"

@@ -11,6 +11,8 @@ from surrogate.publish.formats import finite
 
 STORED_DECIMALS = 4
 """Of numbers that scripts of pages read."""
+SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
+"""What a system was to the surrogate, to words."""
 TIER_COLUMNS = ["tier", "rank_low", "rank_high"]
 RATINGS = {
     "both": ("rating", "low", "high"),

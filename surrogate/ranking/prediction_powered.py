@@ -26,6 +26,7 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from arena.data.errors import UsageError
+from arena.rating.battles import points_of_a
 from surrogate.board.board import Board
 from surrogate.ranking.advice import answer_ratings, predicted_win_rates
 
@@ -185,7 +186,8 @@ def estimate_win_rates(
 
     The judged questions must have been drawn at random, and opponents without regard to the
     question; then the estimate is unbiased, whatever the surrogate is worth. The unit is the
-    question: its outcome is the mean of its judgments' points (1 a win, 0.5 a tie).
+    question: its outcome is the mean of its judgments' points (1 a win, 0.5 a tie; of a soft
+    judgment those expected by its probabilities).
 
     A rating is the Bradley-Terry coefficient at which a system has this win rate against the same
     opponents, each at its rating by verdicts alone on the board, or the surrogate's where there
@@ -245,7 +247,7 @@ def _against_board(
 ) -> pd.DataFrame:
     """One system's judgments against the board, columns ``query_id, opponent, points``."""
     known = set(board.ratings.loc[board.ratings["language"] == language, "system"])
-    points = judgments["winner"].map({"a": 1.0, "b": 0.0, "tie": 0.5})
+    points = points_of_a(judgments)
     is_a, is_b = judgments["system_a"] == system, judgments["system_b"] == system
     own = pd.DataFrame(
         {

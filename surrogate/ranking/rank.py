@@ -22,7 +22,7 @@ from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
-from surrogate.board.ratings import BEYOND, BOARD_COLUMNS, absence
+from surrogate.board.ratings.table import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
 from surrogate.board.tables import DECIMALS

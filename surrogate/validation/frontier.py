@@ -19,7 +19,7 @@ from arena.data.seeds import generator
 from arena.statistics.rank_agreement import kendall_tau
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.board.ratings import conformal_intervals, unseen_ratings
+from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings
 from surrogate.board.summary import RatingInterval
 from surrogate.learning.cross_fitting import (
     FEWEST_SYSTEMS_TO_FOLD,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -17,7 +16,7 @@ from arena.data.errors import Problem, place_of
 from arena.data.folder import as_rows, checked_arena
 from arena.data.languages import language_code
 from arena.data.rows import Rows
-from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, passages_of
+from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, finite_number, passages_of
 from arena.data.tables.systems import OWN_PASSAGES
 
 WINNERS = MappingProxyType(
@@ -245,7 +244,7 @@ class CollectedAnswers:
         if given is None:
             self.skips.append(Skip(place.source, "verdict", "it is missing"))
             return
-        mark = _number(given)
+        mark = finite_number(given)
         if mark is None:
             hint = "write a number, the higher the better, or nothing"
             self._fault(place, "verdict", given, "is no number", hint)
@@ -266,13 +265,3 @@ def _rows(records: list[dict[str, Any]], columns: list[str], source: str) -> Row
     table = pd.DataFrame(records, columns=[*columns, "place"], dtype=object)
     lines = table["place"].map(lambda place: place.line).astype(int)
     return Rows(table[columns], lines, source)
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        found = float(value)
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None

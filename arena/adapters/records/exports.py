@@ -14,6 +14,7 @@ from typing import Any
 
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
+from arena.data.rows import plain_records
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables.systems import OWN_PASSAGES
 
@@ -61,9 +62,9 @@ def answer_records(arena: Arena, form: str, systems: Sequence[str] = ()) -> list
     wanted = systems or [system for system in arena.info.systems if system != reference]
     every = arena.answers
     right = every[every["system"] == reference].set_index(QUESTION_KEY)["answer"]
-    asked = arena.queries.set_index(QUESTION_KEY)[["query", "passages"]].to_dict(orient="index")
+    asked = {(row["language"], row["query_id"]): row for row in plain_records(arena.queries)}
     records = []
-    for answer in every[every["system"].isin(wanted)].to_dict(orient="records"):
+    for answer in plain_records(every[every["system"].isin(wanted)]):
         key = (answer["language"], answer["query_id"])
         own, question = answer.get(OWN_PASSAGES), asked[key]
         passages = own if isinstance(own, list) else question["passages"]

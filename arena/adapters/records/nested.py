@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+
+from arena.data.files import parsed_json
+from arena.data.schema import finite_number
 
 Record = Mapping[str, Any]
 
@@ -87,15 +89,33 @@ def _role(message: Mapping[str, Any]) -> str | None:
 
 
 def answer_of(value: object) -> str | None:
-    """Return an answer: its text, or the JSON of what is no text, or None if there is nothing."""
+    """Return an answer: its text, or the JSON of what is no text.
+
+    None if there is nothing in it: no text, empty records, messages without a text.
+    """
     text = text_of(value, ASSISTANT)
-    if text is not None or value is None or value == "":
+    if text is not None or _is_chat(value) or _is_empty(value):
         return text
-    if isinstance(value, list) and any(isinstance(item, Mapping) and _role(item) for item in value):
-        return None
-    if isinstance(value, Mapping) and "messages" in value:
-        return None
     return json.dumps(value, ensure_ascii=False)
+
+
+def _is_chat(value: object) -> bool:
+    """Tell whether a value without a text is a message, or holds some, and no other data."""
+    if isinstance(value, list):
+        return any(isinstance(item, Mapping) and _is_chat(item) for item in value)
+    if not isinstance(value, Mapping):
+        return False
+    is_message = _role(value) is not None or any(
+        isinstance(value.get(name), str) for name in ("content", "text")
+    )
+    inner = (value.get(name) for name in ("message", "choices"))
+    return is_message or "messages" in value or any(map(_is_chat, inner))
+
+
+def _is_empty(value: object) -> bool:
+    if isinstance(value, Mapping | list):
+        return all(map(_is_empty, value.values() if isinstance(value, Mapping) else value))
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def number_of(value: object) -> float | None:
@@ -109,17 +129,11 @@ def number_of(value: object) -> float | None:
         known = _LETTERS.get(value, _WORDS.get(value.strip().lower()))
         if known is not None:
             return known
-    if isinstance(value, int | float | str):
-        try:
-            found = float(value)
-        except (ValueError, OverflowError):
-            return None
-        return found if math.isfinite(found) else None
     if isinstance(value, list) and value:
         numbers = [number_of(item) for item in value]
         whole = [number for number in numbers if number is not None]
         return sum(whole) / len(whole) if len(whole) == len(numbers) else None
-    return None
+    return finite_number(value)
 
 
 def passages_at(value: object) -> object:
@@ -167,6 +181,6 @@ def opened(value: object) -> object:
     if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return parsed_json(value)
+    except ValueError:
         return value

@@ -17,6 +17,7 @@ from arena.adapters.files import JSON, checked_language, files_below, shown_path
 from arena.adapters.foreign_rows import ForeignArena, Skip, skipped_table
 from arena.adapters.records.collected import REFERENCE, CollectedAnswers, Place
 from arena.adapters.records.nested import (
+    ASSISTANT,
     USER,
     Record,
     answer_of,
@@ -55,7 +56,7 @@ class Tool:
 
     Attributes:
         name: What the arena is called, and messages call the records.
-        lists: Where a JSON object holds its records, the first that is there; "" is the object.
+        lists: Where a JSON object holds its records, the first that is there.
         fields: Field to the paths where it may stand, the best first.
         scores: Score to its value, of a record.
         left_out: Why a record is no answer, such as that the call failed; or None.
@@ -161,11 +162,9 @@ def _listed(tool: Tool, path: Path, source: str) -> list[Any]:
     if isinstance(value, list):
         return value
     for place in tool.lists:
-        items = at(value, place) if place else value
+        items = at(value, place)
         if isinstance(items, list):
             return [_with_header(value, item) for item in items]
-        if isinstance(items, Mapping) and not place:
-            return [items]
     names = " or ".join(repr(place) for place in tool.lists)
     fault = f"holds no records of {tool.name}: no list at {names}"
     raise DataError([Problem(source, None, None, None, fault, tool.hint)])
@@ -238,8 +237,9 @@ def _value(ours: str, record: Record, path: str) -> Any:  # noqa: ANN401 - what 
         return passages_at(value)
     if ours == "query_id":
         return None if isinstance(value, Mapping | list) else value
-    if ours == "reference" and isinstance(value, list) and value and isinstance(value[0], str):
-        value = value[0]  # of several that count as right, the first
+    if ours == "reference":
+        is_several = isinstance(value, list) and value and isinstance(value[0], str)
+        return text_of(value[0] if is_several else value, ASSISTANT)  # the first that is right
     return text_of(value, USER)
 
 

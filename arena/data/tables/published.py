@@ -13,7 +13,7 @@ import pandera.pandas as pa
 
 from arena.data.errors import Problem
 from arena.data.rows import Rows
-from arena.data.schema import ANSWERS, check_table, duplicates
+from arena.data.schema import ANSWERS, check_table, duplicates, finite_number
 
 Floats = npt.NDArray[np.float64]
 
@@ -123,15 +123,7 @@ def _error_of(column: str, main: str | None) -> str:
 
 def _number(value: object) -> float | None:
     """Return a number; None for what is none, NaN for an empty cell."""
-    if value is None or value != value:
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float | str | np.number):
-        return None
-    try:
-        found = float(value)
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
+    return math.nan if value is None or value != value else finite_number(value)
 
 
 def _numbers(values: pd.Series) -> Floats:

@@ -25,6 +25,7 @@ from arena.judging.summary import (
 )
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
+from arena.rating.battles import points_of_a
 from arena.statistics.betting import EVEN, Difference, SequentialTest
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, f
         system: The system.
     """
     is_a = judgments["system_a"] == system
-    won = judgments["winner"].map({"a": 1.0, "b": 0.0, "tie": EVEN}).astype(np.float64)
+    won = points_of_a(judgments)
     points = pd.DataFrame(
         {
             "language": judgments["language"],

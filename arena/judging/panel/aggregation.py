@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.schema import WINNERS
+from arena.data.schema import PANEL, WINNERS
 from arena.judging.panel.dawid_skene import fit_dawid_skene
 from arena.judging.summary import JUDGMENT_COLUMNS, PROBABILITY_COLUMNS
 from arena.rating.bradley_terry import DEFAULT_RIDGE
@@ -55,7 +55,7 @@ class Panel:
 
 def panel_name(aggregate: Aggregate) -> str:
     """Return the name under which a panel stands in the ``judge`` column."""
-    return f"panel({aggregate})"
+    return f"{PANEL}{aggregate})"
 
 
 def aggregate_votes(

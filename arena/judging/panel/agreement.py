@@ -6,7 +6,7 @@ import pandas as pd
 
 from arena.data.schema import WINNERS
 from arena.diagnostics.judge_agreement import agreement_table
-from arena.diagnostics.verdicts import ITEM, majorities, verdicts
+from arena.diagnostics.verdicts import ITEM, QUESTION_PAIR, majorities, verdicts
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.ratings import rate
 from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
@@ -15,8 +15,6 @@ MOST_OTHERS = 10
 """Other judges a language, those with the most pairs in common first."""
 
 COLUMNS = ["language", "judge", "other_judge", "items", "agreement", "kappa", "low", "high", "tau"]
-
-_SAME = ["language", "query_id", "first", "second"]
 
 
 def agreement_with_others(judgments: pd.DataFrame, judge: str, seed: int = 0) -> pd.DataFrame:
@@ -38,7 +36,7 @@ def agreement_with_others(judgments: pd.DataFrame, judge: str, seed: int = 0) ->
     """
     items = majorities(verdicts(judgments), ITEM)
     own = items[items["rater"] == judge]
-    both = items[items["rater"] != judge].merge(own[[*_SAME, "outcome"]], on=_SAME)
+    both = items[items["rater"] != judge].merge(own[[*QUESTION_PAIR, "outcome"]], on=QUESTION_PAIR)
     rows = []
     for language, part in both.groupby("language"):
         counts = part["rater"].value_counts()
@@ -55,7 +53,7 @@ def agreement_with_others(judgments: pd.DataFrame, judge: str, seed: int = 0) ->
 def _judgments(shared: pd.DataFrame, outcome: str, judge: str) -> pd.DataFrame:
     """Return one verdict an item, the first system by name on side A."""
     names = {1: WINNERS[0], -1: WINNERS[1], 0: WINNERS[2]}
-    table = shared[_SAME].rename(columns={"first": "system_a", "second": "system_b"})
+    table = shared[QUESTION_PAIR].rename(columns={"first": "system_a", "second": "system_b"})
     return table.assign(winner=shared[outcome].map(names), judge=judge)
 
 

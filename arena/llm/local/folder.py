@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.errors import MissingDependencyError, UsageError
-from arena.data.files import file_digest
+from arena.data.files import model_file_digest, parsed_json
 from arena.llm.settings import OPENAI_URL, Endpoint
 
 ADAPTER = "adapter_config.json"
@@ -29,37 +28,44 @@ LONGEST_SETTINGS = 2**24
 """Most bytes of a settings file that are read."""
 
 _DIGESTED = frozenset({".safetensors", ".json", ".jinja", ".txt", ".model", GGUF})
-_NO_PART = frozenset({TRAINING, "README.md"})
+_INITS = (True, False, "gaussian", "eva", "orthogonal")
+"""How a LoRA's weights may begin; peft's others begin with changes of the base's weights."""
+_OTHER_KINDS = (
+    *("use_dora", "use_rslora", "modules_to_save", "rank_pattern", "alpha_pattern"),
+    *("alora_invocation_tokens", "use_qalora", "use_bdlora", "lora_bias", "target_parameters"),
+    *("trainable_token_indices", "layer_replication", "arrow_config", "kasa_config"),
+    "monteclora_config",
+)
+"""Settings of which each, where it says anything, makes an adapter that is no plain one."""
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
 class LoraSettings(BaseModel):
     """What is read of ``adapter_config.json``: a plain LoRA adapter of linear layers.
 
+    All else that it says is kept as it is; ``unusual`` looks at it.
+
     Attributes:
         base_model_name_or_path: Folder, GGUF file, or name on the Hugging Face hub.
         r: Rank.
         lora_alpha: Scale times rank.
         target_modules: Names of the layers that are adapted.
+        init_lora_weights: How its weights began.
     """
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
     base_model_name_or_path: str = Field(min_length=1)
     peft_type: str
     r: int = Field(ge=1, le=4096)
-    lora_alpha: float = Field(gt=0)
+    lora_alpha: float = Field(gt=0, allow_inf_nan=False)
     target_modules: list[str] = Field(min_length=1)
     bias: str = "none"
-    use_dora: bool = False
-    use_rslora: bool = False
-    modules_to_save: list[str] | None = None
-    rank_pattern: dict[str, Any] | None = None
-    alpha_pattern: dict[str, Any] | None = None
+    init_lora_weights: bool | str = True
 
     def content(self) -> str:
         """Return what the adapter's weights mean, as one text."""
-        return f"{self.r} {self.lora_alpha:g} {' '.join(sorted(self.target_modules))}"
+        return f"{self.r} {self.lora_alpha:.17g} {' '.join(sorted(self.target_modules))}"
 
     def unusual(self) -> str | None:
         """Name what makes it another adapter than a plain one, if anything does."""
@@ -67,8 +73,9 @@ class LoraSettings(BaseModel):
         for name, expected in usual.items():
             if getattr(self, name) != expected:
                 return name
-        further = ("use_dora", "use_rslora", "modules_to_save", "rank_pattern", "alpha_pattern")
-        return next((name for name in further if getattr(self, name)), None)
+        if self.init_lora_weights not in _INITS:
+            return "init_lora_weights"
+        return next((name for name in _OTHER_KINDS if getattr(self, name, None)), None)
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ class LocalModel:
         for file in _files(self.path):
             if file.name == ADAPTER:
                 continue
-            whole.update(f"{file.name}\0{file_digest(file)}\n".encode())
+            whole.update(f"{file.name}\0{model_file_digest(file)}\n".encode())
         if self.base is not None:
             below = local_model(self.base)
             whole.update(f"base\0{self.base if below is None else below.digest}".encode())
@@ -156,8 +163,7 @@ def asked_model(model: str, endpoint: Endpoint) -> tuple[str, Endpoint]:
         return model, endpoint
     found = local_model(model)
     if found is not None:
-        name, path = _named(str(found.path), _state(found.path)), str(found.path)
-        return name, replace(endpoint, local=path, api_key_env=None, concurrency=1)
+        return found.name, replace(endpoint, local=str(found.path), api_key_env=None, concurrency=1)
     if model.startswith(("/", "./", "../", "~/")) or model.endswith(GGUF):
         required_model(model)
     return model, endpoint
@@ -179,23 +185,12 @@ def require_local(purpose: str, *packages: str) -> None:
             raise MissingDependencyError(purpose, package, "train")
 
 
-@lru_cache(maxsize=64)
-def _named(path: str, _: tuple[tuple[str, int, int], ...]) -> str:
-    """Name a model; digested once for each state of its files."""
-    return required_model(path).name
-
-
-def _state(path: Path) -> tuple[tuple[str, int, int], ...]:
-    stats = [(file.name, file.stat()) for file in _files(path)]
-    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
-
-
 def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
     for file in sorted(path.iterdir()):
-        if file.is_file() and file.suffix in _DIGESTED and file.name not in _NO_PART:
+        if file.is_file() and file.suffix in _DIGESTED and file.name != TRAINING:
             yield file
 
 
@@ -215,6 +210,12 @@ def _adapter(folder: Path) -> LocalModel:
         raise UsageError(
             f"{folder / ADAPTER}: {odd} is {getattr(lora, odd)!r}; plain LoRA adapters alone are "
             "read: merge this one into its base (peft's merge_and_unload), and give that folder"
+        )
+    if (Path(lora.base_model_name_or_path).expanduser() / ADAPTER).is_file():
+        raise UsageError(
+            f"{folder / ADAPTER}: base_model_name_or_path leads to an adapter, "
+            f"{lora.base_model_name_or_path}; an adapter is read on a whole model: merge that one "
+            "into its base (peft's merge_and_unload), or name the model that was adapted"
         )
     if not (folder / ADAPTER_WEIGHTS).is_file():
         raise _no_weights(folder)
@@ -251,8 +252,8 @@ def read_settings_file(path: Path) -> Mapping[str, Any]:
     if path.stat().st_size > LONGEST_SETTINGS:
         raise UsageError(f"{path} is longer than {LONGEST_SETTINGS} bytes; fetch the model again")
     try:
-        read = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        read = parsed_json(path.read_bytes())
+    except ValueError as error:
         raise UsageError(f"{path} is no JSON ({error}); fetch or save the model again") from error
     if not isinstance(read, dict):
         raise UsageError(f"{path} should hold a JSON object; fetch or save the model again")

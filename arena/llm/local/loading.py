@@ -54,6 +54,22 @@ def best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
+_KEPT: dict[str, Loaded] = {}
+"""The model loaded last, by its digest: one alone, as it may fill the memory."""
+
+
+def kept_local(model: LocalModel) -> Loaded:
+    """Return a model as ``load_local`` does, or as it was loaded last, if nothing else was since.
+
+    Raises:
+        UsageError: See ``load_local``.
+        MissingDependencyError: See ``load_local``.
+    """
+    if model.digest not in _KEPT:
+        _KEPT[model.digest] = load_local(model)
+    return _KEPT[model.digest]
+
+
 def load_local(model: LocalModel) -> Loaded:
     """Load a model to run: bf16 on CUDA devices that have it, fp32 elsewhere; adapters merged.
 
@@ -69,7 +85,7 @@ def load_local(model: LocalModel) -> Loaded:
     loaded = load_base(_base_of(model), torch.bfloat16 if is_half else torch.float32, SDPA)
     if model.lora is not None:
         adapted = _adapted(loaded.model, model.path, model.lora)
-        loaded = Loaded(adapted, read_tokenizer_of(model), device)
+        loaded = Loaded(adapted, _tokenizer_of(model.path, loaded.tokenizer), device)
     return Loaded(loaded.model.to(device).eval(), loaded.tokenizer, device)
 
 
@@ -80,7 +96,7 @@ def load_base(
     quantization: Any = None,  # noqa: ANN401 - of transformers
     download: bool = False,
 ) -> Loaded:
-    """Load a whole model and its tokenizer.
+    """Load a whole model and its tokenizer; the one that was kept makes room for it.
 
     Args:
         base: A folder, a GGUF file, or a name on the Hugging Face hub.
@@ -94,9 +110,10 @@ def load_base(
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    _KEPT.clear()
     place, options = _place(base, download)
     further = {} if quantization is None else {"quantization_config": quantization}
-    if GGUF in options.get("gguf_file", ""):
+    if "gguf_file" in options:
         from transformers import GgufConfig
 
         further = {"quantization_config": GgufConfig(dequantize=True)}
@@ -105,19 +122,27 @@ def load_base(
         model = AutoModelForCausalLM.from_pretrained(
             place, dtype=dtype, attn_implementation=attention, **_SAFE, **options, **further
         )
+    return Loaded(model, _completed(tokenizer, PLAIN_TEMPLATE), "cpu")
+
+
+def _completed(tokenizer: Any, template: str) -> Any:  # noqa: ANN401 - of transformers
+    """Give a tokenizer a chat template and a token to pad with, where it has none."""
     if tokenizer.chat_template is None:
-        tokenizer.chat_template = PLAIN_TEMPLATE
+        tokenizer.chat_template = template
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return Loaded(model, tokenizer, "cpu")
+    return tokenizer
 
 
-def read_tokenizer_of(model: LocalModel) -> Any:  # noqa: ANN401
-    """Load the tokenizer that lies in a model's folder."""
+def _tokenizer_of(adapter: Path, base: Any) -> Any:  # noqa: ANN401 - of transformers
+    """Return the tokenizer in an adapter's folder, or its base's; what it lacks is its base's."""
     from transformers import AutoTokenizer
 
-    with readable(str(model.path)):
-        return AutoTokenizer.from_pretrained(str(model.path), **_HERE)
+    if not any(any(adapter.glob(name)) for name in _VOCABULARIES):
+        return base
+    with readable(str(adapter)):
+        own = AutoTokenizer.from_pretrained(str(adapter), **_HERE)
+    return _completed(own, base.chat_template)
 
 
 @contextmanager
@@ -159,6 +184,8 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+_VOCABULARIES = ("tokenizer.json", "*.model", "vocab.*")
+"""Files of which a tokenizer has one at least."""
 _HERE = {"local_files_only": True, "trust_remote_code": False}
 _SAFE = {"use_safetensors": True}
 
@@ -211,12 +238,13 @@ def _adapted(base: Any, folder: Path, lora: LoraSettings) -> Any:  # noqa: ANN40
     from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
     from safetensors.torch import load_file
 
+    scale: Any = lora.lora_alpha  # peft divides it by the rank, whole or not
     with readable(str(folder)):
         model = get_peft_model(
             base,
             LoraConfig(
                 r=lora.r,
-                lora_alpha=int(lora.lora_alpha),
+                lora_alpha=scale,
                 target_modules=lora.target_modules,
                 task_type="CAUSAL_LM",
                 init_lora_weights=False,

@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.llm import replies
 from arena.llm.local.folder import required_model
-from arena.llm.local.loading import Loaded, load_local, quiet
+from arena.llm.local.loading import Loaded, kept_local, quiet
 from arena.llm.replies import Completion, Fault, read_completion
 from arena.llm.settings import EmbeddingSettings, Endpoint, Request, digest
 
@@ -33,6 +33,8 @@ TAKEN = frozenset(
 _FORMAT = "response_format"
 _LONGEST_REPLY = 1024
 _SEED_DIGITS = 15
+_ALONE = threading.Lock()
+"""Held while a model is loaded or generates: seeds are the library's, models shared by runs."""
 
 
 class LocalTransport:
@@ -67,12 +69,13 @@ class LocalTransport:
         refused = _refused(asked, request.path)
         if refused is not None:
             return refused
-        if self._loaded is None:
-            self._loaded = load_local(required_model(self.endpoint.local))
-        try:
-            return self._generated(self._loaded, asked, request)
-        except Exception as error:  # of a library, on a prompt: no reason to end a run
-            return Fault(replies.REJECTED, f"{type(error).__name__}: {error}"[:300])
+        with _ALONE:
+            if self._loaded is None:
+                self._loaded = kept_local(required_model(self.endpoint.local))
+            try:
+                return self._generated(self._loaded, asked, request)
+            except Exception as error:  # of a library, on a prompt: no reason to end a run
+                return Fault(replies.REJECTED, f"{type(error).__name__}: {error}"[:300])
 
     def _generated(
         self, loaded: Loaded, asked: Mapping[str, Any], request: Request

@@ -15,7 +15,7 @@ from arena.data.errors import ArenaError, UsageError
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.judge_agreement import agreement_table
-from arena.diagnostics.verdicts import verdicts
+from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
 from arena.judging.folder import FAILURES_FILE
 from arena.statistics.significance import wilson_interval
 from surrogate.board.judge.metaevaluations import (
@@ -264,8 +264,6 @@ ALL_LANGUAGES = "all languages"
 MOST_JUDGES = 20
 """Judges compared with a board's own: those that share the most items with it."""
 
-_ITEM = ["language", "query_id", "first", "second"]
-
 
 def report_judge(
     arena: Arena,
@@ -362,9 +360,9 @@ def _agreement(judgments: pd.DataFrame, judge: str, seed: int) -> tuple[JudgeAgr
     if judge not in set(judgments["judge"]):
         return ()
     table = verdicts(judgments)
-    items = table[[*_ITEM, "judge"]].drop_duplicates()
-    own = items.loc[items["judge"] == judge, _ITEM]
-    shared = items[items["judge"] != judge].merge(own, on=_ITEM)["judge"].value_counts()
+    items = table[[*QUESTION_PAIR, "judge"]].drop_duplicates()
+    own = items.loc[items["judge"] == judge, QUESTION_PAIR]
+    shared = items[items["judge"] != judge].merge(own, on=QUESTION_PAIR)["judge"].value_counts()
     others = sorted(shared.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_JUDGES]
     whole = table.assign(
         language=ALL_LANGUAGES, query_id=table["language"] + "\x1f" + table["query_id"]

@@ -147,6 +147,9 @@ def demo(
     jobs: JobsOption = -1,
 ) -> None:
     """Build the board of the simulated sample arena and compare it with the known truth."""
+    from surrogate.board.board import check_board_target
+
+    check_board_target(out)
     from arena.data.folder import read_arena
     from arena.simulation import sample_folder, sample_truth
     from surrogate.board.build import build_board

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import MOST_DRAWS, JsonOption, SeedOption, split_names
+from surrogate.board.settings import MOST_DRAWS
+from surrogate.cli.options import JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:
     import pandas as pd

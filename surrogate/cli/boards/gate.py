@@ -12,6 +12,7 @@ from arena.judging.settings import JudgingSettings
 from surrogate.cli.judging.judge import STORE_FILE, kept_replies
 from surrogate.cli.options import (
     FILE,
+    NO_BODY,
     BoardOption,
     BodyOption,
     FeatureTableOption,
@@ -20,6 +21,7 @@ from surrogate.cli.options import (
     MovedArenaOption,
     checked_option,
     given_features,
+    refuse_judging,
     request_fields,
     split_names,
     with_settings,
@@ -86,10 +88,12 @@ def gate_command(
     ] = None,
     verdicts: Annotated[
         Path | None,
-        typer.Option("--verdicts", help="File for the judge's verdicts, such as few.jsonl."),
+        typer.Option(
+            "--verdicts", help="File for the judge's verdicts, such as few.jsonl.", **OUT_FILE
+        ),
     ] = None,
     arena: MovedArenaOption = None,
-    body: BodyOption = "{}",
+    body: BodyOption = NO_BODY,
     feature_table: FeatureTableOption = None,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
@@ -106,7 +110,14 @@ def gate_command(
     allowed = {checked_option("--allow", name, names) for name in split_names(allow)}
     rates = GateRates(error, margin, power)
     judge = None
-    if model is not None:
+    if model is None:
+        given_too = {
+            "body": body != NO_BODY,
+            "budget": budget is not None,
+            "verdicts": verdicts is not None,
+        }
+        refuse_judging(settings, given_too, used=("languages",))
+    else:
         asked = {"model": model, "body": request_fields(body)}
         judge = settings.model_copy(update=asked).llm_judge()
     published = Board.load(board)

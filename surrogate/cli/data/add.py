@@ -12,11 +12,13 @@ import typer
 from arena.judging.settings import JudgingSettings
 from surrogate.cli.options import (
     FOLDER,
+    NO_BODY,
     AnswersArgument,
     BodyOption,
     DryRunOption,
     JobsOption,
     PricesOption,
+    refuse_judging,
     request_fields,
     with_settings,
 )
@@ -25,13 +27,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.arena import Arena
+    from arena.judging import ChosenPairs, LlmJudge
     from arena.llm import Price
     from surrogate.board.board import Board
 
-OF_CHOSEN_MODEL = ("model", "body", "budget", "until")
+LEFT_OUT = ("model", "body", "budget", "until", "prior")
+"""Settings of judging that are no options here: the command's own, and those of adaptive pairs."""
 
 
-@with_settings(JudgingSettings, leave_out=OF_CHOSEN_MODEL)
+@with_settings(JudgingSettings, leave_out=LEFT_OUT)
 def add(
     arena: Annotated[Path, typer.Argument(help="Arena folder; its answers file grows.", **FOLDER)],
     answers: AnswersArgument,
@@ -42,7 +46,7 @@ def add(
             "--model", help="Model that judges the new systems' pairs; without it nobody does."
         ),
     ] = None,
-    body: BodyOption = "{}",
+    body: BodyOption = NO_BODY,
     dry_run: DryRunOption = False,
     prices: PricesOption = None,
     board: Annotated[
@@ -59,24 +63,30 @@ def add(
     by one LLM or a panel. A dry run joins nothing.
     """
     from arena.data.append import add_answers
-    from arena.data.errors import UsageError
     from arena.data.folder import read_answers, read_arena
     from arena.llm import read_prices
     from surrogate.board.board import Board
+    from surrogate.cli.judging.judge import STORE_FILE, print_dry_runs
 
-    if model is None and (dry_run or settings.panel):
-        raise UsageError("--dry-run and --panel are about judging: name --model, too")
-    if model is not None:
+    judges: list[LlmJudge] = []
+    if model is None:
+        given_too = {"body": body != NO_BODY, "dry_run": dry_run, "prices": prices is not None}
+        refuse_judging(settings, given_too)
+    else:
         settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
-        for each in () if dry_run else settings.llm_judges():
-            each.endpoint.api_key()
+        judges = settings.llm_judges()
+    for each in () if dry_run else judges:
+        each.endpoint.api_key()
     known_prices = None if prices is None else read_prices(prices)
     published = None if board is None else Board.load(board)
     read = read_arena(arena)
     given = read_answers(answers, read.queries)
     names = list(dict.fromkeys(given["system"]))
-    if dry_run:
-        _print_dry_run(arena, _with_answers(read, given), settings, names, known_prices)
+    grown = _with_answers(read, given)
+    chosen = _chosen(settings, grown, names) if judges else None
+    where = settings.store or str(arena / STORE_FILE)
+    if dry_run and chosen is not None:
+        print_dry_runs(grown, judges, chosen, where, known_prices, as_json=False)
         return
     file, added, there = add_answers(arena, given)
     read = read_arena(arena)
@@ -84,10 +94,22 @@ def add(
     for name in names:
         answered = int((read.answers["system"] == name).sum())
         print(f"  {name}: answers to {answered} of {len(read.queries)} questions")
-    if model is not None:
-        _judge(arena, read, settings, names, known_prices)
+    if chosen is not None:
+        _judge(arena, read, settings, judges, chosen, where, known_prices)
     if published is not None and board is not None:
         _remake(published, board, arena, jobs)
+
+
+def _chosen(settings: JudgingSettings, arena: Arena, systems: list[str]) -> ChosenPairs:
+    """Choose the pairs of the new systems, before their answers join the arena's folder."""
+    from arena.data.errors import UsageError
+
+    if settings.pairs == "adaptive":
+        raise UsageError(
+            "adaptive pairs are chosen among all systems: add the answers without --model, then "
+            "run  surrogate-arena judge ARENA --model MODEL --pairs adaptive --budget PAIRS"
+        )
+    return settings.choose_pairs(arena).with_any(systems)
 
 
 def _with_answers(arena: Arena, answers: pd.DataFrame) -> Arena:
@@ -102,39 +124,24 @@ def _with_answers(arena: Arena, answers: pd.DataFrame) -> Arena:
     return replace(arena, info=info, answers=both.reset_index(drop=True))
 
 
-def _print_dry_run(
-    folder: Path,
-    arena: Arena,
-    settings: JudgingSettings,
-    systems: list[str],
-    prices: Mapping[str, Price] | None,
-) -> None:
-    """Say what judging the new systems' pairs would take."""
-    from surrogate.cli.judging.judge import STORE_FILE, print_dry_runs
-
-    chosen = settings.choose_pairs(arena).with_any(systems)
-    where = settings.store or str(folder / STORE_FILE)
-    print_dry_runs(arena, settings.llm_judges(), chosen, where, prices, as_json=False)
-
-
 def _judge(
     folder: Path,
     arena: Arena,
     settings: JudgingSettings,
-    systems: list[str],
+    judges: list[LlmJudge],
+    chosen: ChosenPairs,
+    where: str,
     prices: Mapping[str, Price] | None,
 ) -> None:
     """Judge the pairs of the new systems."""
     from arena.judging import judge_folder
     from arena.llm import open_store
     from surrogate.cli import printing
-    from surrogate.cli.judging.judge import STORE_FILE, kept_replies, print_judging
+    from surrogate.cli.judging.judge import kept_replies, print_judging
 
-    chosen = settings.choose_pairs(arena).with_any(systems)
-    where = settings.store or str(folder / STORE_FILE)
     with kept_replies(where), open_store(where) as store, printing.progress_bar() as progress:
         judging = judge_folder(
-            *(folder, arena, settings.llm_judges(), chosen, store),
+            *(folder, arena, judges, chosen, store),
             aggregate=settings.aggregate,
             max_calls=settings.max_calls,
             prices=prices,

@@ -105,7 +105,8 @@ def _calibrate(
 ) -> None:
     """Calibrate one judge, print what that is worth, and write its verdicts where asked to."""
     from arena.data.append import append_rows
-    from arena.people.calibration import CALIBRATED, calibrate
+    from arena.data.schema import CALIBRATED
+    from arena.people.calibration import calibrate
     from surrogate.cli import printing
 
     found = calibrate(table, judge, reference, method, seed)

@@ -13,6 +13,7 @@ from surrogate.cli import printing
 from surrogate.cli.options import (
     FOLDER,
     MODEL_HELP,
+    NO_BODY,
     OPENAI_KEY,
     OPENAI_URL,
     ApiKeyOption,
@@ -125,7 +126,7 @@ def generate(
         bool,
         typer.Option("--any-model", help="Let answers of another model than the one asked count."),
     ] = False,
-    body: BodyOption = "{}",
+    body: BodyOption = NO_BODY,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:

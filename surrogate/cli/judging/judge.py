@@ -16,6 +16,7 @@ from surrogate.cli import printing
 from surrogate.cli.options import (
     FOLDER,
     MODEL_HELP,
+    NO_BODY,
     BodyOption,
     DryRunOption,
     FeatureTableOption,
@@ -64,7 +65,7 @@ def judge(
             "takes hours; the same command again fetches what came.",
         ),
     ] = False,
-    body: BodyOption = "{}",
+    body: BodyOption = NO_BODY,
     prices: PricesOption = None,
     feature_table: FeatureTableOption = None,
     as_json: JsonOption = False,

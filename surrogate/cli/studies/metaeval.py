@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli.group import new_group
 from surrogate.cli.options import (
     FILE,
     FOLDER,
-    MOST_DRAWS,
     JsonOption,
     LanguagesOption,
     SeedOption,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli.options import (
-    MOST_DRAWS,
     ArenaArgument,
     JsonOption,
     OneJudgeOption,

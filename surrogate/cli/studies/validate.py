@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli.options import (
     FILE,
     FOLDER,
-    MOST_DRAWS,
     ArenaArgument,
     FeaturesOption,
     FeatureTableOption,

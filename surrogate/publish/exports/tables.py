@@ -20,7 +20,7 @@ from arena.data.errors import UsageError
 from arena.data.files import atomic_path
 from arena.data.rows import plain_records
 from surrogate.board.board import Board
-from surrogate.board.ratings import BOARD_COLUMNS
+from surrogate.board.ratings.table import BOARD_COLUMNS
 from surrogate.publish.formats import decimal, percent, whole
 
 OVERALL = "overall"

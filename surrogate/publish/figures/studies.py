@@ -172,6 +172,25 @@ def _replicated(table: pd.DataFrame) -> pd.DataFrame:
     return table[TABLE_COLUMNS].astype({"language": str, **numbers})
 
 
+def replication_part(table: pd.DataFrame, language: str | None = None) -> tuple[pd.DataFrame, str]:
+    """Return the rows with a tau of a part of a study, by their questions, and what part it is.
+
+    Args:
+        table: As ``surrogate.validation.replication`` gives it.
+        language: Language to take; by default the mean over languages, where there are several.
+
+    Returns:
+        The rows, none where there is no such part, and its language or such as ``mean over 12
+        languages``.
+    """
+    known = list(dict.fromkeys(table["language"]))
+    if language is None:
+        language = MACRO if MACRO in known else next(iter(known), "")
+    rows = table[(table["language"] == language) & table["tau"].notna()].sort_values("questions")
+    others = count_of(sum(name != MACRO for name in known), "language")
+    return rows, f"mean over {others}" if language == MACRO else language
+
+
 def replication_curves(
     table: pd.DataFrame, signature: str, arena: str = "", language: str | None = None
 ) -> Figure:
@@ -186,18 +205,14 @@ def replication_curves(
     Raises:
         UsageError: If the table has no such language, or no tau of it.
     """
-    taken = (MACRO if MACRO in set(table["language"]) else None) if language is None else language
-    rows = table if taken is None else table[table["language"] == taken]
-    rows = rows[rows["tau"].notna()].sort_values("questions")
+    rows, part = replication_part(table, language)
     if rows.empty:
         present = ", ".join(dict.fromkeys(table["language"])) or "none"
         raise UsageError(
             f"the study holds no tau of {language or 'any language'}; it has {present}"
         )
-    languages = table.loc[table["language"] != MACRO, "language"].nunique()
-    shown = str(rows["language"].iloc[0])
-    part = f"mean over {count_of(languages, 'language')}" if shown == MACRO else drawable(shown)
-    title = "Quality against judged questions: " + ", ".join(filter(None, (arena, part)))
+    named = ", ".join(filter(None, (arena, drawable(part))))
+    title = f"Quality against judged questions: {named}"
     with style():
         caption = Caption(title, _replication_note(rows), signature)
         sheet = new_sheet(7.0, 4.4, caption)

@@ -13,9 +13,13 @@ from surrogate.board.board import Board
 from surrogate.publish import formats
 from surrogate.publish.formats import LinearScale, finite, language_name, span
 from surrogate.publish.palette import SEQUENTIAL
-from surrogate.publish.view import RankMatrix, compact_numbers, rank_matrix, unranked_reason
-
-SPLITS = ("train", "holdout", "unjudged")
+from surrogate.publish.view import (
+    SPLIT_NAMES,
+    RankMatrix,
+    compact_numbers,
+    rank_matrix,
+    unranked_reason,
+)
 
 
 @dataclass(frozen=True)
@@ -105,24 +109,24 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     """Return every language's board as compact JSON for the page's filter.
 
     Returns:
-        ``scale``: what ratings are in; ``systems``: name and slug; ``splits``: kinds of systems;
-        ``columns``: what stands in a row (``ROW_COLUMNS``; ``index`` is a place in ``systems``,
-        ``kind`` one in ``splits``); ``languages``: code to name, the slug of its page of
-        ``pairs``, rows, and what the language's scores mean (``told``: sentences and whether they
-        warn, warnings first; none where it is the only one). Missing numbers, and infinite ones,
-        are null.
+        ``scale``: what ratings are in; ``systems``: name and slug; ``splits``: kinds of systems,
+        in words; ``columns``: what stands in a row (``ROW_COLUMNS``; ``index`` is a place in
+        ``systems``, ``kind`` one in ``splits``); ``languages``: code to name, the slug of its page
+        of ``pairs``, rows, and what the language's scores mean (``told``: sentences and whether
+        they warn, warnings first; none where it is the only one). Missing numbers, and infinite
+        ones, are null.
     """
     pairs = formats.slugs(board.languages)
     order = {system: index for index, system in enumerate(board.systems)}
     ratings = board.ratings
     ratings = ratings.assign(
         index=ratings["system"].map(order),
-        kind=ratings["split"].map({name: index for index, name in enumerate(SPLITS)}),
+        kind=ratings["split"].map({name: index for index, name in enumerate(SPLIT_NAMES)}),
     )
     return {
         "scale": board.summary.scale,
         "systems": [[system, slugs[system]] for system in order],
-        "splits": SPLITS,
+        "splits": list(SPLIT_NAMES.values()),
         "columns": ROW_COLUMNS,
         "languages": {
             str(language): {

@@ -16,6 +16,7 @@ from surrogate.board.board import Board
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
 from surrogate.publish import formats, palette
 from surrogate.publish.formats import language_name, slugs
+from surrogate.publish.view import SPLIT_NAMES
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,7 +40,6 @@ SCRIPTS = {"index": ("board.js",), "pairs": ("pairs.js",)}
 """Name of a page to the scripts it has beside those of all pages."""
 FIRST_LANGUAGE = "en"
 GRAVEST = (UNSEEN_BY_CHANCE, LOST)
-SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
 
 _UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 

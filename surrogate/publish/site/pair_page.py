@@ -16,20 +16,15 @@ from surrogate.board.board import Board
 from surrogate.board.summary import Conclusion
 from surrogate.publish.formats import finite, language_name, scale_over, slugs, span
 from surrogate.publish.site.pictures import RatingPlot, forest
-from surrogate.publish.site.side_by_side import (
-    SideBySide,
-    Texts,
-    cut_text,
-    verdict_reasons,
-)
+from surrogate.publish.site.side_by_side import SideBySide, Texts, cut_text
 from surrogate.publish.view import compact_numbers
 
 MOST_ROWS = 300
 """Rows of the table of pairs; of more pairs those of neighbors in the ranking stand there."""
 MOST_VERDICTS = 100_000
-"""Verdicts of a page's results by question."""
+"""Verdicts of a page's results by question; those on questions shown are there in any case."""
 MOST_TITLES = 2_000
-"""Questions of a page's results by question."""
+"""Questions of a page's results by question, likewise."""
 LONGEST_TITLE = 120
 SIGNIFICANT = 4
 
@@ -62,6 +57,7 @@ class PairPage:
         place_of: System to its place in the data.
         texts: Answers side by side; None where there are none.
         absent: Why there are none.
+        unjudged: Why there are no verdicts on them; empty where there may be.
         verdicts_left_out: Verdicts that the results by question have no room for.
     """
 
@@ -74,6 +70,7 @@ class PairPage:
     place_of: Mapping[str, int]
     texts: SideBySide | None
     absent: str
+    unjudged: str
     verdicts_left_out: int
 
     @property
@@ -102,12 +99,10 @@ class PairPages:
         systems = list(ratings["system"])
         differences = board.differences[board.differences["language"] == language]
         met = board.win_matrix[board.win_matrix["language"] == language]
-        shown, absent, results, left_out = None, "", _NO_RESULTS, 0
+        shown, absent, unjudged, results, left_out = None, "", "", _NO_RESULTS, 0
         if isinstance(self._texts, Texts):
-            shown = self._texts.of(language, systems)
-            judged = self._texts.judgments
-            judged = judged[judged["language"] == language].reset_index(drop=True)
-            results, left_out = _results(judged, language, systems, shown, self._texts.queries)
+            shown, unjudged = self._texts.of(language, systems), self._texts.unjudged
+            results, left_out = _results(language, systems, shown, self._texts.queries)
         else:
             absent = self._texts
         found = board.summary.languages.get(language)
@@ -137,6 +132,7 @@ class PairPages:
             place_of={system: place for place, system in enumerate(systems)},
             texts=shown,
             absent=absent,
+            unjudged=unjudged,
             verdicts_left_out=left_out,
         )
 
@@ -203,11 +199,7 @@ _NO_RESULTS: Mapping[str, Any] = {"questions": [], "verdicts": [], "reasons": {}
 
 
 def _results(
-    judged: pd.DataFrame,
-    language: str,
-    systems: Sequence[str],
-    shown: SideBySide,
-    queries: Mapping[QuestionKey, str],
+    language: str, systems: Sequence[str], shown: SideBySide, queries: Mapping[QuestionKey, str]
 ) -> tuple[dict[str, Any], int]:
     """Return what the judge said, question by question, for scripts to read.
 
@@ -218,32 +210,31 @@ def _results(
         question to what was said with each of these, of those shown. And how many verdicts were
         left out.
     """
-    place = {system: number for number, system in enumerate(systems)}
-    codes = (
-        judged["system_a"].map(place) * len(systems) + judged["system_b"].map(place)
-    ) * 3 + judged["winner"].map({name: number for number, name in enumerate(WINNERS)})
-    said = pd.DataFrame(
-        {
-            "query_id": judged["query_id"],
-            "code": codes.astype("int64"),
-            "reason": verdict_reasons(judged),
-        }
-    )
-    by_question = dict(iter(said.sort_values("code", kind="stable").groupby("query_id")))
+    said = _coded(shown.verdicts, systems)
+    by_question = dict(iter(said.groupby("query_id")))
     first = [question.key for question in shown.questions]
-    judged_keys = {key for key in queries if key[0] == language and key[1] in by_question}
-    order = [*first, *sorted(judged_keys - set(first))]
+    judged = {key for key in queries if key[0] == language and key[1] in by_question}
+    others = sorted(judged - set(first))[: max(MOST_TITLES - len(first), 0)]
     questions, verdicts, reasons, taken = [], [], {}, 0
-    for number, key in enumerate(order[:MOST_TITLES]):
-        own = by_question.get(key[1])
-        if taken + (0 if own is None else len(own)) > MOST_VERDICTS:
+    for number, key in enumerate([*first, *others]):
+        own, is_shown = by_question.get(key[1], said.iloc[:0]), number < len(first)
+        if not is_shown and taken + len(own) > MOST_VERDICTS:
             break
-        is_shown = number < len(first)
         title = cut_text(queries[key], LONGEST_TITLE)
         questions.append([key[1], title, number if is_shown else -1])
-        verdicts.append([] if own is None else own["code"].tolist())
-        taken += len(verdicts[-1])
-        if is_shown and own is not None and own["reason"].any():
+        verdicts.append(own["code"].tolist())
+        taken += len(own)
+        if is_shown and own["reason"].any():
             reasons[str(number)] = own["reason"].tolist()
     found = {"questions": questions, "verdicts": verdicts, "reasons": reasons}
     return found, len(said) - taken
+
+
+def _coded(verdicts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+    """Return ``query_id, code, reason`` of verdicts, in the order of their codes."""
+    place = {system: number for number, system in enumerate(systems)}
+    winner = {name: number for number, name in enumerate(WINNERS)}
+    pairs = verdicts["system_a"].map(place) * len(systems) + verdicts["system_b"].map(place)
+    codes = (pairs * len(WINNERS) + verdicts["winner"].map(winner)).astype("int64")
+    table = verdicts[["query_id", "reason"]].assign(code=codes)
+    return table.sort_values("code", kind="stable")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from surrogate.publish.figures.studies import replication_part
 from surrogate.publish.formats import LinearScale, decimal, language_name, scale_over, span, whole
 from surrogate.publish.view import RATINGS
-from surrogate.validation.replication import MACRO
 
 MOST_TICKS = 6
 
@@ -28,8 +28,8 @@ class RatingPlot:
     """The ratings of a language with their intervals.
 
     Attributes:
-        rows: Systems, best first: ``system``, its ``rating`` with ``low`` and ``high``, and three
-            of them on a line (``both, surrogate, verdicts``).
+        rows: Systems, best first: ``system`` and its ratings on a line (``both, surrogate,
+            verdicts``).
         ticks: Of the axis.
         zero: Place of 0; None where it is off the line.
     """
@@ -46,13 +46,8 @@ def forest(ratings: pd.DataFrame) -> RatingPlot:
     scale = scale_over(rated[columns].to_numpy(float).ravel())
     return RatingPlot(
         rows=[
-            {
-                **{name: row[name] for name in ("system", "rating", "low", "high")},
-                **{
-                    name: span(scale, *(row[column] for column in of))
-                    for name, of in RATINGS.items()
-                },
-            }
+            {"system": row["system"]}
+            | {name: span(scale, *(row[column] for column in of)) for name, of in RATINGS.items()}
             for row in rated.to_dict("records")
         ],
         ticks=ticks(scale),
@@ -116,8 +111,7 @@ def learning_curve(study: pd.DataFrame) -> Curve | None:
         study: As ``surrogate.validation.replication`` gives it; the mean over languages is taken
             where there are several.
     """
-    language = MACRO if MACRO in set(study["language"]) else str(study["language"].iloc[0])
-    rows = study[(study["language"] == language) & study["tau"].notna()].sort_values("questions")
+    rows, part = replication_part(study)
     if rows.empty:
         return None
     columns = [column for _, column in SERIES.values()]
@@ -131,9 +125,8 @@ def learning_curve(study: pd.DataFrame) -> Curve | None:
             for questions, tau in zip(known["questions"], known[column], strict=True)
         ]
 
-    others = study.loc[study["language"] != MACRO, "language"].nunique()
     return Curve(
-        part=f"mean over {others} languages" if language == MACRO else language_name(language),
+        part=language_name(part),
         rows=rows.to_dict("records"),
         lines={kind: points for kind, (_, name) in SERIES.items() if (points := placed(name))},
         band=[*placed("tau_low"), *reversed(placed("tau_high"))],

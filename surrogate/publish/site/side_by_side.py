@@ -24,6 +24,8 @@ LONGEST_PASSAGE = 2_000
 LONGEST_QUERY = 2_000
 LONGEST_REASON = 1_000
 
+_VERDICT = ["query_id", "system_a", "system_b", "winner"]
+
 
 @dataclass(frozen=True)
 class TextPart:
@@ -81,19 +83,22 @@ class QuestionShown:
         query: What was asked.
         answers: In the order of the board.
         passages: What any of the systems was given.
+        reasons: What the judge said of each two of the answers.
     """
 
     key: QuestionKey
     query: str
     answers: tuple[AnswerShown, ...]
     passages: tuple[PassageShown, ...]
+    reasons: tuple[str, ...]
 
     @property
     def size(self) -> int:
         """Bytes of its texts, in UTF-8."""
         answers = (part.text for answer in self.answers for part in answer.parts)
         passages = (item.passage.text for item in self.passages)
-        return sum(len(text.encode()) for text in (self.query, *answers, *passages))
+        texts = (self.query, *answers, *passages, *self.reasons)
+        return sum(len(text.encode()) for text in texts)
 
 
 @dataclass(frozen=True)
@@ -103,36 +108,41 @@ class SideBySide:
     Attributes:
         questions: Those shown.
         answered: Questions with answers of two systems or more.
-        too_long: Those left out because the page had no room for their answers.
+        verdicts: Of the language, on the systems shown: ``query_id, system_a, system_b, winner,
+            reason``.
+        verdicts_on_others: How many verdicts are on a system that is not among those shown.
     """
 
     questions: tuple[QuestionShown, ...]
     answered: int
-    too_long: int
+    verdicts: pd.DataFrame
+    verdicts_on_others: int
 
 
 class Texts:
     """The texts of an arena for all pages of a site."""
 
-    def __init__(self, judged: Arena, seed: int, most: int = MOST_QUESTIONS) -> None:
+    def __init__(
+        self, judged: Arena, seed: int, most: int = MOST_QUESTIONS, unjudged: str = ""
+    ) -> None:
         """Look the texts up.
 
         Args:
             judged: The arena with the judgments of one judge.
             seed: The board's, so that the questions are those of its examples.
             most: Questions of a language to show.
+            unjudged: Why the judge's verdicts are not at hand; empty where they are.
         """
+        self.unjudged = unjudged
         self._texts, self._most = ArenaTexts(judged), most
         order = question_order(judged, seed).sort_values("order")
         self._keys: dict[str, list[QuestionKey]] = {}
         for language, query_id in order[["language", "query_id"]].itertuples(
             index=False, name=None
         ):
-            if len(self._texts.systems((language, query_id))) > 1:
-                self._keys.setdefault(language, []).append((language, query_id))
+            self._keys.setdefault(language, []).append((language, query_id))
         self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(self._keys), 1))
-        self.judgments = judged.judgments
-        """Of the one judge."""
+        self._judgments = judged.judgments
         self.queries: dict[QuestionKey, str] = {
             (language, query_id): query
             for language, query_id, query in order[["language", "query_id", "query"]].itertuples(
@@ -147,22 +157,34 @@ class Texts:
             language: Language code.
             systems: In the order to show them.
         """
-        keys, room, too_long = self._keys.get(language, []), self._room, 0
-        shown: list[QuestionShown] = []
-        for key in keys:
+        judged = self._judgments[self._judgments["language"] == language]
+        on_them = judged[["system_a", "system_b"]].isin(list(systems)).all(axis=1)
+        verdicts = judged[on_them].reset_index(drop=True)
+        verdicts = verdicts[_VERDICT].assign(reason=verdict_reasons(verdicts))
+        reasons = {
+            query_id: tuple(filter(None, said))
+            for query_id, said in verdicts.groupby("query_id")["reason"]
+        }
+        room, shown = self._room, list[QuestionShown]()
+        answered = [key for key in self._keys.get(language, []) if len(self._of(key, systems)) > 1]
+        for key in answered:
             if len(shown) == self._most:
                 break
-            question = self._shown(key, systems)
-            if question.size > room:
-                too_long += 1
-                continue
-            shown.append(question)
-            room -= question.size
-        return SideBySide(tuple(shown), len(keys), too_long)
+            question = self._shown(key, systems, reasons.get(key[1], ()))
+            if question.size <= room:
+                shown.append(question)
+                room -= question.size
+        return SideBySide(tuple(shown), len(answered), verdicts, len(judged) - len(verdicts))
 
-    def _shown(self, key: QuestionKey, systems: Sequence[str]) -> QuestionShown:
+    def _of(self, key: QuestionKey, systems: Sequence[str]) -> list[str]:
+        """Return those of the systems that answered, in their order."""
         answered = set(self._texts.systems(key))
-        names = [name for name in systems if name in answered]
+        return [name for name in systems if name in answered]
+
+    def _shown(
+        self, key: QuestionKey, systems: Sequence[str], reasons: tuple[str, ...]
+    ) -> QuestionShown:
+        names = self._of(key, systems)
         given = {name: self._texts.passages(key, name) for name in names}
         places = {
             passage: place
@@ -180,6 +202,7 @@ class Texts:
                 for name in names
             ),
             tuple(_passage(passage, given) for passage in places),
+            reasons,
         )
 
 

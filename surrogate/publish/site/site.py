@@ -109,8 +109,8 @@ def write_site(
         out: Folder to write to, created if absent; a site that is there is replaced whole, and
             stays as it was if anything fails.
         arena: The arena the board was built from, or its folder, for results by question and
-            answers side by side; by default it is read from where it was, and pages say so where
-            it is not there any more.
+            answers side by side; by default it is read from where it was. Pages say so where it
+            is not there any more, or where it has lost the verdicts of the board's judge.
         questions: Questions of a language whose answers are shown, while a page has room for them
             (``side_by_side.LONGEST_PAGE``); 0 for none.
         replication: File that ``surrogate-arena validate --protocol replication --json`` printed,
@@ -157,11 +157,13 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
         if given is not None:
             raise
         return f"The answers are not here: {error}"
-    if board.summary.is_first:
-        judged = replace(arena, judgments=arena.judgments.iloc[:0])
-    else:
-        judged = arena.judged_by(board.summary.judge)
-    return Texts(judged, board.summary.settings.seed, questions)
+    judged, unjudged = replace(arena, judgments=arena.judgments.iloc[:0]), ""
+    if not board.summary.is_first:
+        try:
+            judged = arena.judged_by(board.summary.judge)
+        except UsageError as error:
+            unjudged = f"The verdicts are not here: {error}"
+    return Texts(judged, board.summary.settings.seed, questions, unjudged)
 
 
 def _write_pages(board: Board, texts: Texts | str, curve: Curve | None, folder: Path) -> None:

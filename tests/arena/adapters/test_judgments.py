@@ -37,6 +37,16 @@ def test_an_arena_folder_gives_its_judgments(tmp_path):
     pd.testing.assert_frame_equal(read_judgments(tmp_path), arena.judgments[COLUMNS])
 
 
+@pytest.mark.parametrize("further", [{}, {"soft": ["true", "false"]}])
+def test_probabilities_are_kept(tmp_path, further):
+    told = table(probability_a=["0.7", "0.2"], probability_b=["0.3", "0.1"], **further)
+    path = tmp_path / "judgments.csv"
+    write_rows(told, path)
+    read = read_judgments(path)
+    assert read["probability_a"].tolist() == ["0.7", "0.2"]
+    assert set(read) == {*COLUMNS, "probability_a", "probability_b", *further}
+
+
 def test_a_battle_table_is_read(tmp_path):
     path = tmp_path / "battles.csv"
     winners = ["model_a", "model_b", "tie (bothbad)"]

@@ -52,6 +52,29 @@ def changed(table, row, column, value):
     return texts
 
 
+OWN_PASSAGES = PASSAGES.assign(system=[None, "ada", "ada"])
+
+
+@pytest.mark.parametrize("passages", [PASSAGES, OWN_PASSAGES])
+@pytest.mark.parametrize("column", ["query_id", "language", "system"])
+def test_passages_of_tables_without_a_column_leave_it_to_the_checks(passages, column):
+    bare = ANSWERS.drop(columns=column)
+    if column != "language":  # questions tell it
+        (told,) = problems(QUESTIONS, bare, passages=passages)
+        assert told.startswith(f"answers: {column} = None: this column is missing")
+        return
+    assert len(Arena.from_frames(QUESTIONS, bare, passages=passages).answers) == 4
+    (told,) = problems(QUESTIONS.drop(columns="language"), ANSWERS, passages=passages)
+    assert told.startswith("questions: language = None: this column is missing")
+
+
+def test_cells_that_are_no_names_are_said_where_passages_are_systems_own():
+    wrong = changed(OWN_PASSAGES, 1, "system", ["ada"])
+    assert problems(QUESTIONS, ANSWERS, passages=wrong)[0].startswith("passages.iloc[1]: system")
+    wrong = changed(ANSWERS, 0, "query_id", ["1"])
+    assert problems(QUESTIONS, wrong, passages=OWN_PASSAGES)[0].startswith("answers.iloc[0]: query")
+
+
 def test_the_tables_of_an_arena_give_that_arena():
     arena = sample_arena()
     info = arena.info

@@ -41,6 +41,14 @@ def test_two_systems_swap_without_the_surplus_of_wins():
     assert row["share"] == pytest.approx(4 / 11)
 
 
+def test_soft_verdicts_hold_up_by_their_shares():
+    table = judgments([("x", "y", "a")] * 3 + [("y", "x", "a")] * 8)
+    shares = np.array([0.9] * 3 + [0.1] * 8)
+    soft = table.assign(soft=True, probability_a=shares, probability_b=1 - shares)
+    (row,) = fewest_to_swap(soft).to_dict("records")
+    assert (row["system"], row["next_system"]) == ("x", "y")  # by its letters y would be ahead
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_near_the_least_and_does_swap(seed):
     random = np.random.default_rng(seed)

@@ -71,6 +71,32 @@ def test_the_excess_is_that_of_the_same_pairs_by_hand():
     assert np.isnan(row["low"])  # one question has no interval
 
 
+def test_witnesses_are_independent_and_have_judged_the_same_pairs():
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    rows = [
+        ("1", "gpt-4o-mini", "qwen-2", "a", "gpt-4o"),
+        ("1", "gpt-4o-mini", "qwen-2", "tie", "person:ana"),
+        ("1", "gpt-4o-mini", "qwen-2", "a", "panel(majority)"),
+        ("1", "gpt-4o-mini", "qwen-2", "a", "calibrated:claude-4"),
+        ("2", "gpt-4o-mini", "qwen-2", "b", "person:ben"),  # on what the judge has not seen
+    ]
+    found = preference(pd.DataFrame(rows, columns=columns).assign(language="en"))
+    row = found.set_index("judge").loc["gpt-4o"]
+    assert (row["items"], row["others"], row["share_others"]) == (1, 1, 0.5)
+    alone = preference(pd.DataFrame(rows[2:4] + rows[:1], columns=columns).assign(language="en"))
+    row = alone.set_index("judge").loc["gpt-4o"]
+    assert (row["items"], row["others"]) == (0, 0)
+    assert np.isnan(row["excess"])
+
+
+def test_soft_verdicts_are_preferences_by_their_shares():
+    rows = [("1", "gpt-4o-mini", "qwen-2", judge) for judge in ("gpt-4o", "person:ana")]
+    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "judge"])
+    shares = {"winner": "a", "soft": True, "probability_a": [0.75, 0.5], "probability_b": 0.25}
+    row = preference(table.assign(language="en", **shares)).iloc[0]
+    assert (row["share"], row["share_others"]) == (0.75, 0.625)
+
+
 def test_families_are_those_of_attributes_before_names():
     systems = ("alpha", "beta", "gpt-4o-mini")
     made = pd.DataFrame(

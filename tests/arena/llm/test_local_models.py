@@ -5,7 +5,9 @@ import shutil
 
 import pytest
 
+from arena.data import files
 from arena.data.errors import UsageError
+from arena.data.files import file_digest
 from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store
 from arena.llm.batch import run_batches
 from arena.llm.local.folder import asked_model, asked_name, local_model, required_model
@@ -92,6 +94,18 @@ def test_an_adapter_is_told_apart_by_weights_and_base_and_not_by_where_it_lies(m
         ({"adapter_config__json": {**LORA, "peft_type": "IA3"}}, "peft_type is 'IA3'"),
         ({"adapter_config__json": {**LORA, "use_dora": True}}, "use_dora is True"),
         ({"adapter_config__json": {**LORA, "modules_to_save": ["lm_head"]}}, "modules_to_save is"),
+        (
+            {"adapter_config__json": {**LORA, "init_lora_weights": "pissa_niter_4"}},
+            "is .pissa_niter_4",
+        ),
+        ({"adapter_config__json": {**LORA, "init_lora_weights": "olora"}}, "'olora'; plain LoRA"),
+        ({"adapter_config__json": {**LORA, "init_lora_weights": "corda"}}, "is 'corda'"),
+        ({"adapter_config__json": {**LORA, "init_lora_weights": "loftq"}}, "is 'loftq'"),
+        (
+            {"adapter_config__json": {**LORA, "alora_invocation_tokens": [1]}},
+            "alora_invo",
+        ),
+        ({"adapter_config__json": {**LORA, "lora_alpha": float("inf")}}, "lora_alpha input should"),
         ({"adapter_config__json": {**LORA, "target_modules": "(a+)+"}}, "target_modules"),
         ({"adapter_config__json": {**LORA, "r": 10**9}}, "r input should be less"),
     ],
@@ -100,6 +114,36 @@ def test_folders_of_strangers_run_no_code(make, files, said):
     folder = make(**files)
     with pytest.raises(UsageError, match=said.replace("(", r"\(")):
         asked_model(str(folder), Endpoint())
+
+
+def test_an_adapter_of_an_adapter_is_refused(make, tmp_path):
+    own = {**LORA, "base_model_name_or_path": str(tmp_path / "one")}
+    one = make("one", adapter_config__json=own, adapter_model__safetensors="a")
+    two = make("two", adapter_config__json=own, adapter_model__safetensors="a")
+    for adapter in (one, two):
+        with pytest.raises(UsageError, match=f"leads to an adapter, {one}; an adapter is read on"):
+            asked_model(str(adapter), Endpoint())
+
+
+def test_weights_are_digested_once_while_they_stay_the_same(make, monkeypatch):
+    digested = []
+
+    def counted(path):
+        digested.append(path.name)
+        return file_digest(path)
+
+    monkeypatch.setattr(files, "file_digest", counted)
+    folder = make(config__json=CONFIG, model__safetensors="weights")
+    adapted = {**LORA, "base_model_name_or_path": str(folder)}
+    adapter = make("tuned", adapter_config__json=adapted, adapter_model__safetensors="a")
+    first = required_model(str(adapter)).digest
+    assert sorted(digested) == ["adapter_model.safetensors", "config.json", "model.safetensors"]
+    assert required_model(str(adapter)).digest == first
+    asked_model(str(folder), Endpoint())
+    assert len(digested) == 3
+    make(model__safetensors="others!!")
+    assert required_model(str(adapter)).digest != first
+    assert digested[3:] == ["model.safetensors"]
 
 
 @pytest.mark.parametrize("path", ["./nowhere", "/nowhere/model", "nowhere.gguf"])

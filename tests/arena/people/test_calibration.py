@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 
 from arena import UsageError
-from arena.people.calibration import CALIBRATED, calibrate, pair_scores
+from arena.people.calibration import calibrate, pair_scores
 from arena.rating.ratings import rate
 
 SYSTEMS = {"s1": 0.9, "s2": 0.3, "s3": -0.2, "s4": -1.0}
@@ -97,7 +97,7 @@ def test_what_sides_are_called_changes_nothing(judged):
 def test_boards_can_rest_on_calibrated_verdicts(judged):
     found = calibrate(judged, "llm", ["person:ana"])
     soft = found.judgments()
-    assert set(soft["judge"]) == {f"{CALIBRATED}llm"}
+    assert set(soft["judge"]) == {"calibrated:llm"}
     assert len(soft) == QUESTIONS * 6
     rated = rate(soft).table.set_index("system")["rating"]
     people = rate(judged[judged["judge"] == "person:ana"]).table.set_index("system")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena import UsageError
 from arena.rating.baselines import elo
-from arena.rating.battles import Battles, spread
+from arena.rating.battles import Battles, points_of_a, spread
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -54,7 +54,12 @@ def test_ratings_and_tournaments_are_those_of_the_battles_they_stand_for():
     assert "|battles:8|" in rate(soft, rounds=20).signature
     first, second = (bootstrap_tournaments(each, 5, 4, ridge=0.0) for each in (soft, whole))
     np.testing.assert_allclose(first.coefficients, second.coefficients, atol=1e-5)
-    assert list(elo(Battles.from_judgments(soft))["system"])
+    shares, battles = (
+        elo(Battles.from_judgments(each), k).set_index("system")["rating"].sort_index()
+        for each, k in ((soft, 4.0), (whole, 1.0))
+    )
+    np.testing.assert_allclose(shares, battles, atol=0.05)
+    assert np.ptp(battles) > 1
 
 
 def test_whole_and_soft_judgments_stand_side_by_side():
@@ -65,6 +70,17 @@ def test_whole_and_soft_judgments_stand_side_by_side():
     assert np.bincount(position, weight).tolist() == pytest.approx([1.0] * len(both))
     assert list(rows.columns) == list(both.columns)
     assert spread(whole)[2] is None
+
+
+def test_points_are_those_expected():
+    soft, whole = table([(3, 1), (1, 0)])
+    both = pd.concat([soft, whole]).iloc[::-1]  # labels that repeat, whole ones first
+    expected = [0.5, 0.5, 0.5, 1.0, 0.0, 1.0, 1.0, 1.0, 0.625, 0.75]
+    assert points_of_a(both).tolist() == expected
+    assert points_of_a(both).index.equals(both.index)
+    assert points_of_a(both[["winner"]].iloc[-2:]).tolist() == [1.0, 1.0]  # taken as whole
+    with pytest.raises(UsageError, match="unknown winner: c"):
+        points_of_a(pd.DataFrame({"winner": ["a", "c"]}))
 
 
 @pytest.mark.parametrize(("a", "b"), [(None, 0.5), (0.8, 0.4), (-0.1, 0.5), ("much", 0.5)])

@@ -14,7 +14,7 @@ from surrogate import build_board
 from surrogate.board.details import compare_with_truth
 from surrogate.board.judge.metaevaluations import MetaEvaluation
 from surrogate.board.judge.report import JudgingRecords
-from surrogate.board.ratings import NO_ANSWER, UNJUDGED, VERDICTS_ONLY
+from surrogate.board.ratings.table import NO_ANSWER, UNJUDGED, VERDICTS_ONLY
 from surrogate.board.summarize import BORROWED
 from surrogate.board.tables import read_feature_table
 from surrogate.cli.printing import print_board

@@ -22,7 +22,7 @@ from surrogate.board.first_board import (
     first_ratings,
     shares_below,
 )
-from surrogate.board.ratings import NO_ANSWER
+from surrogate.board.ratings.table import NO_ANSWER
 from surrogate.board.settings import NOBODY, BoardRecord
 from surrogate.board.summary import UNJUDGED_BOARD
 from surrogate.publish.exports.cards import dataset_card, model_card

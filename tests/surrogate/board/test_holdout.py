@@ -69,9 +69,10 @@ def unseen(data, surrogate, seed=7):
 
 def test_two_systems_are_drawn_by_the_seed():
     drawn = choose_holdout(SYSTEMS, seed=1)
-    assert len(drawn) == 2
     assert drawn == choose_holdout(SYSTEMS, seed=1)
-    assert {choose_holdout(SYSTEMS, seed) for seed in range(20)} != {drawn}
+    many = [choose_holdout(SYSTEMS, seed) for seed in range(100)]
+    assert all(len(set(pair)) == 2 and list(pair) == sorted(pair) for pair in many)
+    assert set().union(*many) == set(SYSTEMS)  # the seed may hold out any of them
     assert choose_holdout(SYSTEMS[:4], seed=1) == ()
 
 

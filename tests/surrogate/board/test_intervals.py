@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from arena.simulation import simulate
 from features import extract, parse_features
-from surrogate.board.ratings import (
+from surrogate.board.ratings.intervals import (
     NO_SURROGATE,
     UnseenRatings,
     conformal_intervals,

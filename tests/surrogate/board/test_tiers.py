@@ -88,6 +88,16 @@ def test_the_win_matrix_counts_every_judgment_from_both_sides():
     assert ("y", "z") not in table.index
 
 
+def test_soft_verdicts_are_whole_ones_for_the_likelier_winner():
+    judgments = pd.DataFrame(
+        [("x", "y", "a", 0.7, 0.3), ("y", "x", "b", 0.1, 0.9), ("x", "y", "tie", 0.5, 0.5)],
+        columns=["system_a", "system_b", "winner", "probability_a", "probability_b"],
+    ).assign(language="en", query_id=["q", "r", "s"], soft=True)
+    table = win_table(judgments).set_index("system")
+    assert table.loc["x", ["wins", "losses", "ties"]].tolist() == [2, 0, 1]
+    assert table.loc["y", ["wins", "losses", "ties"]].tolist() == [0, 2, 1]
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_wins_one_way_are_losses_the_other_way(seed):
     judgments = round_robin(STRENGTHS, seed=seed)

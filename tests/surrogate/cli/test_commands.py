@@ -12,7 +12,7 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
-from surrogate.board.ratings import BEYOND
+from surrogate.board.ratings.table import BEYOND
 
 
 @pytest.fixture(scope="module")

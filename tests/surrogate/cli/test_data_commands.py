@@ -185,9 +185,45 @@ def test_a_dry_run_of_add_says_what_judging_takes_and_joins_nothing(grown, run, 
     assert " one " in said
     assert " two " in said
     assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
-    for option in (["--dry-run"], ["--panel", "two"]):
-        assert run(*command, *option) == 2
-        assert "name --model, too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--dry-run"], "--dry-run"),
+        (["--panel", "two", "--pairs", "3"], "--pairs, --panel"),
+        (["--body", '{"top_p": 0.9}'], "--body"),
+        (["--timeout", "9"], "--timeout"),
+    ],
+)
+def test_options_of_judging_without_a_model_are_refused(grown, run, capsys, options, named):
+    before = {path: path.read_bytes() for path in (grown / "arena").iterdir()}
+    assert run("add", grown / "arena", grown / "new.jsonl", *options) == 2
+    said = capsys.readouterr().err
+    assert "nobody judges without --model" in said
+    assert set(named.split(", ")) <= set(said.replace(",", " ").split())
+    assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (
+            ["--pairs", "adaptive"],
+            "run  surrogate-arena judge ARENA --model MODEL --pairs adaptive",
+        ),
+        (["--languages", "xx"], "xx"),
+    ],
+)
+def test_pairs_that_cannot_be_chosen_are_refused_before_the_arena_grows(
+    grown, run, capsys, options, fault
+):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    before = {path: path.read_bytes() for path in (grown / "arena").iterdir()}
+    command = ["add", grown / "arena", grown / "new.jsonl", "--model", "one"]
+    assert run(*command, "--base-url", "http://127.0.0.1:9/v1", *options) == 2
+    assert fault in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in (grown / "arena").iterdir()} == before
 
 
 def test_a_panel_judges_a_new_system(grown, run, capsys):

@@ -13,7 +13,7 @@ from surrogate.board import board as board_module
 from surrogate.cli.app import app
 from surrogate.cli.targets import check_target
 
-WRITTEN = {"out", "junit", "markdown"}
+WRITTEN = {"out", "junit", "markdown", "unseen", "verdicts"}
 LARGE = 10**12
 
 
@@ -81,15 +81,17 @@ def test_absurd_numbers_are_refused(run, tmp_path, capsys, words, flag):
 
 
 @pytest.mark.parametrize("where", ["file/x", "file", "full", os.fsdecode(b"x\xff/board")])
+@pytest.mark.parametrize("words", [("board", "arena"), ("demo",)], ids=["board", "demo"])
 def test_where_a_board_cannot_be_written_is_said_before_the_work(
-    run, tiny_arena, tmp_path, capsys, monkeypatch, where
+    run, tiny_arena, tmp_path, capsys, monkeypatch, where, words
 ):
     write_arena(tiny_arena, tmp_path / "arena")
     (tmp_path / "file").write_text("x")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/other").write_text("x")
     monkeypatch.setattr("surrogate.board.build.build_board", None)  # no work is to begin
-    assert run("board", tmp_path / "arena", "--out", tmp_path / where) == 2
+    command, *arenas = words
+    assert run(command, *(tmp_path / name for name in arenas), "--out", tmp_path / where) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert any(words in said for words in ("is a file", "holds no board", "is not UTF-8"))
 

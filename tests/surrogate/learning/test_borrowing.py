@@ -8,7 +8,7 @@ import pytest
 
 from surrogate import build_board
 from surrogate.board.board import Board
-from surrogate.board.ratings import BORROWED as FEW
+from surrogate.board.ratings.table import BORROWED as FEW
 from surrogate.learning.gaussian_process.borrowing import (
     about_all,
     borrowing_languages,

@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -140,22 +141,25 @@ def browser():
         launched.close()
 
 
-@pytest.fixture
-def page(browser, served):
+@contextmanager
+def watched(browser, served="file:", **options):
     """A page that must say nothing on the console, open no dialog and load nothing else."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+    with browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}) as context:
         opened = context.new_page()
         faults = []
         opened.on("console", lambda message: faults.append(message.text))
         opened.on("pageerror", lambda error: faults.append(str(error)))
         opened.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
+        known = (served, "file:", "data:", "blob:")
         opened.on(
             "request",
-            lambda sent: (
-                None
-                if sent.url.startswith((served, f"blob:{served}", "file:"))
-                else faults.append(sent.url)
-            ),
+            lambda sent: None if sent.url.startswith(known) else faults.append(sent.url),
         )
         yield opened
         assert faults == []
+
+
+@pytest.fixture
+def page(browser, served):
+    with watched(browser, served) as opened:
+        yield opened

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
-from surrogate.board.ratings import BOARD_COLUMNS
+from surrogate.board.ratings.table import BOARD_COLUMNS
 from surrogate.publish.exports.tables import (
     ALL,
     OVERALL,

@@ -1,5 +1,6 @@
 """Two systems head to head and their answers side by side: what pages hold and leave out."""
 
+import html
 import json
 import math
 from collections import Counter
@@ -68,13 +69,55 @@ def test_verdicts_by_question_are_the_judgments(small_arena, english):
     assert english.verdicts_left_out == 0
 
 
-def test_many_verdicts_are_cut_and_counted(board, small_arena, texts, monkeypatch):
+def test_many_verdicts_are_cut_and_counted(board, small_arena, monkeypatch):
     judged = small_arena.judgments["language"].eq("en")
     a_question = judged.sum() // 10
     monkeypatch.setattr("surrogate.publish.site.pair_page.MOST_VERDICTS", int(a_question * 4))
+    texts = Texts(small_arena, seed=3, most=2)
     page = PairPages(board, texts, slugs(board.systems)).page("en")
     assert len(page.data["verdicts"]) == 4
     assert page.verdicts_left_out == judged.sum() - 4 * a_question
+
+
+@pytest.mark.parametrize("limit", ["MOST_VERDICTS", "MOST_TITLES"])
+def test_questions_shown_have_their_verdicts_however_many_these_are(
+    board, small_arena, limit, monkeypatch
+):
+    monkeypatch.setattr(f"surrogate.publish.site.pair_page.{limit}", 1)
+    texts = Texts(small_arena, seed=3, most=3)
+    page = PairPages(board, texts, slugs(board.systems)).page("en")
+    shown = [question.key[1] for question in page.texts.questions]
+    assert [query_id for query_id, _, place in page.data["questions"] if place >= 0] == shown
+    judged = small_arena.judgments[small_arena.judgments["language"] == "en"]
+    assert [len(codes) for codes in page.data["verdicts"]] == [
+        judged["query_id"].eq(query_id).sum() for query_id in shown
+    ]
+
+
+def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
+    board, small_arena, english, tmp_path
+):
+    def joined(table, *columns):
+        more = [table.assign(**{column: "joined later"}) for column in columns]
+        return pd.concat([table, *more], ignore_index=True)
+
+    info = small_arena.info
+    grown = replace(
+        small_arena,
+        info=info.model_copy(update={"systems": (*info.systems, "joined later")}),
+        answers=joined(small_arena.answers, "system").drop_duplicates(
+            ["language", "query_id", "system"]
+        ),
+        judgments=joined(small_arena.judgments, "system_a", "system_b"),
+    )
+    page = PairPages(board, Texts(grown, seed=3), slugs(board.systems)).page("en")
+    assert page.data["verdicts"] == english.data["verdicts"]
+    count = 2 * small_arena.judgments["language"].eq("en").sum()
+    assert page.texts.verdicts_on_others == count
+    site = write_site(of_arena(board, small_arena), tmp_path / "site", grown).parent
+    assert f"{count:,} verdicts in English on systems that joined" in (
+        site / "pairs" / "en.html"
+    ).read_text("utf-8")
 
 
 def test_of_many_pairs_the_neighbors_stand_in_the_table(board, texts, monkeypatch):
@@ -87,7 +130,7 @@ def test_of_many_pairs_the_neighbors_stand_in_the_table(board, texts, monkeypatc
 def test_pages_show_as_many_questions_as_they_have_room_for(small_arena, texts, monkeypatch):
     systems = small_arena.info.systems
     whole = texts.of("en", systems)
-    assert (len(whole.questions), whole.answered, whole.too_long) == (10, 10, 0)
+    assert (len(whole.questions), whole.answered) == (10, 10)
     few = Texts(small_arena, seed=3, most=3).of("en", systems)
     assert few.questions == whole.questions[:3]
     assert Texts(small_arena, seed=3, most=0).of("en", systems).questions == ()
@@ -95,7 +138,19 @@ def test_pages_show_as_many_questions_as_they_have_room_for(small_arena, texts, 
     monkeypatch.setattr(side_by_side, "LONGEST_PAGE", room)
     cut = Texts(small_arena, seed=3).of("en", systems)
     assert 0 < sum(question.size for question in cut.questions) <= room
-    assert len(cut.questions) + cut.too_long == 10
+    assert cut.answered == 10
+
+
+def test_reasons_of_verdicts_take_room(small_arena, texts, monkeypatch):
+    systems = small_arena.info.systems
+    whole = texts.of("en", systems)
+    monkeypatch.setattr(
+        side_by_side, "LONGEST_PAGE", sum(question.size for question in whole.questions)
+    )
+    said = replace(small_arena, judgments=small_arena.judgments.assign(reason="because " * 100))
+    cut = Texts(said, seed=3).of("en", systems)
+    assert len(cut.questions) < 10
+    assert sum(question.size for question in cut.questions) <= side_by_side.LONGEST_PAGE
 
 
 def test_long_texts_are_cut_and_counted(small_arena):
@@ -188,6 +243,19 @@ def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
         write_site(board, tmp_path / "site", small_arena, questions=-1)
 
 
+def test_a_site_says_where_the_judges_verdicts_are_gone_and_shows_the_answers(
+    board, small_arena, tmp_path
+):
+    others = replace(small_arena, judgments=small_arena.judgments.assign(judge="another"))
+    site = write_site(of_arena(board, small_arena), tmp_path / "site", others).parent
+    text = (site / "pairs" / "en.html").read_text("utf-8")
+    assert f"The verdicts are not here: no judge {board.summary.judge!r} here" in html.unescape(
+        text
+    )
+    assert "No verdict between these two answers." not in text
+    assert text.count('<section class="asked"') == 10
+
+
 def test_the_command_takes_the_arena_questions_and_a_study(
     board_folder, small_arena, study, tmp_path, run
 ):
@@ -258,7 +326,9 @@ def test_there_are_some_ticks_on_every_scale(low, width):
     assert all(math.isfinite(place) and 0 <= place <= 100 for place in places)
 
 
-def test_what_limits_the_board_stands_at_the_top_of_every_page(board, small_arena, tmp_path):
+def test_limits_lead_every_page_but_those_of_pairs_which_have_their_languages_own(
+    board, small_arena, tmp_path
+):
     chance = {"tau_unseen": -0.1, "tau_unseen_low": -0.6, "tau_unseen_high": 0.5}
     macro = board.summary.macro.model_copy(update=chance)
     lost = {"gain": -0.2, "gain_low": -0.3, "gain_high": -0.1}

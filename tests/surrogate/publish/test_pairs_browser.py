@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 import pytest
-from conftest import HOSTILE, IN_PAGES
+from conftest import HOSTILE, IN_PAGES, watched
 
 from surrogate.publish.exports.tables import unguarded
 
@@ -86,8 +86,7 @@ def test_an_address_shows_what_its_sender_saw(page, served, browser):
     page.locator("#features-table thead button").first.click()
     text = "#features-table tbody, #apart, .asked:not([hidden]) :is(h3, .answer:not([hidden]) h4)"
     seen = page.locator(text).all_inner_texts()
-    with browser.new_context() as context:
-        other = context.new_page()
+    with watched(browser, served) as other:
         other.goto(page.url)
         assert chosen(other) == [IN_PAGES[0], "con"]
         assert other.locator(text).all_inner_texts() == seen
@@ -173,8 +172,7 @@ def test_sorting_and_finding_stay_in_the_address(page, served, browser, table):
     seen = page.locator(cells).all_inner_texts()
     assert f"sort-{table}=System%2Cascending" in page.url
     assert "find=g" in page.url
-    with browser.new_context() as context:
-        other = context.new_page()
+    with watched(browser, served) as other:
         other.goto(page.url)
         assert other.locator(cells).all_inner_texts() == seen
     page.goto(f"{served}/index.html")
@@ -233,8 +231,7 @@ def test_pages_work_from_a_folder(page, hostile_site):
 
 
 def test_without_scripts_all_pairs_and_answers_are_there(browser, served, hostile_arena):
-    with browser.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
+    with watched(browser, served, java_script_enabled=False) as page:
         page.goto(f"{served}/pairs/en.html")
         systems = len(hostile_arena.info.systems)
         assert page.locator("#pairs-table tbody tr").count() == systems * (systems - 1) / 2

@@ -1,8 +1,12 @@
 """Sites as files: what they hold, what they escape, what they replace."""
 
 import json
+import runpy
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
+from unittest.mock import MagicMock
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -26,7 +30,9 @@ from surrogate.publish.formats import (
 )
 from surrogate.publish.site.overview import filter_data
 from surrogate.publish.site.site import write_site
+from surrogate.publish.view import SPLIT_NAMES
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 MEGABYTE = 1_000_000
 
 
@@ -149,7 +155,7 @@ def test_rows_of_the_filter_are_in_step_with_their_columns(board):
         for row, values in zip(rows, part["rows"], strict=True):
             shown = dict(zip(data["columns"], values, strict=True))
             assert data["systems"][shown["index"]][0] == row["system"]
-            assert data["splits"][shown["kind"]] == row["split"]
+            assert data["splits"][shown["kind"]] == SPLIT_NAMES[row["split"]]
             for name in ("rank", "rank_low", "tier", "rating", "high", "verdict_share"):
                 assert shown[name] == pytest.approx(row[name], abs=6e-4)
             for name in ("surrogate_rating", "surrogate_high", "arena_rating", "arena_low"):
@@ -198,6 +204,16 @@ def test_the_command_writes_a_site(board_folder, tmp_path, run, capsys):
     assert run("report", board_folder, "--out", tmp_path / "a" / "site") == 0
     assert "index.html" in capsys.readouterr().out
     assert (tmp_path / "a" / "site" / "index.html").is_file()
+
+
+@pytest.mark.parametrize("tool", ["wandb", "mlflow"])
+def test_examples_log_the_site_and_no_other_file_of_a_board(board_folder, monkeypatch, tool):
+    logged = MagicMock()
+    monkeypatch.setitem(sys.modules, tool, logged)
+    monkeypatch.setattr(sys, "argv", ["", str(board_folder)])
+    runpy.run_path(str(EXAMPLES / f"log_to_{tool}.py"))
+    add = logged.Artifact.return_value.add_dir if tool == "wandb" else logged.log_artifacts
+    assert [call.args[0] for call in add.call_args_list] == [f"{board_folder}/site"]
 
 
 def test_a_site_is_replaced_whole_and_other_folders_are_refused(board, tmp_path):

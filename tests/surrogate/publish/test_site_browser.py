@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from conftest import watched
 
 SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
 
@@ -141,10 +142,8 @@ def test_no_serious_fault_of_accessibility(page, served, hostile_site, theme, pa
 @pytest.mark.parametrize("size", [(1280, 900), (360, 740)], ids=["desk", "phone"])
 def test_screenshots_are_kept_to_be_looked_at(browser, served, hostile_site, theme, size):
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    with browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=theme
-    ) as context:
-        page = context.new_page()
+    viewport = {"width": size[0], "height": size[1]}
+    with watched(browser, served, viewport=viewport, color_scheme=theme) as page:
         for place in kinds(hostile_site):
             page.goto(f"{served}/{place}")
             name = f"{place.split('/')[0].removesuffix('.html')}-{size[0]}-{theme}.png"

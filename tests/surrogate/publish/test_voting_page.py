@@ -2,11 +2,11 @@
 
 import json
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import watched
 
 from arena import read_arena, write_arena
 from arena.judging import choose_pairs
@@ -16,7 +16,6 @@ from surrogate.publish.voting.page import ballot_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028\x00"
 SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
-CHROMIUM = shutil.which("chromium")
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +47,6 @@ def test_the_page_names_no_system_and_escapes_texts_of_others(arena, ballot):
     assert "default-src &#39;none&#39;" in page
 
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
 @pytest.fixture(scope="module")
 def folder(arena, tmp_path_factory):
     folder = tmp_path_factory.mktemp("voting") / "arena"
@@ -76,30 +63,13 @@ def page_file(folder, run):
 
 
 @pytest.fixture
-def context(browser):
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as opened:
+def page(browser):
+    with watched(browser) as opened:
         yield opened
 
 
-def opened(context, file):
-    page = context.new_page()
-    faults = []
-    page.on("console", lambda message: faults.append(message.text))
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
-    page.on(
-        "request",
-        lambda sent: (
-            None if sent.url.startswith(("file:", "data:", "blob:")) else faults.append(sent.url)
-        ),
-    )
-    page.goto(file.as_uri())
-    return page, faults
-
-
-@needs_browser
-def test_votes_by_keys_are_kept_exported_and_collected(context, page_file, folder, run, capsys):
-    page, faults = opened(context, page_file)
+def test_votes_by_keys_are_kept_exported_and_collected(page, page_file, folder, run, capsys):
+    page.goto(page_file.as_uri())
     assert page.inner_text("#place") == "Pair 1 of 12"
     first = page.inner_text("#side-a .text")
     page.keyboard.press("1")
@@ -136,36 +106,30 @@ def test_votes_by_keys_are_kept_exported_and_collected(context, page_file, folde
     texts = read_arena(folder).answers.set_index(["system", "query_id", "language"])["answer"]
     shown = texts[won["system_a"], won["query_id"], won["language"]]
     assert "".join(first.split())[:200] in "".join(shown.split()).replace("\x00", "\ufffd")
-    assert faults == []
 
 
-@needs_browser
-def test_hostile_texts_are_shown_as_text(context, page_file):
-    page, faults = opened(context, page_file)
+def test_hostile_texts_are_shown_as_text(page, page_file):
+    page.goto(page_file.as_uri())
     seen = ""
     for _ in range(12):
         seen += page.inner_text("#side-a .text") + page.inner_text("#side-b .text")
         page.keyboard.press("s")
     assert "<img src=x onerror=alert(2)>" in seen
     assert page.locator("main img").count() == 0
-    assert faults == []
 
 
-@needs_browser
-def test_texts_run_in_the_direction_of_their_language(context, tmp_path):
+def test_texts_run_in_the_direction_of_their_language(page, tmp_path):
     arena = simulate(DEFAULT_SYSTEMS[::11], languages=("ar",), questions=3, seed=1).arena
     (tmp_path / "vote.html").write_text(ballot_page(make_ballot(arena, choose_pairs(arena))))
-    page, faults = opened(context, tmp_path / "vote.html")
+    page.goto((tmp_path / "vote.html").as_uri())
     for text in ("#question", "#side-a .text", "#side-b .text"):
         assert page.locator(text).evaluate("text => getComputedStyle(text).direction") == "rtl"
-    assert faults == []
 
 
-@needs_browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_serious_fault_of_accessibility(context, page_file, theme):
+def test_no_serious_fault_of_accessibility(page, page_file, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
-    page, _ = opened(context, page_file)
+    page.goto(page_file.as_uri())
     page.emulate_media(color_scheme=theme)
     page.keyboard.press("1")
     page.keyboard.press("ArrowLeft")
@@ -179,13 +143,12 @@ def test_no_serious_fault_of_accessibility(context, page_file, theme):
     assert serious == []
 
 
-@needs_browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_it_fits_phones_and_both_themes(browser, page_file, theme, width):
     size = {"width": width, "height": 844}
-    with browser.new_context(viewport=size, color_scheme=theme) as context:
-        page, faults = opened(context, page_file)
+    with watched(browser, viewport=size, color_scheme=theme) as page:
+        page.goto(page_file.as_uri())
         page.click('[data-choice="tie"]')
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for button in page.locator(".choices button").all():
@@ -194,7 +157,6 @@ def test_it_fits_phones_and_both_themes(browser, page_file, theme, width):
             assert box["y"] + box["height"] <= 844
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=SCREENSHOTS / f"vote-{theme}-{width}.png")
-        assert faults == []
 
 
 def test_people_decide_between_judges(arena, run, tmp_path, capsys):

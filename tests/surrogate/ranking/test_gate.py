@@ -238,6 +238,13 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert "The judge chose side A in" in " ".join(content["sentences"])
 
 
+@pytest.mark.parametrize("option", [["--budget", 40], ["--temperature", 1], ["--seed", 3]])
+def test_options_of_judging_without_a_model_are_refused(run, folders, capsys, option):
+    assert run(*command(folders, "same", *option)) == 2
+    said = capsys.readouterr().err
+    assert f"nobody judges without --model; name it, too, or leave out {option[0]}" in said
+
+
 def test_the_workflow_runs_the_command_as_it_is():
     workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     steps = workflow["jobs"]["gate"]["steps"]
@@ -269,3 +276,8 @@ def test_the_workflow_that_publishes_runs_commands_as_they_are():
         known = {name for each in get_command(app).commands[words[0]].params for name in each.opts}
         assert {word for word in words if word.startswith("--")} <= known
     assert workflow["permissions"]["pages"] == "write"
+    (kept,) = [
+        step["with"]["path"] for step in workflow["jobs"]["publish"]["steps"] if "name" in step
+    ]
+    _, build = commands
+    assert kept.split() == ["~/.cache/pip", build[build.index("--feature-cache") + 1]]

@@ -106,6 +106,16 @@ def test_which_side_the_new_system_is_on_changes_nothing(published, own, judged)
     pd.testing.assert_frame_equal(first, second)
 
 
+def test_soft_verdicts_count_by_their_shares(published, own, judged):
+    of_side_a = judged["winner"].map({"a": 0.7, "b": 0.1, "tie": 0.4})
+    soft = judged.assign(soft=True, probability_a=of_side_a, probability_b=0.8 - of_side_a)
+    [row] = estimate_win_rates(published, own, soft).to_dict(orient="records")
+    points = of_side_a + 0.1  # half of the ties
+    assert row["judged_alone"] == pytest.approx(
+        points.where(judged["system_a"] == NEW, 1 - points).mean()
+    )
+
+
 def test_a_rating_is_the_coefficient_that_has_the_win_rate():
     opponents, shares = np.array([-1.0, 0.0, 2.0]), np.array([0.5, 0.25, 0.25])
     found = rating_of(0.7, opponents, shares)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -59,64 +60,49 @@ def import_csv(
     }
 
 
-@source_command("promptfoo", "Results of 'promptfoo eval -o results.json' (or .jsonl).")
-def import_promptfoo(
-    column: PathOption = None,
-    scores: ScoresOption = None,
-    most_pairs: MostPairsOption = None,
-    reference_system: ReferenceOption = None,
-) -> Options:
-    """Promptfoo's results: providers and prompts are systems, scores are judges."""
-    return _options(column, scores, most_pairs, reference_system)
+def _tool_command(kind: str, paths: str, help: str) -> Callable[..., None]:
+    """Make a command that imports records of a tool.
+
+    Args:
+        kind: One of ``arena.adapters.READERS``.
+        paths: What is to be given as paths.
+        help: What the command's ``--help`` says first.
+    """
+
+    def own(
+        column: PathOption = None,
+        scores: ScoresOption = None,
+        most_pairs: MostPairsOption = None,
+        reference_system: ReferenceOption = None,
+    ) -> Options:
+        return {
+            "columns": named_values("--column", column or [], FIELD),
+            "scores": split_names(scores),
+            "most_pairs": most_pairs,
+            "reference_system": reference_system,
+        }
+
+    own.__name__, own.__doc__ = f"import_{kind}", help
+    return source_command(kind, paths)(own)
 
 
-@source_command(
-    "inspect", "Logs of Inspect as JSON ('inspect log convert --to json'), one or many."
+import_promptfoo = _tool_command(
+    "promptfoo",
+    "Results of 'promptfoo eval -o results.json' (or .jsonl).",
+    help="Promptfoo's results: providers and prompts are systems, scores are judges.",
 )
-def import_inspect(
-    column: PathOption = None,
-    scores: ScoresOption = None,
-    most_pairs: MostPairsOption = None,
-    reference_system: ReferenceOption = None,
-) -> Options:
-    """Inspect's logs: models are systems, scorers judges; the target is the reference."""
-    return _options(column, scores, most_pairs, reference_system)
-
-
-@source_command("langfuse", "Exports of traces: JSON, JSONL, CSV, or pages of the API.")
-def import_langfuse(
-    column: PathOption = None,
-    scores: ScoresOption = None,
-    most_pairs: MostPairsOption = None,
-    reference_system: ReferenceOption = None,
-) -> Options:
-    """Langfuse's traces: metadata, release or version tell systems, scores are judges."""
-    return _options(column, scores, most_pairs, reference_system)
-
-
-@source_command(
+import_inspect = _tool_command(
+    "inspect",
+    "Logs of Inspect as JSON ('inspect log convert --to json'), one or many.",
+    help="Inspect's logs: models are systems, scorers judges; the target is the reference.",
+)
+import_langfuse = _tool_command(
+    "langfuse",
+    "Exports of traces: JSON, JSONL, CSV, or pages of the API.",
+    help="Langfuse's traces: metadata, release or version tell systems, scores are judges.",
+)
+import_langsmith = _tool_command(
     "langsmith",
     "Runs as JSON, JSONL or Parquet, or experiments' to_pandas() written as JSON lines.",
+    help="LangSmith's runs: experiments are systems, feedback keys judges.",
 )
-def import_langsmith(
-    column: PathOption = None,
-    scores: ScoresOption = None,
-    most_pairs: MostPairsOption = None,
-    reference_system: ReferenceOption = None,
-) -> Options:
-    """LangSmith's runs: experiments are systems, feedback keys judges."""
-    return _options(column, scores, most_pairs, reference_system)
-
-
-def _options(
-    column: list[str] | None,
-    scores: str | None,
-    most_pairs: int | None,
-    reference_system: str | None,
-) -> Options:
-    return {
-        "columns": named_values("--column", column or [], FIELD),
-        "scores": split_names(scores),
-        "most_pairs": most_pairs,
-        "reference_system": reference_system,
-    }

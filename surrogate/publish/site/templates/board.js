@@ -5,7 +5,6 @@
   const select = find("language");
   const search = find("search");
   const table = find("language-table");
-  const SPLITS = { train: "trained on", holdout: "held out", unjudged: "not judged" };
 
   function systemHeader(place, note = "") {
     const [name, slug] = data.systems[place];
@@ -36,7 +35,7 @@
       numberCell(row.worth, fixed(row.worth, 0)),
       numberCell(row.arena_rating, fixed(row.arena_rating, 2)),
       numberCell(row.coverage, percent(row.coverage)),
-      element("td", SPLITS[kind] ?? kind, { className: "set" }),
+      element("td", kind, { className: "set" }),
     );
     return made;
   }

@@ -54,8 +54,9 @@ def test_promptfoo_results():
     assert read.arena.judges == ("promptfoo", "right")
     assert set(wins(read, "right").values()) == {"openai:gpt-4o"}
     assert skipped(read) == {"its call failed": 1}
-    said = answers(read)
-    assert '{"answer": "In Switzerland"}' in said.values() or "In Switzerland" in said.values()
+    assert sorted(answers(read).values()) == [
+        *("In Norway.", "In Switzerland", "Norway", "Oslo", "Switzerland"),
+    ]
     assert "Oslo is the capital" in read.arena.queries["passages"].iloc[0][0]["text"]
 
 
@@ -172,6 +173,59 @@ def test_the_same_answer_in_two_files_of_a_table_is_a_fault(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "empty",
+    [
+        *(" \n", {}, [], [" "], {"a": "", "b": []}, {"text": "", "finish_reason": "stop"}),
+        *({"role": "assistant", "content": ""}, {"messages": []}),
+        {"choices": [{"message": {"role": "assistant", "content": None}, "index": 0}]},
+    ],
+)
+def test_what_holds_no_text_is_a_missing_answer(tmp_path, empty):
+    rows = [{"vars": {"question": q}, "provider": "p"} for q in ("One?", "Two?")]
+    rows[0]["response"], rows[1]["response"] = {"output": "One."}, {"output": empty}
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = import_arena("promptfoo", [path])
+    assert list(read.arena.answers["answer"]) == ["One."]
+    assert skipped(read)["it has no text at 'response.output', for the answer"] == 1
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        {"role": "assistant", "content": "Norway"},
+        {"messages": [{"role": "user", "content": "?"}, {"type": "ai", "content": "Norway"}]},
+        ["Norway", "Norge"],
+    ],
+)
+def test_a_reference_may_be_what_an_assistant_says(tmp_path, right):
+    row = {"inputs": {"question": "Oslo?"}, "outputs": {"answer": "x"}, "session_name": "s"}
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(row | {"reference_outputs": {"answer": right}}))
+    read = import_arena("langsmith", [path])
+    assert "Norway" in set(read.arena.answers["answer"])
+
+
+@pytest.mark.parametrize("depth", [101, 400, 10_000])
+@pytest.mark.parametrize("ending", [".jsonl", ".json"])
+def test_what_is_nested_too_deep_is_said_with_its_place(tmp_path, depth, ending):
+    row = json.dumps({"id": 1, "input": "q", "output": "x", "name": "m"})
+    deep = '{"messages": [' * (depth // 2) + "1" + "]}" * (depth // 2)
+    rows = [row, row.replace('"q"', deep)]
+    path = tmp_path / f"traces{ending}"
+    path.write_text("\n".join(rows) if ending == ".jsonl" else f"[{','.join(rows)}]")
+    with pytest.raises(DataError) as caught:
+        import_arena("langfuse", [path])
+    (problem,) = caught.value.problems
+    assert "nested deeper than 100 levels" in problem.fault
+    assert problem.line == (2 if ending == ".jsonl" else None)
+    shallow = row.replace('"q"', '{"messages": [' * 49 + "1" + "]}" * 49)
+    path.write_text(shallow if ending == ".jsonl" else f"[{shallow}]")
+    with pytest.raises(UsageError, match="no record says its question"):
+        import_arena("langfuse", [path])
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         ("plain", "plain"),
@@ -195,6 +249,9 @@ def test_answers_passages_numbers_and_paths():
     assert answer_of({"choices": [{"message": {"role": "assistant", "content": "x"}}]}) == "x"
     assert answer_of({"a": 1, "b": 2}) == '{"a": 1, "b": 2}'
     assert answer_of(3) == "3"
+    assert answer_of(0) == "0"
+    assert answer_of({"choices": ["a", "b"]}) == '{"choices": ["a", "b"]}'
+    assert number_of(10**400) is None
     assert at({"a.b": {"c": 1}}, "a.b.c") == 1
     assert at({"a": {"b": 2}}, "a.b") == 2
     assert at({"a": 1}, "a.b") is None

@@ -1,0 +1,1 @@
+"""The one rating of every system, and how wide its interval is."""
