@@ -23,6 +23,7 @@ from surrogate.learning.cross_fitting import (
     Outcome,
     Progress,
     Repeats,
+    everything_left,
     leave_systems_out,
     run_tasks,
 )
@@ -41,8 +42,9 @@ Floats = npt.NDArray[np.float64]
 SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
 TOURNAMENTS_PER_TASK = 25
-COMPARED_TOURNAMENTS = 50
-"""Tournaments at most of the surrogate that a board compares its own with."""
+FEW_TOURNAMENTS = 50
+"""Tournaments at most of the surrogate that a board compares its own with, and of those that do not
+learn from tournaments, trained without some of the systems."""
 
 ENOUGH_RATINGS = 50
 SPLITS = 5
@@ -161,9 +163,10 @@ def _unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does."""
-    times = splits(data)
+    how = Repeats(splits(data), surrogate.seed, n_jobs, progress)
+    training = everything_left if surrogate.learns_tournaments else _few_of_what_is_left
     try:
-        return leave_systems_out(data, surrogate, Repeats(times, surrogate.seed, n_jobs, progress))
+        return leave_systems_out(data, surrogate, how, training)
     except UsageError as error:
         return [
             Outcome(
@@ -193,8 +196,12 @@ def splits(data: Sequence[LanguageData]) -> int:
 
 def _few_tournaments(data: LanguageData) -> LanguageData:
     """Draw no more tournaments than ``validate`` does: a comparison is not to cost a board."""
-    few = min(data.settings.tournaments, COMPARED_TOURNAMENTS)
+    few = min(data.settings.tournaments, FEW_TOURNAMENTS)
     return replace(data, settings=replace(data.settings, tournaments=few))
+
+
+def _few_of_what_is_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+    return everything_left(_few_tournaments(data), held, repeat)
 
 
 def _fit_stretch(
