@@ -120,7 +120,7 @@ def bounds() -> Bounds:
     return Bounds(**{name: value * factor for name, value in asdict(Bounds()).items()})
 
 
-def parsed_json(text: str | bytes, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it holds
+def parsed_json(text: str, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it holds
     """Read JSON that is no deeper than all that is done with it can follow.
 
     Args:
@@ -135,7 +135,8 @@ def parsed_json(text: str | bytes, **hooks: Any) -> Any:  # noqa: ANN401 - whate
     except RecursionError:
         is_deep = True
     else:
-        is_deep = _is_deeper(value, MOST_LEVELS)
+        may_be_deep = text.count("{") + text.count("[") > MOST_LEVELS
+        is_deep = may_be_deep and _is_deeper(value, MOST_LEVELS)
     if is_deep:
         raise ValueError(f"nested deeper than {MOST_LEVELS} levels")
     return value

@@ -252,7 +252,7 @@ def read_settings_file(path: Path) -> Mapping[str, Any]:
     if path.stat().st_size > LONGEST_SETTINGS:
         raise UsageError(f"{path} is longer than {LONGEST_SETTINGS} bytes; fetch the model again")
     try:
-        read = parsed_json(path.read_bytes())
+        read = parsed_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UsageError(f"{path} is no JSON ({error}); fetch or save the model again") from error
     if not isinstance(read, dict):
