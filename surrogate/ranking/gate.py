@@ -16,6 +16,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.frames import open_answers
 from arena.judging.choosing.sequential import ORDERS, SystemComparison, compare_systems
+from arena.rating.battles import points_of_a
 from arena.statistics.betting import EVEN, Difference, SequentialTest
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import offer
@@ -391,10 +392,10 @@ def _questions(arena: Arena, candidate: str, baseline: str) -> tuple[int, int]:
 
 
 def _planned_variance(board: Board, arena: Arena) -> float:
-    """Largest variance of a question's score that the judge's share of ties leaves."""
+    """Largest variance of a question's score that the judge's ties and doubts leave."""
     own = arena.judgments[arena.judgments["judge"] == board.summary.judge]
-    ties = float((own["winner"] == "tie").mean()) if len(own) else 0.0
-    return max(0.25 * (1 - ties), 0.05)
+    points = points_of_a(own) if len(own) else pd.Series([1.0])
+    return max(float(((points - EVEN) ** 2).mean()), 0.05)
 
 
 def _sentences(found: Gate) -> Iterator[str]:

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from normal_ratings import normal_ratings
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
@@ -12,7 +11,9 @@ from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
+from surrogate.learning.posterior import process as processes
 from surrogate.learning.posterior.process import (
+    NormalRatings,
     _probable,
     condition,
     fit_process,
@@ -76,7 +77,7 @@ def test_the_closed_form_is_that_of_scikit_learn():
     noise = random.uniform(0.01, 0.1, 12)
     kernels = (features @ features.T)[None]
     process = condition(
-        np.array([0.6]), 0.05, kernels, normal_ratings(ratings, np.diag(noise)), np.ones((12, 1))
+        np.array([0.6]), 0.05, kernels, NormalRatings(ratings, np.diag(noise)), np.ones((12, 1))
     )
     kernel = ConstantKernel(0.6) * DotProduct(sigma_0=1e-6)
     other = GaussianProcessRegressor(kernel, alpha=noise + 0.05, optimizer=None)
@@ -110,7 +111,7 @@ def test_what_is_averaged_has_the_variance_within_and_between_its_parts():
     random = np.random.default_rng(8)
     features, ratings = random.normal(size=(6, 2)), random.normal(size=6)
     kernels, groups = (features @ features.T)[None], np.ones((6, 1))
-    process = fit_process(kernels, normal_ratings(ratings, 0.1 * np.eye(6)), groups)
+    process = fit_process(kernels, NormalRatings(ratings, 0.1 * np.eye(6)), groups)
     draws = [
         part.predict(kernels[:, :2], kernels[:, [0, 1], [0, 1]], groups[:2])
         for part in process.parts
@@ -135,7 +136,7 @@ def test_intervals_of_few_ratings_hold_new_ones():
         )
         observed = truth[:8] + random.normal(0, 0.3, 8)
         process = fit_process(
-            kernels[:, :8, :8], normal_ratings(observed, 0.09 * np.eye(8)), np.ones((8, 1))
+            kernels[:, :8, :8], NormalRatings(observed, 0.09 * np.eye(8)), np.ones((8, 1))
         )
         new = kernels[:, 8:, :8], kernels[:, range(8, 11), range(8, 11)], np.ones((3, 1))
         mean, error = process.predict(*new)
@@ -144,6 +145,32 @@ def test_intervals_of_few_ratings_hold_new_ones():
         missed["best alone"].append(np.abs(best - truth[8:]) > 1.645 * np.sqrt(variance))
     assert 0.07 < np.mean(missed["averaged"]) < 0.15
     assert np.mean(missed["best alone"]) > np.mean(missed["averaged"]) + 0.03
+
+
+def test_variances_of_many_ratings_are_learned_from_some(monkeypatch):
+    random = np.random.default_rng(3)
+    features, texts = random.normal(size=(140, 4)), random.normal(size=(140, 30))
+    kernels = np.stack([features @ features.T / 4, texts @ texts.T / 30])
+    truth = random.multivariate_normal(
+        np.zeros(140), 0.5 * kernels[0] + 0.2 * kernels[1] + 0.05 * np.eye(140)
+    )
+    groups = np.zeros((140, 3))
+    groups[:80, 0] = groups[80:, 1] = 1.0
+    groups[139] = [0.0, 0.0, 1.0]  # a group of one, that none of the some may be of
+    seen = NormalRatings(truth + random.normal(0, 0.3, 140), 0.09 * np.eye(140))
+    new = kernels[:, ::7], kernels[:, range(0, 140, 7), range(0, 140, 7)], groups[::7]
+    whole = fit_process(kernels, seen, groups)
+    monkeypatch.setattr(processes, "MANY", 90)
+    some = fit_process(kernels, seen, groups)
+    assert len(some.parts) == 1 < len(whole.parts)
+    np.testing.assert_allclose(some.variances[:2], whole.variances[:2], rtol=0.5)
+    (mean, error), (known, spread) = some.predict(*new), whole.predict(*new)
+    assert np.abs(mean - known).max() < 0.5 * spread.mean()
+    np.testing.assert_allclose(error, spread, rtol=0.25)
+    order = random.permutation(140)
+    mixed = NormalRatings(seen.ratings[order], seen.noise[np.ix_(order, order)])
+    again = fit_process(kernels[:, order[:, None], order], mixed, groups[order])
+    np.testing.assert_allclose(again.posterior()[0], some.posterior()[0][order], atol=1e-6)
 
 
 def test_texts_are_what_a_plain_loop_over_the_library_gives():

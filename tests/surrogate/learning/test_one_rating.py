@@ -5,13 +5,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from normal_ratings import normal_ratings
 
 from arena.rating.intervals import RatingModel, sandwich_covariance
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.posterior.observations import Observation, Observations, observe
-from surrogate.learning.posterior.process import condition, fit_process
+from surrogate.learning.posterior.process import NormalRatings, condition, fit_process
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 
@@ -72,7 +71,7 @@ def test_the_closed_form_is_the_conditional_of_a_normal_distribution():
     kernel, noise = factor @ factor.T / size, noise_factor @ noise_factor.T / size
     ratings, weight, residual, level = random.normal(size=size), 0.7, 0.2, 1e6
     process = condition(
-        np.array([weight]), residual, kernel[None], normal_ratings(ratings, noise), groups
+        np.array([weight]), residual, kernel[None], NormalRatings(ratings, noise), groups
     )
     prior = weight * kernel + residual * np.eye(size) + level * groups @ groups.T
     gain = prior @ np.linalg.inv(prior + noise)
@@ -137,12 +136,12 @@ def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
     kernel, ratings = features @ features.T, random.normal(size=8)
     known_weights, groups, noise = np.array([0.8]), np.ones((8, 1)), 0.1 * np.eye(8)
     noise[0, 0] = 1e9
-    everybody = condition(known_weights, 0.3, kernel[None], normal_ratings(ratings, noise), groups)
+    everybody = condition(known_weights, 0.3, kernel[None], NormalRatings(ratings, noise), groups)
     others = condition(
         known_weights,
         0.3,
         kernel[None, 1:, 1:],
-        normal_ratings(ratings[1:], noise[1:, 1:]),
+        NormalRatings(ratings[1:], noise[1:, 1:]),
         groups[1:],
     )
     mean, variance = others.predict(kernel[None, :1, 1:], kernel[None, 0, :1], groups[:1])
@@ -246,7 +245,7 @@ def test_weights_of_kernels_are_found_where_noise_is_correlated():
     noise = 0.02 * np.eye(60) + 0.01
     ratings = signal + random.multivariate_normal(np.zeros(60), noise)
     process = fit_process(
-        (features @ features.T)[None], normal_ratings(ratings, noise), np.ones((60, 1))
+        (features @ features.T)[None], NormalRatings(ratings, noise), np.ones((60, 1))
     )
     assert process.parts[0].weights[0] == pytest.approx(4.0, rel=0.9)
     means, _, _ = process.posterior()

@@ -23,6 +23,7 @@ from surrogate.ranking.gate import (
     ROUGH,
     TOO_WIDE,
     GateRates,
+    _planned_variance,
     gate,
     rating_difference,
 )
@@ -139,6 +140,17 @@ def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quic
     found = gate(doubted, answers_of(small_arena, BEST), small_arena, WORST, feature_table=table)
     assert (found.verdict, found.ratings.reason) == ("cannot say", reason)
     assert reason in " ".join(found.sentences)
+
+
+def test_ties_and_doubts_leave_less_variance(board, small_arena):
+    def planned(**columns):
+        judgments = small_arena.judgments.head(4).assign(judge=board.summary.judge, **columns)
+        return _planned_variance(board, replace(small_arena, judgments=judgments))
+
+    assert planned(winner=["a", "b", "a", "a"]) == pytest.approx(0.25)
+    assert planned(winner=["a", "b", "tie", "tie"]) == pytest.approx(0.125)
+    doubts = {"soft": True, "probability_a": 0.95, "probability_b": 0.05}
+    assert planned(winner="a", **doubts) == pytest.approx(0.45**2)
 
 
 def test_what_is_no_candidate_or_baseline_is_refused(board, small_arena):
