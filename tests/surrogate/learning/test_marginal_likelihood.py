@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from normal_ratings import normal_ratings
 from scipy.optimize import approx_fprime
 from scipy.special import expit
 
@@ -11,6 +10,7 @@ from arena.rating.pairs import BattleLikelihood, Pairs
 from surrogate.learning.posterior.observations import JudgedBattles, Observation, Observations
 from surrogate.learning.posterior.process import (
     MarginalLikelihood,
+    NormalRatings,
     condition,
     fit_process,
 )
@@ -107,7 +107,7 @@ def test_the_gradient_where_errors_are_normal():
     random = np.random.default_rng(2)
     parts = np.stack([(a := random.normal(size=(9, 4))) @ a.T, np.eye(9)])
     noise = np.diag(random.uniform(0.1, 0.3, 9)) + 0.05
-    groups, seen = np.repeat(np.eye(3), 3, axis=0), normal_ratings(random.normal(size=9), noise)
+    groups, seen = np.repeat(np.eye(3), 3, axis=0), NormalRatings(random.normal(size=9), noise)
     likelihood, logs = MarginalLikelihood(parts, groups, seen), np.array([-0.4, -1.2])
     expected = approx_fprime(logs, lambda at: likelihood.loss(np.exp(at))[0], 1e-6)
     np.testing.assert_allclose(likelihood.loss(np.exp(logs))[1], expected, rtol=1e-4)
