@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from surrogate.learning.cross_fitting import (
     leave_systems_out,
     run_tasks,
 )
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.posterior.observations import Posterior
@@ -42,9 +42,6 @@ Floats = npt.NDArray[np.float64]
 SPREAD = {"low": 2.5, "high": 97.5, "q1": 25.0, "median": 50.0, "q3": 75.0}
 """Percentiles of a feature's importance over tournaments."""
 TOURNAMENTS_PER_TASK = 25
-FEW_TOURNAMENTS = 50
-"""Tournaments at most of the surrogate that a board compares its own with, and of those that do not
-learn from tournaments, trained without some of the systems."""
 
 ENOUGH_RATINGS = 50
 SPLITS = 5
@@ -122,7 +119,8 @@ def fit_languages(
     unseen = _unseen(data, surrogate, n_jobs, progress)
     known = training_ratings({item.language: item.tournaments for item in data})
     posteriors = posterior_ratings(surrogate, known, pd.concat(map(expected_ratings, unseen)))
-    compared = _unseen([_few_tournaments(item) for item in data], other, n_jobs, progress)
+    few = [item.drawing(FEW_TOURNAMENTS) for item in data]  # a comparison is not to cost a board
+    compared = _unseen(few, other, n_jobs, progress)
     halves = _halves(data, surrogate, n_jobs, progress)
     held = [tuple(name for name in holdout if name in item.systems) for item in data]
     single = [min(len(item.tournaments.draws), settings.r2_tournaments) for item in data]
@@ -164,7 +162,7 @@ def _unseen(
 ) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does."""
     how = Repeats(splits(data), surrogate.seed, n_jobs, progress)
-    training = everything_left if surrogate.learns_tournaments else _few_of_what_is_left
+    training = everything_left if surrogate.learns_tournaments else _left_of_few
     try:
         return leave_systems_out(data, surrogate, how, training)
     except UsageError as error:
@@ -194,14 +192,9 @@ def splits(data: Sequence[LanguageData]) -> int:
     return 1 if sum(len(item.systems) for item in data) >= ENOUGH_RATINGS else SPLITS
 
 
-def _few_tournaments(data: LanguageData) -> LanguageData:
-    """Draw no more tournaments than ``validate`` does: a comparison is not to cost a board."""
-    few = min(data.settings.tournaments, FEW_TOURNAMENTS)
-    return replace(data, settings=replace(data.settings, tournaments=few))
-
-
-def _few_of_what_is_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
-    return everything_left(_few_tournaments(data), held, repeat)
+def _left_of_few(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
+    """Draw few tournaments for surrogates that learn from none: they tell who is connected."""
+    return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
 
 
 def _fit_stretch(

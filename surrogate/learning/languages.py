@@ -59,6 +59,8 @@ class TournamentSettings:
         )
 
 
+FEW_TOURNAMENTS = 50
+"""Enough for surrogates that learn from tournaments, where many are trained to be compared."""
 NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
 
@@ -96,6 +98,11 @@ class LanguageData:
     def truth(self) -> Floats:
         """The arena's rating of each judged system (logits), shape (S,); NaN without."""
         return self.tournaments.mean_coefficients
+
+    def drawing(self, most: int) -> LanguageData:
+        """Draw no more tournaments than so many, when they are drawn again."""
+        few = min(self.settings.tournaments, most)
+        return replace(self, settings=replace(self.settings, tournaments=few))
 
     def rows(
         self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None

@@ -164,7 +164,7 @@ class Observation:
 
 
 def _inverse(precision: Floats) -> tuple[Floats, float]:
-    """Invert a covariance's inverse of shape (S, S); also its determinant's logarithm."""
+    """Invert a precision of shape (S, S); also its determinant's logarithm."""
     factor = cholesky(precision, lower=True)
     inverse = cho_solve((factor, True), np.eye(len(factor)))
     return np.asarray(inverse), 2.0 * float(np.log(np.diag(factor)).sum())

@@ -7,7 +7,6 @@ has seen, so that ratings by both can be held against ratings by either.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from arena.rating.tournaments import DECIMALS
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.posterior.observations import Observation, Posterior, observe
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
@@ -31,7 +30,6 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST_QUESTIONS = 4
 FEWEST_SYSTEMS = 3
-TOURNAMENTS = 50
 REPLICATION_COLUMNS = [
     *("repeat", "language", "questions", "judgments", "systems"),
     *("tau", "tau_verdicts", "tau_surrogate", "inside"),
@@ -96,7 +94,7 @@ def _replicated(
         random = generator(seed, "replication", data.language, str(repeat))
         order = [_judged(data)[place] for place in random.permutation(len(_judged(data)))]
         half = len(order) // 2
-        few = replace(data, settings=replace(data.settings, tournaments=_few(data, surrogate)))
+        few = data.drawing(FEW_TOURNAMENTS if surrogate.learns_tournaments else 2)
         learned.append(few.judged_on(order[:half][:questions]))
         others.append(few.judged_on(order[half:]))
     known = training_ratings({item.language: item.tournaments for item in learned})
@@ -127,10 +125,6 @@ def _replicated(
 
 
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
-
-
-def _few(data: LanguageData, surrogate: Surrogate) -> int:
-    return min(data.settings.tournaments, TOURNAMENTS if surrogate.learns_tournaments else 2)
 
 
 def _expected(

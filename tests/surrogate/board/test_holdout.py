@@ -8,10 +8,15 @@ from sklearn.metrics import r2_score
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import check_holdout, choose_holdout, fit_tournament
-from surrogate.board.language import fit_languages
+from surrogate.board.language import _unseen, fit_languages, splits
 from surrogate.board.settings import BoardRecord
 from surrogate.learning.cross_fitting import Repeats, folds_of, leave_systems_out
-from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.languages import (
+    LanguageData,
+    TournamentSettings,
+    language_data,
+    with_answers,
+)
 from surrogate.learning.names import find_surrogate
 
 SYSTEMS = tuple(f"system-{index:02}" for index in range(12))
@@ -209,3 +214,18 @@ def test_a_board_without_anything_to_learn_says_why(judgments):
 def test_tournaments_are_those_of_the_arena(data, judgments):
     again = bootstrap_tournaments(judgments, 30, seed=7)
     np.testing.assert_array_equal(again.coefficients, data.tournaments.coefficients)
+
+
+def test_what_learns_from_no_tournaments_is_the_same_of_few(
+    small_arena, quick_features, monkeypatch
+):
+    """Systems are left out with few tournaments drawn, which tell their level nothing."""
+    X = with_answers(quick_features, small_arena.answers)
+    data = language_data(small_arena, X, TournamentSettings(tournaments=7))
+    monkeypatch.setattr("surrogate.board.language.FEW_TOURNAMENTS", 2)
+    surrogate = find_surrogate("gaussian-process")
+    few = _unseen(data, surrogate, 1, None)
+    whole = leave_systems_out(data, surrogate, Repeats(splits(data), surrogate.seed))
+    for own, other in zip(few, whole, strict=True):
+        np.testing.assert_allclose(own.predicted, other.predicted, atol=1e-7)
+        np.testing.assert_array_equal(own.truth, other.truth)
