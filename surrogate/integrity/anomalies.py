@@ -135,7 +135,7 @@ class LanguageCheck:
         found = {}
         for system, own in known.groupby("system"):
             places = own["query_id"].map(place).to_numpy(np.intp)
-            batch = AnswerBatch.of(list(own["answer"]), places)
+            batch = AnswerBatch.of(list(own["answer"]), places, evidence.passage_ids)
             values = measured(batch, self.references, evidence)
             wrong = self.compare(values, values - self.levels[places])
             if wrong:

@@ -66,9 +66,11 @@ def learn_language(
     questions = _some_questions(sorted(rows["query_id"].unique()), language, seed)
     place = {name: index for index, name in enumerate(questions)}
     kept = rows[rows["query_id"].isin(place)]
-    batches = [_batch(kept[kept["system"] == system], place) for system in systems]
-    judged = learn_references(batches, len(questions))
     evidence = read_evidence(queries, questions)
+    batches = [
+        _batch(kept[kept["system"] == system], place, evidence.passage_ids) for system in systems
+    ]
+    judged = learn_references(batches, len(questions))
     asked = queries.drop_duplicates("query_id").set_index("query_id").loc[list(questions)]
     count = max(-(-DAMAGED_ANSWERS // len(systems)), FEWEST_DAMAGED)
     real, damaged = [], []
@@ -174,7 +176,9 @@ def _damaged(
     original = Original(texts, list(rows["query"].astype(str)), passages, random)
     columns = [
         measure.values(
-            AnswerBatch.of(DAMAGES[measure.damage](original), batch.questions[places]),
+            AnswerBatch.of(
+                DAMAGES[measure.damage](original), batch.questions[places], evidence.passage_ids
+            ),
             known,
             evidence,
         )
@@ -183,9 +187,12 @@ def _damaged(
     return places, np.column_stack(columns)
 
 
-def _batch(rows: pd.DataFrame, place: Mapping[str, int]) -> AnswerBatch:
+def _batch(
+    rows: pd.DataFrame, place: Mapping[str, int], passage_ids: Sequence[tuple[str, ...]]
+) -> AnswerBatch:
     ordered = rows.sort_values("query_id", kind="stable")
-    return AnswerBatch.of(list(ordered["answer"]), ordered["query_id"].map(place).to_numpy(np.intp))
+    places = ordered["query_id"].map(place).to_numpy(np.intp)
+    return AnswerBatch.of(list(ordered["answer"]), places, passage_ids)
 
 
 def _some_questions(questions: Sequence[str], language: str, seed: int) -> tuple[str, ...]:

@@ -35,12 +35,14 @@ class Evidence:
         passages: Runs of eight words of each question's passages.
         numbers: Numbers of each question and its passages.
         has_passages: Which questions have passages, shape (Q,).
+        passage_ids: Ids of each question's passages, Q tuples.
     """
 
     questions: Hashes
     passages: Hashes
     numbers: Hashes
     has_passages: npt.NDArray[np.bool_]
+    passage_ids: tuple[tuple[str, ...], ...]
 
 
 def read_evidence(queries: pd.DataFrame, questions: Sequence[str]) -> Evidence:
@@ -58,12 +60,16 @@ def read_evidence(queries: pd.DataFrame, questions: Sequence[str]) -> Evidence:
     sources = np.repeat(asked, [len(own) for own in shown])
     has_passages = np.zeros(len(questions), np.bool_)
     has_passages[sources] = True
+    ids: list[tuple[str, ...]] = [()] * len(questions)
+    for asked_place, passages in zip(asked, rows["passages"], strict=True):
+        ids[asked_place] = tuple(dict.fromkeys(str(item["passage_id"]) for item in passages))
     queried = list(rows["query"].astype(str))
     return Evidence(
         _runs(read_words(queried), asked, ECHOED),
         _runs(read_words(texts), sources, COPIED),
         _numbers([*queried, *texts], np.concatenate([asked, sources])),
         has_passages,
+        tuple(ids),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,8 @@ FOLDED = 1024
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 _UNENDED = frozenset(",、，،;；-–—([{（「")
 """Marks that stand before more."""
+_ATTACHED = ("M", "Cf")
+"""Categories of characters that belong to the one before them, or cannot be seen."""
 
 
 @dataclass(frozen=True)
@@ -103,20 +106,32 @@ class AnswerBatch:
     Attributes:
         texts: N answers.
         questions: Place of each one's question, shape (N,).
+        citable: Ids of the passages of each one's question, N tuples; without them, ids that look
+            like words are no citations.
     """
 
     texts: tuple[str, ...]
     questions: Integers
+    citable: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, texts: Sequence[str], questions: Integers) -> AnswerBatch:
-        """Read answers, no further than ``LONGEST`` characters."""
-        return cls(tuple(text[:LONGEST] for text in texts), questions)
+    def of(
+        cls, texts: Sequence[str], questions: Integers, passage_ids: Sequence[tuple[str, ...]]
+    ) -> AnswerBatch:
+        """Read answers, no further than ``LONGEST`` characters.
+
+        Args:
+            texts: N answers.
+            questions: Place of each one's question, shape (N,).
+            passage_ids: Ids of the passages of each of the Q questions.
+        """
+        citable = tuple(passage_ids[place] for place in questions)
+        return cls(tuple(text[:LONGEST] for text in texts), questions, citable)
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
         """The answers without citations and outer space."""
-        return tuple(map(strip_citations, self.texts))
+        return tuple(map(strip_citations, self.texts, self.citable))
 
     @cached_property
     def words(self) -> Words:
@@ -145,14 +160,23 @@ class AnswerBatch:
     @property
     def citations(self) -> Floats:
         """How many ids each answer cites, repetitions included, shape (N,)."""
-        found = [[len(marker.ids) for marker in find_citations(text)] for text in self.texts]
-        return np.array([float(sum(counts)) for counts in found])
+        found = map(find_citations, self.texts, self.citable)
+        return np.array([float(sum(len(marker.ids) for marker in markers)) for markers in found])
 
     @property
     def broken_off(self) -> Floats:
         """1 for each answer whose last character ends no sentence, else 0, shape (N,)."""
-        ends = [text[-1:] for text in self.plain]
+        ends = [_last_character(text) for text in self.plain]
         return np.array([float(end.isalnum() or end in _UNENDED) for end in ends])
+
+
+def _last_character(text: str) -> str:
+    """Return the last character but for marks: a vowel sign of Hindi or Telugu is part of a letter.
+
+    Nothing for a text of marks and format characters alone.
+    """
+    seen = (end for end in reversed(text) if not unicodedata.category(end).startswith(_ATTACHED))
+    return next(seen, "")
 
 
 def long_numbers(text: str) -> list[str]:

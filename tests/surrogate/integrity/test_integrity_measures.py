@@ -32,7 +32,7 @@ def queries():
 
 
 def batch(*answers):
-    return AnswerBatch.of(answers, np.arange(len(answers)))
+    return AnswerBatch.of(answers, np.arange(len(answers)), [("1",)] * len(answers))
 
 
 def values(*answers):
@@ -72,6 +72,34 @@ def test_empty_and_copied_answers():
 
 def test_citations_are_counted_against_words():
     assert values("It was [1][2] built [1].", "x")["citations"][0] == pytest.approx(3 / 23)
+
+
+def test_ids_that_look_like_words_are_citations_where_passages_have_them():
+    asked = queries()
+    asked.at[0, "passages"] = [{"passage_id": "web_12#34_x", "text": PASSAGE, "title": None}]
+    evidence = read_evidence(asked, ["q0", "q1"])
+    text = "It was built for a fair. [web_12#34_x]"
+    citing, plain = (
+        AnswerBatch.of([text], np.array([place]), evidence.passage_ids) for place in (0, 1)
+    )
+    assert (list(citing.citations), list(plain.citations)) == ([1.0], [0.0])
+    assert citing.plain == ("It was built for a fair.",)
+    assert len(citing.numbers[0]) == 0  # those of an id are no numbers of the answer
+
+
+@pytest.mark.parametrize(
+    ("text", "is_broken_off"),
+    [
+        ("राजधानी दिल्ली है", 1.0),  # ends in a vowel sign, which is no letter of its own
+        ("రాజధాని హైదరాబాదు", 1.0),
+        ("پایتخت تهران است\u200f", 1.0),
+        ("राजधानी दिल्ली है।", 0.0),
+        ("Certainly 👍\ufe0f", 0.0),
+        ("\u0301", 0.0),
+    ],
+)
+def test_where_an_answer_breaks_off_in_any_script(text, is_broken_off):
+    assert list(batch(text).broken_off) == [is_broken_off]
 
 
 @given(texts)
