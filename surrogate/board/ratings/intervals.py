@@ -38,12 +38,14 @@ class UnseenRatings:
         arena: Arena ratings, shape (S,); NaN where there is none.
         unseen: Ratings by surrogates trained without the system, shape (S,); NaN likewise.
         standard_errors: Of these, shape (S,); None where the surrogate has none.
+        reasons: Why ratings by surrogates trained without the system are missing.
     """
 
     language: str
     arena: Floats
     unseen: Floats
     standard_errors: Floats | None = None
+    reasons: tuple[str, ...] = ()
 
     @property
     def residuals(self) -> Floats:
@@ -94,6 +96,7 @@ def unseen_ratings(outcomes: Sequence[Outcome]) -> list[UnseenRatings]:
             outcome.truth[0],
             outcome.predicted[0],
             None if outcome.standard_errors is None else outcome.standard_errors[0],
+            outcome.reasons,
         )
         for outcome in outcomes
     ]
@@ -157,7 +160,7 @@ def _frontier(item: UnseenRatings) -> dict[str, float]:
 def _interval(item: UnseenRatings, pooled: Floats, level: float) -> RatingInterval:
     own, scaled = item.residuals, item.standard_errors is not None
     if not own.size:
-        return RatingInterval(level=level, reason=NO_SURROGATE)
+        return RatingInterval(level=level, reason="; ".join(item.reasons) or NO_SURROGATE)
     width = half_width(own, level)
     if np.isfinite(width):
         return RatingInterval(

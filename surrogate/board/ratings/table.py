@@ -15,6 +15,7 @@ from arena.rating.ratings import ranks_and_tiers
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.language import LanguageFit
+from surrogate.board.ratings.intervals import NO_SURROGATE
 from surrogate.board.summary import NO_RATINGS, RatingInterval
 from surrogate.integrity.check import Standing
 from surrogate.integrity.coverage import widened
@@ -39,6 +40,7 @@ NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
+NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
 UNJUDGED = "no verdict in this language: by what those in others tell of answers"
 BORROWED = "few verdicts in this language: also by what those in others tell of answers"
 
@@ -171,6 +173,7 @@ def _expected(
     """What surrogates expect that have not seen the system's verdicts, by system."""
     own = predicted[predicted["language"] == fit.language].set_index("system")
     answers = own["answers"].reindex(list(systems)).fillna(0).astype(np.int64)
+    known = own["rating"].reindex(list(systems)).notna().to_numpy()
     judged = expected_ratings(fit.unseen).set_index("system")
     unjudged = [name for name in own.index if name not in judged.index]
     both = pd.concat([judged, own.loc[unjudged]]).reindex(list(systems))
@@ -192,6 +195,7 @@ def _expected(
                 np.isfinite(rating), [interval.worth(error) for error in errors], np.nan
             ),
             "is_beyond": beyond,
+            "is_known": known,
             "answers": answers,
             "coverage": answers / len(fit.data.questions),
             "split": [
@@ -315,8 +319,17 @@ def _note(fit: LanguageFit, row: dict[str, object]) -> str:
     if np.isfinite(rating) and fit.borrows and answers:
         return BORROWED
     if np.isfinite(rating) and not np.isfinite(expected):
-        return VERDICTS_ONLY.format(fit.failure or absence(expected, answers))
+        return _without_unseen(fit, row, answers)
     return "" if fit.failure else absence(rating, answers)
+
+
+def _without_unseen(fit: LanguageFit, row: dict[str, object], answers: int) -> str:
+    """Say why nothing is known of a rated system by a surrogate that has not seen it."""
+    if fit.failure or not row["is_known"]:
+        return VERDICTS_ONLY.format(fit.failure or absence(float("nan"), answers))
+    is_by_both = float(str(row["verdict_share"])) < 1
+    said = NOT_UNSEEN if is_by_both else VERDICTS_ONLY
+    return said.format("; ".join(fit.unseen.reasons) or NO_SURROGATE)
 
 
 def absence(rating: float, answers: int) -> str:

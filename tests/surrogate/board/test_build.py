@@ -160,6 +160,27 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
     assert board.ratings["surrogate_low"].isna().all()
 
 
+@pytest.mark.parametrize(
+    ("surrogate", "said"),
+    [
+        ("gaussian-process", "no rating by a surrogate that has not seen it: "),
+        ("ridge", "by its verdicts alone: "),
+    ],
+)
+def test_too_few_systems_to_leave_some_out_are_no_systems_without_features(
+    small_arena, surrogate, said
+):
+    three = list(small_arena.info.systems[:3])
+    judgments = small_arena.judgments
+    few = judgments[judgments["system_a"].isin(three) & judgments["system_b"].isin(three)]
+    board = build_board(replace(small_arena, judgments=few), tournaments=5, surrogate=surrogate)
+    reason = "3 judged systems are too few to leave some out: at least 5 are needed"
+    judged = board.ratings[board.ratings["system"].isin(three)]
+    assert set(judged["note"]) == {said + reason}
+    assert (judged["verdict_share"] < 1).all() == said.startswith("no rating")
+    assert board.summary.languages["en"].interval.reason == reason
+
+
 @pytest.mark.parametrize("name", ["small_board", "forest_board"])
 def test_importances_sum_to_one_and_name_every_feature(name, request):
     board = request.getfixturevalue(name)
