@@ -82,6 +82,8 @@ class Question:
         reference: The reference system's output, or why there is none.
         shared: Passages of the question, where the system was given others; None where it was
             given these.
+        reference_ids: Ids of the passages that the reference system was given; None where these
+            are the question's.
     """
 
     language: str
@@ -90,12 +92,13 @@ class Question:
     passages: tuple[Passage, ...]
     reference: str | Missing
     shared: tuple[Passage, ...] | None = None
+    reference_ids: tuple[str, ...] | None = None
 
     @cached_property
     def key(self) -> Hashable:
         """What tells the question, with the passages given, from others in a memo."""
-        own = () if self.shared is None else self.passages
-        return (self.language, self.query_id, *own)
+        own = None if self.shared is None else self.passages
+        return (self.language, self.query_id, own)
 
     @cached_property
     def passage_ids(self) -> tuple[str, ...]:
@@ -109,10 +112,17 @@ class Question:
 
     @cached_property
     def reference_text(self) -> str | Missing:
-        """The answer part of the reference, without citations, or why there is none."""
+        """The answer part of the reference, without citations, or why there is none.
+
+        Whoever's answer is held against it, its citations are of passages that its own system had.
+        """
         if isinstance(self.reference, Missing):
             return self.reference
-        return strip_citations(parse_answer(self.reference).text, self.passage_ids)
+        cited = self.reference_ids
+        if cited is None:
+            shared = self.passages if self.shared is None else self.shared
+            cited = tuple(passage.passage_id for passage in shared)
+        return strip_citations(parse_answer(self.reference).text, cited)
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,8 @@ def _question_parts(question: Question) -> Iterable[str]:
         yield from ("missing", question.reference.reason)
     else:
         yield from ("reference", question.reference)
+    if question.reference_ids is not None:
+        yield from ("reference cites", str(len(question.reference_ids)), *question.reference_ids)
     yield from _passage_parts(question.passages)
     if question.shared is not None:
         yield "shared"
@@ -160,25 +162,32 @@ def _questions(arena: Arena, asked: set[QuestionKey]) -> dict[QuestionKey, Quest
     references = _references(arena)
     absent = NO_REFERENCE_SYSTEM if arena.info.reference_system is None else NO_REFERENCE_ANSWER
     columns = arena.queries[[*QUESTION_KEY, "query", "passages"]]
+    questions = {}
+    for language, query_id, query, passages in columns.itertuples(index=False, name=None):
+        if (language, query_id) in asked:
+            reference, ids = references.get((language, query_id), (absent, None))
+            shown = _passages(passages)
+            questions[language, query_id] = Question(
+                language, query_id, query, shown, reference, reference_ids=ids
+            )
+    return questions
+
+
+def _references(arena: Arena) -> dict[QuestionKey, tuple[str, tuple[str, ...] | None]]:
+    """Return what the reference system wrote, and ids of passages of its own if it was given any."""
+    if arena.info.reference_system is None:
+        return {}
+    rows = arena.answers[arena.answers["system"] == arena.info.reference_system]
+    own = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
+    columns = (rows["language"], rows["query_id"], rows["answer"], own)
     return {
-        (language, query_id): Question(
-            language,
-            query_id,
-            query,
-            _passages(passages),
-            references.get((language, query_id), absent),
-        )
-        for language, query_id, query, passages in columns.itertuples(index=False, name=None)
-        if (language, query_id) in asked
+        (language, query_id): (answer, _ids(given) if isinstance(given, list) else None)
+        for language, query_id, answer, given in zip(*columns, strict=True)
     }
 
 
-def _references(arena: Arena) -> dict[QuestionKey, str]:
-    if arena.info.reference_system is None:
-        return {}
-    answers = arena.answers[arena.answers["system"] == arena.info.reference_system]
-    rows = answers[[*QUESTION_KEY, "answer"]].itertuples(index=False, name=None)
-    return {(language, query_id): answer for language, query_id, answer in rows}
+def _ids(records: Iterable[object]) -> tuple[str, ...]:
+    return tuple(passage.passage_id for passage in _passages(records))
 
 
 Floats = npt.NDArray[np.float64]

@@ -192,3 +192,36 @@ def test_an_absent_package_is_said_before_any_work(small_arena, monkeypatch):
     monkeypatch.setattr(language, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError):
         extract(small_arena, "english(identifier=langid)", n_jobs=2)
+
+
+@pytest.mark.parametrize("cited", ["alpha", "beta"])
+def test_the_reference_cites_passages_of_its_own_system(small_arena, cited, tmp_path):
+    given = {"ref": [{"passage_id": cited, "text": "a"}], "one": [], "two": None}
+    other = {"ref": None, "one": [{"passage_id": "other", "text": "a"}], "two": []}
+    for own in (given, other):
+        queries = small_arena.queries.iloc[:1].assign(
+            passages=[[{"passage_id": "1" if own["ref"] else cited, "text": "b"}]]
+        )
+        answers = small_arena.answers.iloc[[0, 2, 5]]
+        answers = answers.assign(
+            answer=[f"Paris is the capital [{cited}].", *["Paris is the capital."] * 2],
+            passages=[own[system] for system in answers["system"]],
+        )
+        arena = dataclasses.replace(small_arena, queries=queries, answers=answers)
+        table = extract(arena, "bleu,rouge_l,chrf", cache=tmp_path)
+        assert table[feature_columns(table)].to_numpy().tolist() == [[1.0] * 3] * 3
+
+
+def test_values_are_kept_by_what_the_reference_may_cite(small_arena, tmp_path):
+    scores = []
+    for cited in ("alpha", "beta"):
+        answers = small_arena.answers.iloc[[0, 2]]
+        answers = answers.assign(
+            answer=["Paris is the capital [alpha].", "Paris is the capital."],
+            passages=[[{"passage_id": cited, "text": "a"}], None],
+        )
+        arena = dataclasses.replace(
+            small_arena, queries=small_arena.queries.iloc[:1], answers=answers
+        )
+        scores.append(row(extract(arena, "bleu", cache=tmp_path), "en", "one", "q1")["bleu"])
+    assert scores[0] == 1.0 > scores[1]
