@@ -174,7 +174,7 @@ def _questions(arena: Arena, asked: set[QuestionKey]) -> dict[QuestionKey, Quest
 
 
 def _references(arena: Arena) -> dict[QuestionKey, tuple[str, tuple[str, ...] | None]]:
-    """Return what the reference system wrote, and ids of passages of its own if it was given any."""
+    """Return what the reference system wrote, and ids of its own passages; None if it had none."""
     if arena.info.reference_system is None:
         return {}
     rows = arena.answers[arena.answers["system"] == arena.info.reference_system]
