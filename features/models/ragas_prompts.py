@@ -285,7 +285,7 @@ def count_copied(text: str, sentences: Sequence[str]) -> int:
     same. What the reply says besides is no sentence of the context, and does not count.
 
     Returns:
-        0 if the reply says that the information is insufficient.
+        0 if the reply copies none and says that the information is insufficient.
 
     Raises:
         UnparsableError: If the reply copies nothing and does not say so.

@@ -53,10 +53,13 @@ def _cut(text: str, *, with_marks: bool) -> list[str]:
 
 
 def _normalized(text: str) -> str:
-    """Compose characters, fold full-width forms, drop joiners and direction marks."""
+    """Compose characters, fold full-width forms, drop joiners and direction marks.
+
+    A curly apostrophe becomes a straight one: books write ``l’eau``, models ``l'eau``.
+    """
     if text.isascii():
         return text
-    composed = unicodedata.normalize("NFC", text)
+    composed = unicodedata.normalize("NFC", text).replace("’", "'")
     if _foldable().search(composed) is None:
         return composed
     return str(regex.sub(_FORMAT, "", composed.translate(_FULL_WIDTH)))
@@ -79,7 +82,7 @@ def _quick_pattern(with_marks: bool) -> re.Pattern[str]:
 
 def _pattern(one: str, run: str, mark: str, letter: str, digit: str) -> str:
     """Return the pattern of a word outside the scripts cut into graphemes."""
-    joint = f"(?:['’](?={letter})|(?<={digit})[.,](?={digit}))"
+    joint = f"(?:'(?={letter})|(?<={digit})[.,](?={digit}))"
     return f"{one}{mark}*+|{run}++(?:{joint}{run}++)*+"
 
 

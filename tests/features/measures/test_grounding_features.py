@@ -188,6 +188,11 @@ def test_unsupported_names(answer, expected):
     assert measure("unsupported_names", sample) == pytest.approx(expected)
 
 
+def test_a_name_is_held_however_its_apostrophe_is_written():
+    sample = make_sample("We saw Children's Hospital [1].", ["The Children’s Hospital"])
+    assert measure("unsupported_names", sample) == 0
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "passages", "expected"),
     [
