@@ -14,9 +14,10 @@ from features.declare.feature import Feature, Item, Scores, Value
 from features.declare.sample import Missing, Sample
 from features.engine.answers import Answers, Measured, no_gc
 from features.engine.cache import AnswerCache, ScoreCache
+from features.engine.source_digest import source_digest
 from features.engine.workers import renew_processes, work
 from features.models import ModelOptions, load_scorer
-from features.models.scorer import PROCESSOR, Scorer
+from features.models.scorer import AT_ENDPOINT, PROCESSOR, Scorer
 
 CHUNK = 512
 """Answers measured together."""
@@ -152,7 +153,7 @@ class _ModelRun:
         self._use = use
         self._n_jobs = n_jobs
         self._has_workers = scorer.device == PROCESSOR
-        self._known = ScoreCache(scorer.signature, cache)
+        self._known = ScoreCache(_kept_by(scorer), cache)
         renew_processes(n_jobs)
 
     def measure(self, answers: Answers, features: Sequence[Feature]) -> Measured:
@@ -186,6 +187,17 @@ class _ModelRun:
                 self._known.add(job, scores)
         finally:
             self._known.write()
+
+
+def _kept_by(scorer: Scorer) -> str:
+    """Return what scores are kept by.
+
+    Of a model at an endpoint the code that reads replies is a part: those are in the store, so that
+    other code costs no call. What a model on this machine gave is too dear to be measured again.
+    """
+    if scorer.device != AT_ENDPOINT:
+        return scorer.signature
+    return f"{scorer.signature}|code={source_digest(type(scorer).__module__)}"
 
 
 def _present(items: tuple[Item, ...] | Missing) -> tuple[Item, ...]:

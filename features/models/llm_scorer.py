@@ -30,7 +30,7 @@ from arena.text.prompts import (
 )
 from arena.text.trimming import ByteTrimmer
 from features.declare.feature import Item, Scores
-from features.models.scorer import ModelOptions
+from features.models.scorer import AT_ENDPOINT, ModelOptions
 
 OVERLAP = "overlap"
 FLUENCY = "fluency"
@@ -212,7 +212,7 @@ class EndpointModel:
     @property
     def device(self) -> str:
         """``endpoint``: the calls are made by one process, many at a time."""
-        return "endpoint"
+        return AT_ENDPOINT
 
     def ask(
         self,

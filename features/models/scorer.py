@@ -14,6 +14,8 @@ from features.declare.feature import Item, Scores
 
 PROCESSOR = "cpu"
 """The device of models that run on processors."""
+AT_ENDPOINT = "endpoint"
+"""The same of models that are asked over an API, whose replies a store keeps."""
 
 _NEVER_HALF = ("deberta", "deberta-v2")
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -20,6 +20,7 @@ from arena.llm.replies import read_completion
 from arena.text.prompts import read_templates
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
+from features.engine.source_digest import source_digest
 from features.measures.llm_rated import (
     LLM_FLUENCY,
     LLM_OVERLAP,
@@ -382,6 +383,21 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
     for value in ("mine", "fluency@0123456789ab", "overlap@0123"):
         with pytest.raises(UsageError, match=r"llm_overlap: a template is 'packaged', or"):
             LLM_OVERLAP.with_settings({"template": value})
+
+
+def test_other_code_reads_the_replies_again_and_asks_nothing(tmp_path, small_arena, monkeypatch):
+    with ChatServer(lambda *_: completion("[[4]]")) as server:
+        models = ModelOptions(endpoint=Endpoint(server.url, None), store=str(tmp_path / "s.db"))
+        rated = [extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")]
+        asked = len(server.bodies)
+        monkeypatch.setattr("features.engine.source_digest._source", lambda module: "")
+        source_digest.cache_clear()
+        readers = {"integer": lambda reply, prompt: 5.0}
+        monkeypatch.setattr("features.models.llm_scorer.READERS", readers)
+        rated += [extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")]
+        source_digest.cache_clear()
+        assert [set(table["llm_overlap"].dropna()) for table in rated] == [{4.0}, {5.0}]
+        assert len(server.bodies) == asked
 
 
 def test_a_place_for_the_replies_must_be_named(monkeypatch):
