@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path
+from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
 from arena.data.schema import (
     ANSWER_KEY,
@@ -42,6 +43,7 @@ from arena.data.tables.systems import (
 )
 
 TABLES = ("queries", "answers", "judgments")
+LANGUAGE = "language"
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
 
 
@@ -160,19 +162,40 @@ def read_answers(path: Path | str, queries: pd.DataFrame) -> pd.DataFrame:
     """Read the answers of new systems to the questions of an arena.
 
     Args:
-        path: File of answers in any row format.
+        path: File of answers in any row format; ``language`` may be absent where ids of questions
+            are unique.
         queries: Query table of the arena they answer.
 
     Returns:
         Columns ``query_id, language, system, answer``, and ``passages`` where some have their own.
 
     Raises:
+        UsageError: If there is no such file, or no answer in it.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    return checked_answers(_read_answers(path), queries)
+    rows = _read_answers(path)
+    if rows.table.empty and not rows.problems:
+        raise UsageError(f"{path}: there is no answer in it")
+    return checked_answers(with_language_of(rows, queries), queries)
+
+
+def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
+    """Give rows without a language that of their question, where its id alone says which.
+
+    Args:
+        rows: Answers, judgments or passages; as they are where they have a language.
+        questions: Columns ``query_id, language``; where an id stands in several, rows stay.
+    """
+    if LANGUAGE in rows.table or "query_id" not in rows.table or "query_id" not in questions:
+        return rows
+    if questions["query_id"].duplicated().any():
+        return rows
+    known = dict(zip(questions["query_id"], questions[LANGUAGE], strict=True))
+    languages = [known.get(key, UNDETERMINED) for key in rows.table["query_id"]]
+    return replace(rows, table=rows.table.assign(**{LANGUAGE: languages}).astype(object))
 
 
 def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:

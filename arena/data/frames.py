@@ -16,8 +16,15 @@ from pydantic import ValidationError
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import checked_answers, checked_arena, empty_rows, read_answers
-from arena.data.languages import LANGUAGE_CODE, UNDETERMINED
+from arena.data.folder import (
+    LANGUAGE,
+    checked_answers,
+    checked_arena,
+    empty_rows,
+    read_answers,
+    with_language_of,
+)
+from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
@@ -35,7 +42,6 @@ from arena.data.schema import (
 )
 from arena.data.tables.published import TABLE as PUBLISHED_RATINGS
 
-LANGUAGE = "language"
 PASSAGES_COLUMN = "passages"
 SYSTEM = "system"
 _WHOLE = "from_frames"
@@ -172,7 +178,7 @@ def _rows(
         rows = replace(rows, table=rows.table.assign(**{PASSAGES_COLUMN: column}))
     if language is not None or asked is None or LANGUAGE not in asked.table:
         return _filled(rows, LANGUAGE, language)
-    return _with_language_of(rows, asked)
+    return with_language_of(rows, asked.table)
 
 
 def _are_whole(values: pd.Series) -> bool:
@@ -191,18 +197,6 @@ def _filled(rows: Rows, column: str, value: str | None) -> Rows:
     if value is None or column in rows.table:
         return rows
     return replace(rows, table=rows.table.assign(**{column: value}).astype(object))
-
-
-def _with_language_of(rows: Rows, asked: Rows) -> Rows:
-    """Give rows without a language that of their question, where its id says which."""
-    questions = asked.table
-    if LANGUAGE in rows.table or "query_id" not in rows.table or "query_id" not in questions:
-        return rows
-    if questions["query_id"].duplicated().any():
-        return rows
-    known = dict(zip(questions["query_id"], questions[LANGUAGE], strict=True))
-    languages = [known.get(key, UNDETERMINED) for key in rows.table["query_id"]]
-    return replace(rows, table=rows.table.assign(**{LANGUAGE: languages}).astype(object))
 
 
 def _passage_rows(table: pd.DataFrame, language: str | None, asked: Rows) -> Rows:

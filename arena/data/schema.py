@@ -322,10 +322,15 @@ def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
 
 
 def _column_hint(rows: Rows, column: str) -> str:
+    names = list(map(str, rows.table.columns))
     if not rows.is_frame:
-        return "add it to every row"
+        mark = next((mark for mark in (";", "\t") if names and mark in names[0]), None)
+        if mark is not None and len(names) == 1:
+            return f"cells are parted by {mark!r}: save the file with commas between them"
+        renamed = f", or rename one of {', '.join(names)}" if names else ""
+        return f"add it to every row{renamed}"
     argument = f" or give {column}=..." if column in FOR_ALL_ROWS else ""
-    return f"add it{argument}, or rename one of {', '.join(map(str, rows.table.columns))}"
+    return f"add it{argument}, or rename one of {', '.join(names)}"
 
 
 def _storable(value: object) -> object:

@@ -148,6 +148,8 @@ def diagnose(
     if published and arena.judgments.empty:
         said = "; ".join(map(str, published))
         raise UsageError(f"there are no judgments to diagnose, only published ratings: {said}")
+    if arena.judgments.empty:
+        raise UsageError(f"arena {arena.info.name!r} has no judgments to diagnose")
     found = diagnose_judgments(
         arena.judgments,
         arena.answers if len(arena.answers) else None,

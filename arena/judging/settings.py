@@ -109,7 +109,9 @@ class JudgingSettings(BaseModel):
         default=(), description="Further models, comma-separated, that judge the same."
     )
     aggregate: Literal["majority", "dawid-skene"] = Field(
-        default="majority", description="The panel's verdict."
+        default="majority",
+        description="The panel's verdict: that of most judges (majority), or of all, weighed by "
+        "how reliable they are (dawid-skene).",
     )
     both_orders: bool | None = Field(
         default=None,
@@ -128,8 +130,9 @@ class JudgingSettings(BaseModel):
     )
     form: Literal["pairwise", "pointwise", "listwise"] = Field(
         default="pairwise",
-        description="What is asked for: the better of two answers; a mark for each answer; or an "
-        "order of all answers to a question. Marks and orders become verdicts on the same pairs.",
+        description="What is asked for: the better of two answers (pairwise); a mark for each "
+        "answer (pointwise); or an order of all answers to a question (listwise). Marks and orders "
+        "become verdicts on the same pairs.",
     )
     verdict: Literal["text", "logprobs"] = Field(
         default="text",

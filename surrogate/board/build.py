@@ -141,24 +141,25 @@ def build_board(
     arena = open_arena(arena)
     records = JudgingRecords() if records is None else records
     judge = board_judge(arena, settings)
-    table, names = _feature_table(
-        arena, settings, features, feature_table, n_jobs, models, feature_cache, progress
-    )
-    if judge is None:
-        return _first_board(arena, table, names, settings)
-    judged = arena.judged_by(judge)
-    surrogate = find_surrogate(
+    judged = arena.judged_by(judge) if judge is not None else arena
+    surrogate = find_surrogate(  # before anything is measured: what is misspelt costs nothing
         settings.surrogate,
         rows=settings.rows,
         missing=settings.missing,
         seed=settings.seed,
         n_jobs=n_jobs,
     )
+    holdout = _holdout(judged, settings.holdout, surrogate) if judge is not None else ()
+    table, names = _feature_table(
+        arena, settings, features, feature_table, n_jobs, models, feature_cache, progress
+    )
+    if judge is None:
+        return _first_board(arena, table, names, settings)
     record = BoardRecord(
         **settings.model_dump(exclude={"judge", "features", "holdout"}),
         judge=judge,
         features=names,
-        holdout=_holdout(judged, settings.holdout, surrogate),
+        holdout=holdout,
         metaevaluation=tuple(map(str, records.metaevaluations)),
     )
     how = TournamentSettings(

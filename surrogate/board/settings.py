@@ -118,11 +118,15 @@ class BoardSettings(BaseModel):
     features: Names = Field(
         default=("default",),
         description="Features to measure on every answer, such as citation_recall@10,bleu; or "
-        "groups of them: default, deterministic, paper, as-published, all.",
+        "groups of them: default, deterministic, paper, as-published, retrieval, grounding, "
+        "fluency, llm, ragas, all.",
     )
     surrogate: str = Field(
         default="gaussian-process",
-        description="Surrogate that predicts a system's rating from its answers.",
+        description="Surrogate that predicts a system's rating from its answers: "
+        "gaussian-process, random-forest (the paper's), auto (the better of these two), "
+        "extra-trees, xgboost, linear, ridge, relative-ridge, svr, mlp, plain-linear, plain-svr or "
+        "plain-mlp.",
     )
     rows: Literal["system", "overall", "question"] = Field(
         default="system",

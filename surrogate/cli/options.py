@@ -25,7 +25,7 @@ FILE: Any = {"exists": True, "dir_okay": False}
 
 ArenaArgument = Annotated[Path, typer.Argument(help="Arena folder.", **FOLDER)]
 AnswersArgument = Annotated[
-    Path, typer.Argument(help="Answers of the new systems (answers.jsonl).", **FILE)
+    Path, typer.Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
 ]
 BoardArgument = Annotated[Path, typer.Argument(help="Folder of the board.", **FOLDER)]
 BoardOption = Annotated[Path, typer.Option("--board", help="Folder of the board.", **FOLDER)]
@@ -65,7 +65,8 @@ FeaturesOption = Annotated[
     typer.Option(
         "--features",
         help="Comma-separated features, such as citation_recall@10,bleu; or groups of them: "
-        "default, deterministic, paper, as-published, all.",
+        "default, deterministic, paper, as-published, retrieval, grounding, fluency, llm, ragas, "
+        "all.",
     ),
 ]
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.files import WRITING, locked_folder, replaced_folder
+from arena.data.folder import read_info
 from features.declare.feature import offer
 from surrogate.runs.config import ConfiguredBoard, Leaderboards
 from surrogate.runs.stages import steps_of
@@ -103,7 +104,7 @@ def check(boards: Leaderboards, out: Path | str, force: Collection[str] = ()) ->
     """Say what ``bring_up_to_date`` would make, and why; nothing is written.
 
     A step whose upstream step would run is said to run as well, though it is current after all
-    where that step makes the same again.
+    where that step makes the same again. A board whose arena folder is not there has failed.
 
     Args:
         boards: What is asked for.
@@ -244,6 +245,13 @@ def _checked_steps(
     board: ConfiguredBoard, manifest: RunManifest, out: Path, forced: bool
 ) -> Iterator[StepOutcome]:
     running: set[str] = set()
+    try:
+        read_info(board.arena)
+    except (ArenaError, OSError) as error:
+        steps = [(step.board, step.stage) for step in steps_of(board)]
+        yield StepOutcome(*steps[0], "failed", error=_in_words(error))
+        yield from (StepOutcome(*step, "skipped", (f"{steps[0][1]} failed",)) for step in steps[1:])
+        return
     for step in steps_of(board):
         reasons = reasons_to_make(step, manifest, out / board.name / step.stage)
         reasons += [f"{stage} is made again" for stage in step.upstream if stage in running]

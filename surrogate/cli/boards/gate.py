@@ -45,7 +45,9 @@ def gate_command(
     board: BoardOption,
     candidate: Annotated[
         Path,
-        typer.Option("--candidate", help="Answers of the new version (answers.jsonl).", **FILE),
+        typer.Option(
+            "--candidate", help="Answers of the new version (JSONL, CSV, Parquet).", **FILE
+        ),
     ],
     settings: JudgingSettings,
     baseline: Annotated[

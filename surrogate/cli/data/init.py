@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from surrogate.cli.data.imports.sources import LanguageOption, import_and_print
+from surrogate.cli.data.imports.sources import LanguageOption, ReplaceOption, import_and_print
 from surrogate.cli.options import FILE
 
 QUESTIONS = 4
@@ -17,7 +16,7 @@ LANGUAGE = "en"
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="Arena folder to write; it must not exist.")],
+    folder: Annotated[Path, typer.Argument(help="Arena folder to write.")],
     table: Annotated[
         Path | None,
         typer.Option(
@@ -27,6 +26,7 @@ def init(
         ),
     ] = None,
     language: LanguageOption = None,
+    replace_there: ReplaceOption = False,
 ) -> None:
     """Write a small arena folder to put your own questions, answers and judgments into."""
     if table is None:
@@ -34,21 +34,25 @@ def init(
 
         if language is not None:
             raise UsageError("--language is for rows of a table (--from); leave it out")
-        _write_template(folder)
+        _write_template(folder, replace_there)
     else:
-        import_and_print("csv", [table], folder, language=language, name=folder.resolve().name)
+        name = folder.resolve().name
+        import_and_print(
+            "csv", [table], folder, language=language, name=name, replace_there=replace_there
+        )
     print(f"Next:  surrogate-arena check {folder}")
 
 
-def _write_template(folder: Path) -> None:
+def _write_template(folder: Path, is_replaced: bool) -> None:
     """Write a few questions, answers and judgments of the simulated sample arena."""
     from arena.adapters import check_import_folder
     from arena.data.arena import Arena
+    from arena.data.files import replaced_folder
     from arena.data.folder import write_arena
     from arena.data.schema import ArenaInfo
     from arena.simulation import sample_arena
 
-    check_import_folder(folder)
+    check_import_folder(folder, is_replaced)
     whole = sample_arena()
     asked = whole.queries[whole.queries["language"] == LANGUAGE].head(QUESTIONS)
     systems = whole.info.systems[:SYSTEMS]
@@ -66,5 +70,6 @@ def _write_template(folder: Path) -> None:
     )
     both = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
     arena = Arena(info, asked, answers[answers["system"].isin(systems)], judgments[both])
-    write_arena(replace(arena), folder, ".jsonl")
+    with replaced_folder(folder) as writing:
+        write_arena(arena, writing, ".jsonl")
     print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")

@@ -63,6 +63,8 @@ def agreement_command(
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
     present = sorted(set(table["judge"]))
+    if not present:
+        raise UsageError(f"{judgments}: there is no judgment in it")
     named = split_names(reference)
     if reference == PEOPLE:
         named = [name for name in present if name.startswith(PREFIX)]

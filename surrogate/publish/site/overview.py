@@ -109,11 +109,12 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     """Return every language's board as compact JSON for the page's filter.
 
     Returns:
-        ``scale``: what ratings are in; ``systems``: name and slug; ``splits``: kinds of systems,
-        in words; ``columns``: what stands in a row (``ROW_COLUMNS``; ``index`` is a place in
-        ``systems``, ``kind`` one in ``splits``); ``languages``: code to name, the slug of its page
-        of ``pairs``, rows, and what the language's scores mean (``told``: sentences and whether
-        they warn, warnings first; none where it is the only one). Missing numbers, and infinite
+        ``scale``: what ratings are in; ``first``: whether nobody has judged; ``systems``: name and
+        slug; ``splits``: kinds of systems, in words; ``columns``: what stands in a row
+        (``ROW_COLUMNS``; ``index`` is a place in ``systems``, ``kind`` one in ``splits``);
+        ``languages``: code to name, the slug of its page of ``pairs``, rows, and what the
+        language's scores mean (``told``: sentences and whether they warn, warnings first; none
+        where it is the only one). Missing numbers, and infinite
         ones, are null.
     """
     pairs = formats.slugs(board.languages)
@@ -125,6 +126,7 @@ def filter_data(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
     )
     return {
         "scale": board.summary.scale,
+        "first": board.summary.is_first,
         "systems": [[system, slugs[system]] for system in order],
         "splits": list(SPLIT_NAMES.values()),
         "columns": ROW_COLUMNS,

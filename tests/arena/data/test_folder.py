@@ -262,9 +262,22 @@ def test_a_file_of_broken_lines_alone(folder: Path):
 def test_missing_columns(folder: Path):
     (folder / "answers.jsonl").write_text('{"query_id": "q1", "language": "en"}\n')
     assert faults(folder) == [
-        "answers.jsonl: system = None: this column is missing; add it to every row",
-        "answers.jsonl: answer = None: this column is missing; add it to every row",
+        f"answers.jsonl: {column} = None: this column is missing; add it to every row, or rename "
+        "one of query_id, language"
+        for column in ("system", "answer")
     ]
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_a_table_whose_cells_are_not_parted_by_commas(folder: Path, mark: str):
+    (folder / "answers.jsonl").unlink()
+    rows = [["query_id", "language", "system", "answer"], ["q1", "en", "a", "text"]]
+    (folder / "answers.csv").write_text("".join(mark.join(row) + "\n" for row in rows))
+    found = [fault for fault in faults(folder) if fault.startswith("answers.csv")]
+    assert found[0] == (
+        "answers.csv: query_id = None: this column is missing; cells are parted by "
+        f"{mark!r}: save the file with commas between them"
+    )
 
 
 def test_everything_that_does_not_fit_together_is_reported(folder: Path):
@@ -334,6 +347,19 @@ def test_answers_of_new_systems(folder: Path, tmp_path: Path):
     }
 
 
+def test_answers_without_a_language_have_that_of_their_question(folder: Path, tmp_path: Path):
+    queries = read_arena(folder).queries
+    path = tmp_path / "new.csv"
+    path.write_text("query_id,system,answer\nq1,new,a\n")
+    with pytest.raises(DataError, match="language = None: this column is missing"):
+        read_answers(path, queries)  # q1 is asked in two languages
+    english = queries[queries["language"] == "en"]
+    assert list(read_answers(path, english)["language"]) == ["en"]
+    path.write_text("query_id,system,answer\nq9,new,a\n")
+    with pytest.raises(DataError, match=r"\('und', 'q9'\): this answer is to a question that"):
+        read_answers(path, english)
+
+
 def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
     queries = read_arena(folder).queries
     path = tmp_path / "new.jsonl"
@@ -351,7 +377,8 @@ def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
     with pytest.raises(DataError, match=r"new.jsonl:1: answer = 3: is not a string; write it as"):
         read_answers(path, queries)
     path.write_text("")
-    assert len(read_answers(path, queries)) == 0
+    with pytest.raises(UsageError, match=r"new\.jsonl: there is no answer in it"):
+        read_answers(path, queries)
     with pytest.raises(UsageError, match="there is no file of answers at"):
         read_answers(tmp_path / "nothing.jsonl", queries)
 

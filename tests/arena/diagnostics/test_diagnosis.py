@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena import Arena
 from arena.data.errors import DataError, UsageError
 from arena.diagnostics import diagnose, diagnose_judgments
 from arena.diagnostics.systems import LOSES_ALL, NEVER_JUDGED, WINS_ALL
@@ -228,6 +229,15 @@ def test_answers_and_judgments_that_do_not_meet_are_counted():
 def test_without_judgments_there_is_nothing_to_diagnose():
     with pytest.raises(UsageError, match="there is no judgment in it"):
         diagnose_judgments(judgments([]))
+    with pytest.raises(UsageError, match="arena 'unjudged' has no judgments to diagnose"):
+        diagnose(
+            Arena.from_frames(
+                pd.DataFrame({"query_id": ["q"], "query": ["Why?"]}),
+                pd.DataFrame({"query_id": ["q"], "system": ["x"], "answer": ["So."]}),
+                language="en",
+                name="unjudged",
+            )
+        )
     with pytest.raises(UsageError, match="no judge 'nobody' here; there is judge"):
         diagnose_judgments(judgments(CYCLE), judge="nobody")
     with pytest.raises(UsageError, match="no language 'sw' here; there is en"):

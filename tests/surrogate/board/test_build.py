@@ -161,6 +161,20 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
 
 
 @pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"surrogate": "oracle"}, "unknown surrogate 'oracle'"),
+        ({"holdout": ["nobody"]}, "nobody"),
+    ],
+)
+def test_what_is_misspelt_is_said_before_anything_is_measured(tiny_arena, options, said):
+    stages = []
+    with pytest.raises(UsageError, match=said):
+        build_board(tiny_arena, progress=lambda *stage: stages.append(stage), **options)
+    assert stages == []
+
+
+@pytest.mark.parametrize(
     ("surrogate", "said"),
     [
         ("gaussian-process", "no rating by a surrogate that has not seen it: "),

@@ -219,6 +219,7 @@ def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
     assert markdown_text(UNJUDGED_BOARD.sentence.split(".")[0]) in index
     assert "Judged by</dt><dd>nobody" in index
     assert "in logits" not in index
+    assert '"first": true' in index.replace('"first":true', '"first": true')  # hides its columns
     pairs = (tmp_path / "site" / "pairs" / f"{built.languages[0]}.html").read_text()
     assert "How surely the first is rated above the second, over resampled questions" in pairs
     assert "is better than" not in pairs.split("<table")[1]

@@ -1,8 +1,10 @@
 """The command line as such: version, short help, completion, and errors that name options."""
 
 import os
+import re
 import subprocess
 import sys
+from typing import Literal, get_args, get_origin
 
 import pytest
 from typer.main import get_command
@@ -10,8 +12,12 @@ from typer.main import get_command
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
 from arena.data.version import __version__
+from arena.judging.settings import JudgingSettings
+from features.measures.registry import GROUPS
+from surrogate.board.settings import BoardSettings
 from surrogate.cli.app import app
 from surrogate.cli.group import LazyCommands, with_flags
+from surrogate.learning.names import SURROGATE_NAMES
 
 
 def test_version_and_short_help(run, capsys):
@@ -23,6 +29,23 @@ def test_version_and_short_help(run, capsys):
         assert run(*arguments, "--help") == 0
         assert capsys.readouterr().out == short
         assert "Usage:" in short
+
+
+def choices():
+    """Every option of a few values, with what its help says."""
+    for settings in (BoardSettings, JudgingSettings):
+        for name, field in settings.model_fields.items():
+            if get_origin(field.annotation) is Literal:
+                yield pytest.param(get_args(field.annotation), field, id=name)
+    fields = BoardSettings.model_fields
+    yield pytest.param(SURROGATE_NAMES, fields["surrogate"], id="surrogate")
+    yield pytest.param(tuple(GROUPS), fields["features"], id="features")
+
+
+@pytest.mark.parametrize(("values", "field"), list(choices()))
+def test_help_names_every_value_of_an_option(values, field):
+    said = re.findall(r"[\w-]+", f"{field.description} {field.default}")
+    assert set(values) <= set(said)
 
 
 def test_completion_is_installed_and_completes(tmp_path):

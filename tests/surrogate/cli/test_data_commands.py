@@ -32,7 +32,10 @@ def test_a_template_is_an_arena_without_problems(run, tmp_path, capsys):
     assert "Arena mine: no problems" in said
     assert "Note" not in said
     assert run("init", folder) == 2
-    assert "holds an arena; name another folder" in capsys.readouterr().err
+    assert "holds an arena; name another folder, or say --replace" in capsys.readouterr().err
+    (folder / "answers.jsonl").write_text("")
+    assert run("init", folder, "--replace") == 0
+    assert run("check", folder) == 0
     assert run("init", tmp_path / "other", "--language", "en") == 2
 
 

@@ -165,6 +165,9 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     write_arena(arena, folder)
     assert run("agreement", folder) == 2
     assert "nobody has voted here" in capsys.readouterr().err
+    write_arena(replace(arena, judgments=arena.judgments[:0]), tmp_path / "unjudged")
+    assert run("agreement", tmp_path / "unjudged") == 2
+    assert "unjudged: there is no judgment in it" in capsys.readouterr().err
     own = make_ballot(arena, choose_pairs(arena, 10, 4), most=60)
     judge = arena.judges[0]
     rows = arena.judgments.set_index(["language", "query_id"])

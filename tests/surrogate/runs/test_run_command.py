@@ -32,6 +32,10 @@ def test_failures_are_told_and_end_with_1(run, configure, place, made, capsys):
     assert told["failed"] == ["b/features", "b/board"]
     assert "features b: failed (" in captured.err
     assert "board b: skipped (features failed)" in captured.err
+    assert run("run", place / "boards.toml", "--check") == 1
+    checked = capsys.readouterr().out
+    assert "nowhere is not an arena folder" in checked
+    assert "board b: skipped (features failed)" in checked
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,12 @@
     [2, (row) => row.rank_low !== null],
     [3, (row) => row.tier !== null],
     [6, (row) => row.low !== null],
+    [7, () => !data.first],
     [8, (row) => row.surrogate_rating !== null],
     [9, (row) => row.worth !== null],
     [10, (row) => row.arena_rating !== null],
     [11, (row) => row.coverage !== 1],
-    [12, (row) => row.kind !== 0],
+    [12, (row) => row.kind !== 0 && !data.first],
   ];
   function hideAbsentColumns(rows) {
     for (const [column, fills] of OPTIONAL) {
