@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.feature import Feature, Value
 from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CAPITALS,
@@ -26,7 +26,8 @@ from features.measures.grounding import (
     query_words,
 )
 from features.text.passage_index import members
-from features.text.sentences import LIST_MARKER
+from features.text.sentences import LIST_MARKER, THAI
+from features.text.statements import Statement, cut_statements
 from features.text.tokens import words
 
 _NATIVE_DIGIT = re.compile(r"[^\D0-9]")
@@ -106,9 +107,6 @@ def unsupported_names(sample: Sample, passages: Passages) -> Value:
 
     A name is a word of two characters or more with a capital that does not begin its sentence;
     in German every noun is one. A name is held whatever its case.
-
-    Raises:
-        MissingDependencyError: See ``features.text.sentences.split_sentences``.
     """
     allowed = evidence(sample, passages)
     if isinstance(allowed, Missing):
@@ -144,10 +142,21 @@ def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
 def _names(sample: Sample) -> frozenset[str]:
     return frozenset(
         word.casefold()
-        for statement in sample.statements("answer")
+        for statement in _statements(sample)
         for word in words(statement.text)[1:]
         if len(word) > 1 and word[0].isupper()
     )
+
+
+def _statements(sample: Sample) -> tuple[Statement, ...]:
+    """Cut the answer at full stops, also in Thai: what has capitals there is not Thai.
+
+    So names need no package that tells Thai sentences by their words.
+    """
+    question = sample.question
+    if question.language != THAI:
+        return sample.statements("answer")
+    return cut_statements(sample.part("answer"), question.passage_ids, "en")
 
 
 _NEEDS = ("answer", "query", "passages")
@@ -165,7 +174,7 @@ UNSUPPORTED_NAMES = Feature(
     name="unsupported_names",
     summary="Share of the capitalized words within the answer's sentences that no passage holds",
     source="surrogate-arena",
-    needs=(*_NEEDS, SENTENCES),
+    needs=_NEEDS,
     measurement=unsupported_names,
     parameters=(CITED_OR_ALL,),
     missing=(*NO_EVIDENCE, EMPTY_ANSWER, NO_CAPITALS, NO_NAMES),

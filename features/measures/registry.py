@@ -92,10 +92,10 @@ DEFAULT_FEATURES = (
     *(LONGEST_COMMON_SPAN, UNSUPPORTED_NUMBERS, UNSUPPORTED_NAMES, QUERY_COVERAGE),
     *FLUENCY_FEATURES,
 )
-"""Features measured unless others are asked for: cheap, without models, and, since they cut no
-sentences, in all languages with what a plain install brings.
+"""Features measured unless others are asked for: cheap, without models, and in all languages with
+what a plain install brings.
 
-That is all without a model but chrF, the costliest, and those that cut sentences.
+That is all without a model but chrF, the costliest, and those that need Thai cut into sentences.
 """
 
 DETERMINISTIC_FEATURES = (

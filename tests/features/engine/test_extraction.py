@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena import DataError, MissingDependencyError, UsageError
+from arena import Arena, DataError, MissingDependencyError, UsageError
 from features import DEFAULT_FEATURES, extract, feature_columns, missing_counts
 from features.engine import measuring
 from features.measures import language
@@ -225,3 +225,18 @@ def test_values_are_kept_by_what_the_reference_may_cite(small_arena, tmp_path):
         )
         scores.append(row(extract(arena, "bleu", cache=tmp_path), "en", "one", "q1")["bleu"])
     assert scores[0] == 1.0 > scores[1]
+
+
+def test_what_is_measured_by_default_needs_no_further_package_for_thai(monkeypatch):
+    monkeypatch.setattr("features.text.sentences.find_spec", lambda name: None)
+    monkeypatch.setattr("features.text.sentences._sent_tokenize", lambda: pytest.fail("cuts Thai"))
+    passages = [{"passage_id": "1", "text": "กรุงเทพ Bangkok เป็นเมืองหลวง"}]
+    questions = pd.DataFrame(
+        {"query_id": ["q"], "language": ["th"], "query": ["เมืองหลวงคืออะไร"], "passages": [passages]}
+    )
+    answer = "กรุงเทพเป็นเมืองหลวง และ Bangkok กับ Paris [1]"
+    answers = pd.DataFrame({"query_id": ["q"], "language": ["th"], "system": ["a"]})
+    arena = Arena.from_frames(questions, answers.assign(answer=answer))
+    assert extract(arena)["unsupported_names"].tolist() == [1 / 2]
+    with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[thai\]"):
+        extract(arena, "cited_sentences")
