@@ -7,11 +7,21 @@ from arena import write_arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import build_board
+from surrogate.board import language
 from surrogate.cli.app import main
 from surrogate.learning.languages import TournamentSettings, language_data
 
 SETTINGS = TournamentSettings(tournaments=6)
 QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_split():
+    """Divide systems into folds once a board; yields how often it usually does, for minutes."""
+    usual = language.SPLITS
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language, "SPLITS", 1)
+        yield usual
 
 
 @pytest.fixture(scope="session")

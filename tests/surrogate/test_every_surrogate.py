@@ -10,7 +10,7 @@ from arena import read_arena
 from arena.data.rows import write_rows
 from features import extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board.language import SPLITS
+from surrogate.board import language as board_language
 from surrogate.board.ratings.table import BEYOND
 from surrogate.board.summarize import NO_IMPORTANCES
 from surrogate.learning.languages import TournamentSettings
@@ -49,7 +49,7 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     assert f"|surrogate:{name}|rows:system|" in board.summary.signature
     validated = validate(
         *(tiny_arena, "leave-systems-out", name),
-        **{"feature_table": tiny_table, "repeats": SPLITS, "tournaments": SETTINGS},
+        **{"feature_table": tiny_table, "repeats": board_language.SPLITS, "tournaments": SETTINGS},
     )
     for language, scores in validated.per_language.items():
         assert board.summary.languages[language].tau_unseen == pytest.approx(scores.tau)

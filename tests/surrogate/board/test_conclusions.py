@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from surrogate import build_board
 from surrogate.board.summary import (
     GAIN_UNSURE,
     GAINED,
@@ -56,25 +57,33 @@ def test_splits_decide_what_is_said_of_the_gain(gain, low, high, conclusion):
     assert found.conclusions[1] == conclusion
 
 
-def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):
+@pytest.fixture(scope="module")
+def board(small_arena, quick_features, one_split):
+    """A board whose systems and questions are divided as often as users' are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("surrogate.board.language.SPLITS", one_split)
+        return build_board(small_arena, feature_table=quick_features, tournaments=10, seed=3)
+
+
+def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, board):
     found = validate(
         *(small_arena, "leave-systems-out", "gaussian-process"),
-        feature_table=small_board.features,
+        feature_table=board.features,
         tournaments=TournamentSettings(tournaments=10, seed=3),
         repeats=5,
     )
-    for language, item in small_board.summary.languages.items():
+    for language, item in board.summary.languages.items():
         scores = found.per_language[language]
         assert item.tau_unseen == pytest.approx(scores.tau)
         assert item.tau_unseen_low == pytest.approx(scores.tau_low)
         assert item.tau_unseen_high == pytest.approx(scores.tau_high)
-    macro = small_board.summary.macro
+    macro = board.summary.macro
     assert macro.tau_unseen_low == pytest.approx(found.scores.tau_low)
     assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
 
 
-def test_the_gain_is_between_the_halves_and_its_bounds(small_board):
-    summary = small_board.summary
+def test_the_gain_is_between_the_halves_and_its_bounds(board):
+    summary = board.summary
     for item in (*summary.languages.values(), summary.macro):
         assert item.gain == pytest.approx(item.split_half - item.split_half_verdicts)
         assert item.gain_low <= item.gain <= item.gain_high
@@ -102,8 +111,8 @@ def test_resamples_are_of_systems_whole_languages_at_once():
     assert low < 0 < high
 
 
-def test_conclusions_are_kept_with_the_summary_and_printed(small_board, capsys):
-    summary = small_board.summary
+def test_conclusions_are_kept_with_the_summary_and_printed(board, capsys):
+    summary = board.summary
     told = summary.model_dump(mode="json")["macro"]["conclusions"]
     assert [entry["sentence"] for entry in told] == [
         item.sentence for item in summary.macro.conclusions
