@@ -223,6 +223,9 @@ def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
     pairs = (tmp_path / "site" / "pairs" / f"{built.languages[0]}.html").read_text()
     assert "How surely the first is rated above the second, over resampled questions" in pairs
     assert "is better than" not in pairs.split("<table")[1]
+    system = next((tmp_path / "site" / "systems").iterdir()).read_text()
+    assert not any(name in system for name in ("Own verdicts", "Surrogate alone", "Verdicts alone"))
+    assert "Rank by verdicts alone" not in system
     assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
     method = (tmp_path / "site" / "method.html").read_text()
     assert "no logits" in method
