@@ -47,7 +47,7 @@ OFF_TOPIC = (
     "rise under a cloth for two hours, and bake it in a hot oven until the crust is brown."
 )
 PADDING = "It is important to note that there are many aspects to consider in this regard."
-_SENTENCE = re.compile(r"(?<=[.!?。！？।])\s*")
+_SENTENCE = re.compile(r"(?<=[.!?।])\s+|(?<=[。！？])\s*")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.folder import as_rows, read_arena
+from arena.data.folder import as_rows, read_arena, with_language_of
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import CHOSEN, JUDGMENTS, SOFT_COLUMNS, check_table, self_judgments
@@ -22,7 +22,7 @@ _COLUMNS = list(JUDGMENTS.columns)
 _BATTLE_COLUMNS = {"model_a", "model_b"}
 
 
-def read_judgments(path: Path | str) -> pd.DataFrame:
+def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> pd.DataFrame:
     """Read judgments.
 
     Args:
@@ -30,6 +30,8 @@ def read_judgments(path: Path | str) -> pd.DataFrame:
             those of a battle table (``model_a, model_b, winner``). Without ``query_id`` every
             row is a question of its own; without ``language`` it is ``und``; without a judge it
             is ``judge``.
+        questions: Columns ``query_id, language``: rows of a file without a language have that of
+            their question, where its id alone says which.
 
     Returns:
         Columns ``query_id, language, system_a, system_b, winner, judge``, and ``chosen``, ``soft``,
@@ -48,18 +50,22 @@ def read_judgments(path: Path | str) -> pd.DataFrame:
     rows = read_rows(path)
     if _is_battle_table(rows):
         return _some(_judgments_of_battles(path), rows.source)
-    return _checked(rows)
+    return _checked(rows if questions is None else with_language_of(rows, questions))
 
 
-def checked_judgments(judgments: pd.DataFrame, source: str = "judgments") -> pd.DataFrame:
+def checked_judgments(
+    judgments: pd.DataFrame, source: str = "judgments", questions: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Check and complete a table of judgments in memory, as ``read_judgments`` does a file.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
             ``language``, ``judge``.
         source: What problems call the table.
+        questions: As for ``read_judgments``.
     """
-    return _checked(as_rows(plain_table(judgments), source))
+    rows = as_rows(plain_table(judgments), source)
+    return _checked(rows if questions is None else with_language_of(rows, questions))
 
 
 def _checked(rows: Rows) -> pd.DataFrame:

@@ -194,7 +194,7 @@ def with_language_of(rows: Rows, questions: pd.DataFrame) -> Rows:
     if questions["query_id"].duplicated().any():
         return rows
     known = dict(zip(questions["query_id"], questions[LANGUAGE], strict=True))
-    languages = [known.get(key, UNDETERMINED) for key in rows.table["query_id"]]
+    languages = [known.get(str(key), UNDETERMINED) for key in rows.table["query_id"]]
     return replace(rows, table=rows.table.assign(**{LANGUAGE: languages}).astype(object))
 
 

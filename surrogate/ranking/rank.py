@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
@@ -133,13 +134,14 @@ def rank_systems(
         feature_table: Features of the answers already at hand, used instead of extracting any:
             those that a training answer had a value of. Rows of other answers are not looked at.
         judgments: Verdicts on the new systems, beside systems on the board or each other; see
-            ``judged_ratings``.
+            ``judged_ratings``. ``language`` may be absent where ids of questions are unique.
 
     Raises:
         UsageError: If a system is already on the board, the board is a first one, without any
             verdict to have learned from, the arena is another one, the feature table lacks an
             answer or a feature, or there is none and a feature cannot be extracted.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
+        DataError: For malformed or duplicate answers, answers to unknown questions, and malformed
+            judgments.
     """
     board = open_board(board)
     arena = open_arena(board.arena_folder() if arena is None else arena)
@@ -151,6 +153,8 @@ def rank_systems(
             f"arena {board.summary.arena!r} the board was built from; build the board again"
         )
     answers = open_answers(answers, arena.queries)
+    if judgments is not None:
+        judgments = checked_judgments(judgments, questions=arena.queries)
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")

@@ -193,6 +193,8 @@ _SAFE = {"use_safetensors": True}
 def _place(base: str, download: bool) -> tuple[str, dict[str, Any]]:
     path = Path(base).expanduser()
     if path.suffix == GGUF:
+        if not path.is_file():
+            raise UsageError(f"there is no file {path}; name a GGUF file, or a folder")
         return str(path.parent), {**_HERE, "gguf_file": path.name}
     return str(path) if path.is_dir() else base, {**_HERE, "local_files_only": not download}
 

@@ -73,7 +73,7 @@ def rank(
         jobs,
         models,
         feature_table=given_features(feature_table),
-        judgments=None if judgments is None else read_judgments(judgments),
+        judgments=None if judgments is None else read_judgments(judgments, read.queries),
     )
     if out is not None:
         write_rows(placed.board, out)

@@ -66,7 +66,7 @@ def advise_command(
         jobs,
         feature_table=given_features(feature_table),
     ).features
-    judged = None if judgments is None else read_judgments(judgments)
+    judged = None if judgments is None else read_judgments(judgments, read.queries)
     advice = advise_systems(
         published, table, judged=judged, questions=questions, level=level, seed=seed
     )

@@ -159,6 +159,15 @@ def test_a_folder_without_a_model_is_a_name(tmp_path, monkeypatch):
     assert asked_model("gpt-4o", Endpoint()) == ("gpt-4o", Endpoint())
 
 
+def test_a_file_of_weights_that_is_not_there_is_said(tmp_path):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from arena.llm.local.loading import load_base
+
+    with pytest.raises(UsageError, match=r"there is no file .*model\.gguf; name a GGUF file"):
+        load_base(str(tmp_path / "model.gguf"), torch.float32, "sdpa")
+
+
 def test_damaged_weights_are_said_and_end_the_run(make, tmp_path):
     pytest.importorskip("transformers")
     folder = make(

@@ -148,6 +148,13 @@ def test_boards_by_the_surrogate_alone_say_so_everywhere(board, tmp_path):
     assert "verdicts and surrogate" not in labels
 
 
+def test_a_tau_that_is_not_known_has_no_interval_beside_it(build_quickly, small_arena, tmp_path):
+    three, judged = small_arena.info.systems[:3], small_arena.judgments
+    few = judged[judged["system_a"].isin(three) & judged["system_b"].isin(three)]
+    index = write_site(build_quickly(replace(small_arena, judgments=few)), tmp_path / "site")
+    assert "Tau of unseen systems</a></dt><dd>–</dd>" in index.read_text("utf-8")
+
+
 def test_rows_of_the_filter_are_in_step_with_their_columns(board):
     data = filter_data(board, slugs(board.systems))
     for language, part in data["languages"].items():
