@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -151,6 +152,8 @@ def _interval(value: float, standard_error: float, size: int, level: float) -> M
     return MeanEstimate(value, standard_error, value - reach, value + reach)
 
 
+UNBOUNDED = "the win rate may be 0 or 1, which no rating has"
+NO_RATING = "an opponent has no rating on the board"
 LARGEST_RATING = 30.0
 """Logits beyond which a win rate is 0 or 1 in double precision."""
 COLUMNS = [
@@ -166,17 +169,36 @@ class _Matchups:
 
     Attributes:
         points: Share of points won from each opponent, shape (O, Q); NaN where not judged.
-        predicted: Expected share of points, shape (O, Q).
-        shares: Share of the judgments each opponent has, shape (O,).
-        ratings: Rating of each opponent on the board, shape (O,).
-        judgments: Judgments that are used.
+        predicted: Expected share of points, shape (O, Q); NaN where none is predicted.
+        judgments: Number of judgments, shape (O, Q).
+        ratings: Rating of each opponent on the board, shape (O,); NaN without one.
     """
 
     points: Floats
     predicted: Floats
-    shares: Floats
+    judgments: Floats
     ratings: Floats
-    judgments: int
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How much each matchup counts in its question's outcome, shape (O, Q).
+
+        By its judgments; the sum is 1 of a question with some that have a prediction, else 0.
+        """
+        usable = np.isfinite(self.points) & np.isfinite(self.predicted)
+        counted = np.where(usable, self.judgments, 0.0)
+        return np.asarray(counted / np.maximum(counted.sum(axis=0), 1.0))
+
+    @property
+    def shares(self) -> Floats:
+        """How much each opponent counts in the mean of the outcomes, shape (O,), with the sum 1.
+
+        Predictions of questions without outcome are weighed alike: by shares of all judgments,
+        opponents that are met on few questions, or twice on each, would count otherwise in these
+        than in those of judged questions, and the difference would bias the correction.
+        """
+        total = self.weights.sum()
+        return np.asarray(self.weights.sum(axis=1) / max(float(total), 1.0))
 
 
 def estimate_win_rates(
@@ -232,9 +254,9 @@ def rating_of(win_rate: float, opponents: Floats, shares: Floats) -> float:
         shares: How often each is met, shape (O,), with the sum 1.
 
     Returns:
-        NaN for a win rate of 0 or 1, which no coefficient has.
+        NaN for a win rate of 0 or 1, which no coefficient has, or where an opponent has none.
     """
-    if not 0 < win_rate < 1:
+    if not 0 < win_rate < 1 or np.isnan(opponents).any():
         return float("nan")
     reach = LARGEST_RATING + float(np.abs(opponents).max())
     return float(
@@ -291,13 +313,16 @@ def _matchups(
         answer_ratings(board.surrogate, source, language, names, questions)
         for source, names in ((table, [system]), (board.features, opponents))
     )
-    places = own.groupby(["opponent", "query_id"])["points"].mean().unstack("query_id")
+    met = own.groupby(["opponent", "query_id"])["points"]
+    points, judgments = (
+        values.unstack("query_id").reindex(index=opponents, columns=questions).to_numpy(np.float64)
+        for values in (met.mean(), met.size())
+    )
     return _Matchups(
-        places.reindex(index=opponents, columns=questions).to_numpy(np.float64),
+        points,
         predicted_win_rates(ratings.loc[system], others),
-        own["opponent"].value_counts(normalize=True).reindex(opponents).to_numpy(np.float64),
+        np.nan_to_num(judgments),
         _board_ratings(board, language, opponents),
-        len(own),
     )
 
 
@@ -308,29 +333,29 @@ def _board_ratings(board: Board, language: str, systems: Sequence[str]) -> Float
 
 def _per_question(matchups: _Matchups) -> tuple[Floats, Floats, Floats]:
     """Outcomes and predictions of the judged questions, and predictions of the others."""
-    judged = np.isfinite(matchups.points)
-    usable = judged & np.isfinite(matchups.predicted)
-    known = usable.any(axis=0)
-    times = usable[:, known].sum(axis=0)
-    outcomes = np.where(usable, matchups.points, 0.0)[:, known].sum(axis=0) / times
-    predictions = np.where(usable, matchups.predicted, 0.0)[:, known].sum(axis=0) / times
-    others = matchups.predicted[:, ~judged.any(axis=0)]
+    weights, shares = matchups.weights, matchups.shares
+    known = weights.any(axis=0)
+    outcomes, predictions = (
+        np.where(weights > 0, weights * values, 0.0).sum(axis=0)[known]
+        for values in (matchups.points, matchups.predicted)
+    )
+    met = shares > 0
+    others = matchups.predicted[met][:, ~matchups.judgments.any(axis=0)]
     complete = np.isfinite(others).all(axis=0)
-    return outcomes, predictions, matchups.shares @ others[:, complete]
+    return outcomes, predictions, shares[met] @ others[:, complete]
 
 
 def _estimates(done: PoweredMean, matchups: _Matchups) -> dict[str, object]:
     low, high = _clipped(done.powered)
     alone_low, alone_high = _clipped(done.classical)
-    ratings = [
-        rating_of(value, matchups.ratings, matchups.shares)
-        for value in (done.powered.value, low, high)
-    ]
-    unbounded = "the win rate may be 0 or 1, which no rating has" if np.isnan(ratings).any() else ""
+    met = matchups.shares > 0
+    opponents, shares = matchups.ratings[met], matchups.shares[met]
+    ratings = [rating_of(value, opponents, shares) for value in (done.powered.value, low, high)]
+    unrated = NO_RATING if np.isnan(opponents).any() else UNBOUNDED
     return {
         "questions": done.outcomes,
         "unjudged": done.unjudged,
-        "opponents": len(matchups.shares),
+        "opponents": len(matchups.ratings),
         "win_rate": done.powered.value,
         "low": low,
         "high": high,
@@ -342,7 +367,7 @@ def _estimates(done: PoweredMean, matchups: _Matchups) -> dict[str, object]:
         "rating": ratings[0],
         "rating_low": ratings[1],
         "rating_high": ratings[2],
-        "reason": unbounded,
+        "reason": unrated if np.isnan(ratings).any() else "",
     }
 
 

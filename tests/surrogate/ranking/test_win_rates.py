@@ -16,6 +16,7 @@ from features import extract, parse_features
 from surrogate import Board, build_board
 from surrogate.ranking.advice import advise, answer_ratings
 from surrogate.ranking.prediction_powered import (
+    NO_RATING,
     _against_board,
     _matchups,
     _per_question,
@@ -28,6 +29,7 @@ FEATURES = parse_features(
     "citation_recall@10,ngram_coverage,unsupported_numbers,answer_length,content_coverage"
 )
 NEW = "sim-delta-chat"
+TWO = ["sim-atlas-large", "sim-fjord-multilingual"]
 
 
 def of(judgments, system):
@@ -114,6 +116,41 @@ def test_soft_verdicts_count_by_their_shares(published, own, judged):
     assert row["judged_alone"] == pytest.approx(
         points.where(judged["system_a"] == NEW, 1 - points).mean()
     )
+
+
+def test_opponents_weigh_the_same_in_judged_and_unjudged_questions(published, own, judged):
+    """Else a surrogate that is right on average would move the estimate."""
+    is_of_two = judged[["system_a", "system_b"]].isin(TWO).any(axis=1)
+    asked = sorted(judged["query_id"].unique())
+    uneven = pd.concat(
+        [
+            judged[is_of_two],
+            judged[is_of_two & judged["query_id"].isin(asked[:7])],
+            judged[~is_of_two & judged["query_id"].isin(asked[5:])],
+        ]
+    )
+    against = _against_board(published, uneven, "en", NEW)
+    matchups = _matchups(published, own, against, "en", NEW)
+    level = np.linspace(0.2, 0.9, len(matchups.predicted))[:, None]
+    constant = replace(matchups, predicted=np.broadcast_to(level, matchups.predicted.shape))
+    outcomes, predictions, unjudged = _per_question(constant)
+    assert len(np.unique(predictions)) > 1
+    assert predictions.mean() == pytest.approx(unjudged.mean())
+    of_question = against.groupby("query_id")["points"].mean()
+    assert outcomes == pytest.approx(of_question.to_numpy())
+    [row] = estimate_win_rates(published, own, uneven).to_dict(orient="records")
+    assert row["judged_alone"] == pytest.approx(of_question.mean())
+
+
+def test_an_opponent_without_a_rating_gives_none(published, own, judged):
+    columns = ["rating", "arena_rating"]
+    ratings = published.ratings.copy()
+    ratings.loc[ratings["system"] == TWO[0], columns] = np.nan
+    board = replace(published, ratings=ratings)
+    [row] = estimate_win_rates(board, own, judged).to_dict(orient="records")
+    assert 0 < row["win_rate"] < 1
+    assert np.isnan([row["rating"], row["rating_low"], row["rating_high"]]).all()
+    assert row["reason"] == NO_RATING
 
 
 def test_a_rating_is_the_coefficient_that_has_the_win_rate():
