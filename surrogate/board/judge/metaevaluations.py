@@ -24,8 +24,8 @@ class MetaEvaluation(BaseModel):
 
     Attributes:
         judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
-        dataset: What it was held against: ``memerag``, ``wikieval``, ``grouse``, ``people`` who voted
-            in the arena, another of its judges, or one's own.
+        dataset: What it was held against: ``memerag``, ``wikieval``, ``grouse``, ``people`` who
+            voted in the arena, another of its judges, or one's own.
         metric: What the value is, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
         value: A share or a correlation, -1 to 1; no percentage.

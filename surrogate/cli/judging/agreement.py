@@ -47,8 +47,8 @@ def agreement_command(
         bool,
         typer.Option(
             "--write",
-            help="Write into the arena folder, for board: the agreement into metaevaluation.json, or "
-            "with --calibrate the calibrated verdicts, as judge calibrated:NAME.",
+            help="Write into the arena folder, for board: the agreement into metaevaluation.json, "
+            "or with --calibrate the calibrated verdicts, as judge calibrated:NAME.",
         ),
     ] = False,
     seed: SeedOption = 0,
