@@ -40,6 +40,7 @@ from arena.diagnostics.finding import Finding, Severity, by_severity
 from arena.diagnostics.judge_agreement import (
     agreement_findings,
     agreement_table,
+    independent,
     judges_left_out,
 )
 from arena.diagnostics.self_preference import (
@@ -75,7 +76,7 @@ class Diagnosis:
         pairs: Battles of every pair that met; see ``pairs_table``.
         position: How often side A wins; see ``position_table``.
         order_consistency: Verdicts that flip with the order; see ``order_consistency_table``.
-        agreement: Kappa of every two judges; see ``agreement_table``.
+        agreement: Kappa of every two judges whose verdicts are their own; see ``agreement_table``.
         self_preference: What judges give systems of their own family beyond what others give
             them; see ``self_preference_table``.
         lengths: How often the longer answer wins; see ``length_table``. None without answers.
@@ -208,7 +209,8 @@ def diagnose_judgments(
     overview = overview_table(table, records, queries)
     connections, coverage = connections_table(records), coverage_table(pairs, records)
     position, order_consistency = position_table(table, pairs), order_consistency_table(table)
-    agreement = agreement_table(table, seed)
+    witnesses, derived = independent(table)
+    agreement = agreement_table(witnesses, seed)
     # A judge is held against those not looked at, too.
     around = verdicts(selected_judgments(everybody, language or ALL, ALL), pool)
     kinds = families_of_systems(sorted({*around["first"], *around["second"]}), attributes, families)
@@ -227,7 +229,7 @@ def diagnose_judgments(
         _unless_none(absent, answer_findings),
         position_findings(position),
         order_consistency_findings(order_consistency),
-        agreement_findings(agreement, judges_left_out(table)),
+        agreement_findings(agreement, judges_left_out(witnesses), derived),
         self_preference_findings(preference),
         _unless_none(lengths, length_findings),
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.schema import is_derived
 from arena.data.seeds import generator
-from arena.diagnostics.finding import Finding, Severity, counted, subject_of
+from arena.diagnostics.finding import Finding, Severity, counted, listed, subject_of
 from arena.diagnostics.verdicts import ITEM, QUESTION_PAIR, majorities
 from arena.statistics.agreement import kappa_of_tables
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
@@ -52,6 +53,19 @@ def agreement_table(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     ]
     columns = ["language", "judge", "other_judge", "items", "questions"]
     return pd.DataFrame(rows, columns=[*columns, "agreement", "kappa", "low", "high"])
+
+
+def independent(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out the judges whose verdicts are made of others': they agree with those by their make.
+
+    Args:
+        table: As ``verdicts`` returns it.
+
+    Returns:
+        The rows of the others, and the judges left out, sorted.
+    """
+    derived = table["rater"].map(is_derived).astype(bool)
+    return table[~derived], sorted(table.loc[derived, "rater"].unique())
 
 
 def judges_left_out(table: pd.DataFrame) -> int:
@@ -124,8 +138,10 @@ def outcome_kappas(tables: Floats) -> Floats:
     return kappa_of_tables(tables.reshape(-1, 3, 3), np.eye(3))
 
 
-def agreement_findings(agreement: pd.DataFrame, left_out: int = 0) -> Iterator[Finding]:
-    """Say how far judges agree; many pairs of judges together."""
+def agreement_findings(
+    agreement: pd.DataFrame, left_out: int = 0, derived: Sequence[str] = ()
+) -> Iterator[Finding]:
+    """Say how far judges agree, many pairs of judges together, and who is not compared."""
     for language, part in agreement.groupby("language"):
         if len(part) <= SAID_ONE_BY_ONE:
             yield from map(_pair_finding, part.itertuples())
@@ -134,6 +150,9 @@ def agreement_findings(agreement: pd.DataFrame, left_out: int = 0) -> Iterator[F
     if left_out:
         sentence = f"the {MANY_JUDGES} most active are compared, {left_out:,} are not"
         yield Finding("info", "agreement", "judges", sentence)
+    if derived:
+        sentence = "not held against other judges, for verdicts are made of theirs"
+        yield Finding("info", "agreement", listed(derived), sentence)
 
 
 def _pair_finding(row: object) -> Finding:

@@ -30,7 +30,9 @@ COMPARISON_COLUMNS = [
     *("judge", "other_judge", "items", "questions", "kappa", "kappa_other"),
     *("difference", "low", "high", "more_labels"),
 ]
-KAPPA_COLUMNS = ["judge", "items", "questions", "agreement", "kappa", "low", "high"]
+KAPPA_COLUMNS = [
+    *("judge", "items", "questions", "agreement", "kappa", "standard_error", "low", "high")
+]
 
 
 def agreement_with_reference(
@@ -51,11 +53,11 @@ def agreement_with_reference(
 
     Returns:
         A table of judges, ``KAPPA_COLUMNS``: items (pairs of answers) shared with the reference,
-        share of equal verdicts, Cohen's kappa with its 95% interval (NaN with one question); and
-        one of every two judges on the items that both share with it, ``COMPARISON_COLUMNS``: how
-        much larger the first one's kappa is, with its 95% interval, and how many more items the
-        reference would have to judge to tell them apart: 0 where they are, missing where no
-        number is known.
+        share of equal verdicts, Cohen's kappa with its bootstrap standard error and its 95%
+        interval (NaN with one question); and one of every two judges on the items that both share
+        with it, ``COMPARISON_COLUMNS``: how much larger the first one's kappa is, with its 95%
+        interval, and how many more items the reference would have to judge to tell them apart: 0
+        where they are, missing where no number is known.
 
     Raises:
         UsageError: If a judge of the reference, or any other, has no judgment.
@@ -92,12 +94,15 @@ def agreement_with_reference(
 def _kappa_row(name: str, items: pd.DataFrame, seed: int) -> list[object]:
     cells = _question_cells(items, items[f"outcome_{REFERENCE}"])
     whole = cells.sum(axis=0)
-    low, high = math.nan, math.nan
+    error, low, high = math.nan, math.nan, math.nan
     if len(cells) > 1:
         random = generator(seed, "agreement", name)
-        low, high = percentile_interval(outcome_kappas(resampled_sums(cells, RESAMPLES, random)))
+        drawn = outcome_kappas(resampled_sums(cells, RESAMPLES, random))
+        error = float(np.nanstd(drawn))
+        low, high = percentile_interval(drawn)
     agreed = float(np.trace(whole.reshape(3, 3)) / whole.sum())
-    return [name, len(items), len(cells), agreed, float(outcome_kappas(whole)[0]), low, high]
+    kappa = float(outcome_kappas(whole)[0])
+    return [name, len(items), len(cells), agreed, kappa, error, low, high]
 
 
 def _comparison_row(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.errors import DataError, UsageError
@@ -22,7 +24,8 @@ class MetaEvaluation(BaseModel):
 
     Attributes:
         judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
-        dataset: What it was held against: ``memerag``, ``wikieval``, ``grouse``, or one's own.
+        dataset: What it was held against: ``memerag``, ``wikieval``, ``grouse``, ``people`` who
+            voted in the arena, another of its judges, or one's own.
         metric: What the value is, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
         value: A share or a correlation, -1 to 1; no percentage.
@@ -111,6 +114,35 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
     with atomic_path(path) as temporary:
         temporary.write_text(content.model_dump_json(indent=2) + "\n", encoding="utf-8")
     return path
+
+
+def agreements(
+    kappas: pd.DataFrame, reference: str, languages: Sequence[str]
+) -> tuple[list[MetaEvaluation], list[str]]:
+    """Return what judges' agreement with others in the same arena says of them.
+
+    Args:
+        kappas: As ``arena.diagnostics.judge_comparison.agreement_with_reference`` gives them.
+        reference: Who they were held against, such as ``people``.
+        languages: Languages of the items.
+
+    Returns:
+        Entries, and the judges that have none: theirs has no kappa, or no standard error.
+    """
+    known = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
+    entries = [
+        MetaEvaluation(
+            judge=row.judge,
+            dataset=reference,
+            metric="kappa",
+            value=row.kappa,
+            standard_error=row.standard_error,
+            n=row.items,
+            languages=list(languages),
+        )
+        for row in kappas[known].itertuples()
+    ]
+    return entries, list(kappas.loc[~known, "judge"])
 
 
 def _key(entry: MetaEvaluation) -> tuple[str, str, str, str]:

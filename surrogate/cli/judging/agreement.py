@@ -47,7 +47,8 @@ def agreement_command(
         bool,
         typer.Option(
             "--write",
-            help="Add the calibrated verdicts to the arena, as judge calibrated:NAME for board.",
+            help="Write into the arena folder, for board: the agreement into metaevaluation.json, "
+            "or with --calibrate the calibrated verdicts, as judge calibrated:NAME.",
         ),
     ] = False,
     seed: SeedOption = 0,
@@ -79,21 +80,48 @@ def agreement_command(
         raise UsageError(f"no judge {unknown[0]!r} (--judges); there is {', '.join(present)}")
     if asked:
         table = table[table["judge"].isin({*named, *asked})]
-    if write and (calibrate is None or not judgments.is_dir()):
-        raise UsageError("--write adds what --calibrate finds to an arena folder; name both")
+    if write and not judgments.is_dir():
+        raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
     if calibrate is not None:
         _calibrate(table, calibrate, named, method, seed, judgments if write else None, as_json)
         return
     kappas, compared = agreement_with_reference(table, named, seed)
     said = list(comparison_sentences(compared))
+    written = None
+    if write:
+        held_against = PEOPLE if reference == PEOPLE else "+".join(named)
+        written, unknown = _note(judgments, kappas, held_against, table, named)
+        said += [f"{name}: not noted, no kappa with an error is known" for name in unknown]
     if as_json:
         printing.print_json(
-            {"reference": named, "judges": kappas, "compared": compared, "sentences": said}
+            {
+                "reference": named,
+                "judges": kappas,
+                "compared": compared,
+                "sentences": said,
+                "written": None if written is None else str(written),
+            }
         )
         return
     title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
     printing.print_columns(title, kappas, list(kappas))
-    print("\n".join(said))
+    if said:
+        print("\n".join(said))
+    if written is not None:
+        print(f"Noted in {written}, for  surrogate-arena board {judgments}")
+
+
+def _note(
+    folder: Path, kappas: pd.DataFrame, held_against: str, table: pd.DataFrame, named: list[str]
+) -> tuple[Path, list[str]]:
+    """Note agreement in an arena's folder; return the file, and judges that have no kappa."""
+    from arena.data.schema import CALIBRATED
+    from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
+
+    languages = sorted(set(table.loc[table["judge"].isin(set(named)), "language"]))
+    own = kappas[~kappas["judge"].str.startswith(CALIBRATED)]  # those were fitted to the reference
+    entries, unknown = agreements(own, held_against, languages)
+    return add_metaevaluations(folder, entries), unknown
 
 
 def _calibrate(

@@ -212,6 +212,19 @@ def test_judges_who_only_tie_have_no_kappa():
     assert any("both only tie" in finding.sentence for finding in found.findings)
 
 
+def test_judges_made_of_others_are_not_held_against_them():
+    table = two_judges(30)
+    made = table[table["judge"] == "one"]
+    for name in ("panel(one,two)", "calibrated:one"):
+        table = pd.concat([table, made.assign(judge=name)], ignore_index=True)
+    found = diagnose_judgments(table)
+    assert found.agreement[["judge", "other_judge"]].to_numpy().tolist() == [["one", "two"]]
+    assert [str(finding) for finding in found.findings if finding.check == "agreement"][1:] == [
+        "calibrated:one, panel(one,two): not held against other judges, for verdicts are made of "
+        "theirs"
+    ]
+
+
 def test_many_judges_are_summarized_and_too_many_left_out():
     rows = [("q1", "x", "y", "a", f"j{number:02}") for number in range(MANY_JUDGES + 3)]
     columns = ["query_id", "system_a", "system_b", "winner", "judge"]

@@ -2,32 +2,17 @@
 
 import shutil
 import threading
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from altered_boards import about, of_arena, renamed, renamed_arena
+from hostile_pages import HOSTILE, IN_PAGES, watched
 
 from surrogate import Board
 from surrogate.publish.site.site import write_site
 
-IN_PAGES = (
-    "<script>alert(1)</script>",
-    "=1+../x",
-    "CON",
-    "con",
-    "GPT",
-    "gpt",
-    "שלום \u202eעולם",
-    '" onmouseover="alert(1)',
-    "]]></script><img src=x onerror=alert(1)>",
-    "n" * 300,
-    "{{ 7 * 7 }}",
-    "nul\x00byte",
-)
-HOSTILE = "</script><script>alert(3)</script><img src=x onerror=alert(4)>"
 CHROMIUM = shutil.which("chromium")
 IN_FIGURES = (
     *("$x_1^2$ & <b>bold</b>", "\\frac{1}{2}", "_under", "a" * 90 + "-v1", "a" * 90 + "-v2"),
@@ -139,24 +124,6 @@ def browser():
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield launched
         launched.close()
-
-
-@contextmanager
-def watched(browser, served="file:", **options):
-    """A page that must say nothing on the console, open no dialog and load nothing else."""
-    with browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}) as context:
-        opened = context.new_page()
-        faults = []
-        opened.on("console", lambda message: faults.append(message.text))
-        opened.on("pageerror", lambda error: faults.append(str(error)))
-        opened.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
-        known = (served, "file:", "data:", "blob:")
-        opened.on(
-            "request",
-            lambda sent: None if sent.url.startswith(known) else faults.append(sent.url),
-        )
-        yield opened
-        assert faults == []
 
 
 @pytest.fixture

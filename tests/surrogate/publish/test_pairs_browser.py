@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 import pytest
-from conftest import HOSTILE, IN_PAGES, watched
+from hostile_pages import HOSTILE, IN_PAGES, watched
 
 from surrogate.publish.exports.tables import unguarded
 

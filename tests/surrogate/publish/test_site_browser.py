@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import watched
+from hostile_pages import watched
 
 SCREENSHOTS = Path(__file__).parents[3] / "out" / "screenshots"
 

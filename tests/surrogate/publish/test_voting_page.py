@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import watched
+from hostile_pages import watched
 
 from arena import read_arena, write_arena
 from arena.judging import choose_pairs
 from arena.people import make_ballot
 from arena.simulation import DEFAULT_SYSTEMS, simulate
+from surrogate.board.judge.report import read_judging_records
 from surrogate.publish.voting.page import ballot_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} \u2028\x00"
@@ -200,7 +201,15 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     fitted = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert any(row["wins"] % 1 for row in fitted["ratings"])  # shares of battles
     assert run("agreement", folder, "--calibrate", judge, "--method", "guess") == 2
-    assert run("agreement", folder, "--write") == 2
+    assert run("agreement", folder, "--judges", judge, "--write", "--json") == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["written"] == str(folder / "metaevaluation.json")
+    (noted,) = read_judging_records(folder, judge).metaevaluations
+    assert (noted.dataset, noted.metric) == ("people", "kappa")
+    assert (noted.value, noted.n) == (1.0, len(votes))
+    assert noted.languages == sorted({pair.comparison.key[0] for pair in own.pairs})
+    assert run("agreement", next(folder.glob("judgments*")), "--write") == 2
+    assert "--write writes into an arena folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
