@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from surrogate.learning.training import (
     KnownRatings,
     RowKind,
     TrainingRatings,
+    finite_means,
     training_ratings,
 )
 
@@ -148,15 +149,19 @@ class SelectedSurrogate(BaseEstimator):  # type: ignore[misc]
     def _held_out(
         self, name: str, X: pd.DataFrame, known: Mapping[str, TrainingRatings], held: set[str]
     ) -> pd.DataFrame:
-        left = {
-            language: rated.take([system for system in rated.systems if system not in held])
-            for language, rated in known.items()
-        }
+        left, levels = {}, {}
+        for language, rated in known.items():
+            others = rated.take([system for system in rated.systems if system not in held])
+            # Some candidates learn from battles, and rate about the mean of those that are left,
+            # others on the scale of the ratings: all rate about that mean, and are moved from it.
+            levels[language] = float(finite_means(others.means))
+            left[language] = replace(others, coefficients=others.coefficients - levels[language])
         is_held = X["system"].isin(held)
         try:
-            return self._made(name).fit(X[~is_held], left).predict(X[is_held])
+            found = self._made(name).fit(X[~is_held], left).predict(X[is_held])
         except (UsageError, ConvergenceError):
             return pd.DataFrame(columns=["language", "system", "rating"])
+        return found.assign(rating=found["rating"] + found["language"].map(levels))
 
 
 def _standard_error(systems: int) -> float:

@@ -13,6 +13,10 @@ from surrogate.learning.selection import SelectedSurrogate
 SYSTEMS = [f"system-{number:02}" for number in range(20)]
 
 
+STRONG = 1000.0
+"""How much a unit of the feature adds: where other systems lie on the scale is nothing to it."""
+
+
 class Knowing:
     """Rates by one feature, rightly or wrongly."""
 
@@ -27,7 +31,7 @@ class Knowing:
 
     def predict(self, X):
         means = X.groupby(["language", "system"])["skill"].mean()
-        return (self.sign * means).rename("rating").reset_index()
+        return (STRONG * self.sign * means).rename("rating").reset_index()
 
 
 def wrong(**options):
@@ -69,6 +73,36 @@ def test_of_equal_candidates_the_first_is_chosen(X, ratings):
     two = ratings.head(2)  # nothing can be left out
     few = X[X["system"].isin(two["system"])].assign(skill=0.0)
     assert selected(("wrong", wrong), ("right", Knowing)).fit(few, two).chosen_.name == "wrong"
+
+
+class OnTheScale:
+    """Rates every system as the mean of those it learns from, and a little by the feature."""
+
+    def __init__(self, **options):
+        self.name = options["name"]
+
+    def fit(self, X, ratings):
+        self.level = ratings["en"].means.mean()
+        return self
+
+    def predict(self, X):
+        means = X.groupby(["language", "system"])["skill"].mean()
+        return (self.level + means / 20).rename("rating").reset_index()
+
+
+class AboutZero(OnTheScale):
+    """The same about a mean of 0, as what learns from battles does."""
+
+    def fit(self, X, ratings):
+        self.level = 0.0
+        return self
+
+
+def test_candidates_with_scales_of_their_own_are_held_against_the_same(X, ratings):
+    """In each fold the held-out systems lie about where the others do, not about 0."""
+    made = SelectedSurrogate(candidates=(("one", OnTheScale), ("two", AboutZero)))
+    taus = made.fit(X, ratings.assign(rating=ratings["rating"] + 3)).taus_
+    assert taus["one"] == taus["two"] < 0.9
 
 
 def test_every_training_system_is_rated_by_those_that_did_not_see_it(X, ratings):
