@@ -256,7 +256,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
             return {}
         known = {name: item.training for name, item in self.profiles_.items()}
         if X is not None:
-            new = {str(name): own for name, own in with_features(X, self).groupby("language")}
+            told = self._told(with_features(X, self))
+            new = {str(name): own for name, own in told.groupby("language")}
             known |= {
                 name: item.joined(self.profiles_[name].of(new[name]))
                 for name, item in known.items()
@@ -339,6 +340,17 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
             if profiles.texts is not None
         }
 
+    def _told(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Leave out systems of which nothing is known in a language: no mean stands for these."""
+        if self._reads and ANSWER in X:
+            return X
+        has_value = X[list(self.features_)].notna().any(axis=1)
+        return X[has_value.groupby([X["language"], X["system"]]).transform("any")]
+
+    @property
+    def _reads(self) -> bool:
+        return any(profiles.texts is not None for profiles in self.profiles_.values())
+
     @property
     def _is_multilingual(self) -> bool:
         return len(self.profiles_) > 1
@@ -371,7 +383,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def _items_of(self, X: pd.DataFrame) -> _Items | None:
         """Return the systems of a table as kernels see them; None where nothing can be rated."""
-        table = with_features(X, self)
+        table = self._told(with_features(X, self))
         profiles = {}
         for name, rows in table.groupby("language"):
             language, systems = str(name), sorted(rows["system"].unique())
@@ -385,8 +397,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self, rows: pd.DataFrame, language: str, systems: list[str]
     ) -> SystemProfiles:
         """Profiles in a language where nobody is rated: other languages tell what features say."""
-        reads = any(profiles.texts is not None for profiles in self.profiles_.values())
-        if not reads:
+        if not self._reads:
             rows = rows.drop(columns=ANSWER, errors="ignore")
         elif ANSWER not in rows:
             rows = rows.assign(**{ANSWER: ""})

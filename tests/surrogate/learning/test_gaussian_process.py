@@ -12,6 +12,7 @@ from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.profiles import learn_profiles
 from surrogate.learning.gaussian_process.surrogate import MOST_QUESTIONS, GaussianProcessSurrogate
 from surrogate.learning.posterior import process as processes
+from surrogate.learning.posterior.observations import observe
 from surrogate.learning.posterior.process import (
     NormalRatings,
     _probable,
@@ -19,6 +20,7 @@ from surrogate.learning.posterior.process import (
     fit_process,
 )
 from surrogate.learning.saving import load_surrogate, save_surrogate
+from surrogate.learning.training import training_ratings
 
 WORDS = [
     "the",
@@ -330,3 +332,28 @@ def test_a_systems_answers_are_most_like_those_of_its_copy():
         assert own["similarity"].between(-1.001, 1.001).all()
     mute = rows.drop(columns="answer")
     assert GaussianProcessSurrogate().fit(mute, ratings).answer_similarities(mute) is None
+
+
+def test_a_system_of_which_nothing_is_known_has_no_rating():
+    """Not that of the mean system, with an error as if it were known to be one."""
+    X, ratings = arena()
+    bare = X.drop(columns="answer")
+    is_new = bare["system"] == "system-9"
+    blank = bare[is_new].assign(length=np.nan, noise=np.nan)
+    known = ratings[ratings["system"] != "system-9"]
+    surrogate = GaussianProcessSurrogate().fit(bare[~is_new], known)
+    one = blank.assign(length=blank["length"].where(blank["language"] == "en", 12.0))
+    for table, languages in ((blank, []), (one, ["fi"])):
+        rated = surrogate.predict(pd.concat([table, bare[~is_new]]))
+        own = rated[rated["system"] == "system-9"]
+        assert list(own["answers"]) == [8, 8]
+        for column in ("rating", "standard_error"):
+            assert list(own.loc[own[column].notna(), "language"]) == languages
+    assert surrogate.attributions(blank) is None
+    assert surrogate.predict_answers(blank)["rating"].isna().all()
+    observed = observe(training_ratings(ratings))
+    unknown = surrogate.posterior(observed, blank)["en"]
+    assert "system-9" not in unknown.systems
+    reader = GaussianProcessSurrogate().fit(X[X["system"] != "system-9"], known)
+    assert reader.predict(blank)["rating"].isna().all()
+    assert reader.predict(blank.assign(answer="the old river"))["rating"].notna().all()
