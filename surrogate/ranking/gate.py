@@ -116,7 +116,8 @@ class Gate:
         ratings: What the surrogate says.
         verdicts: What an LLM's verdicts say, where they were asked for.
         questions: Questions that both answered.
-        unanswered: Questions that the baseline answered and the candidate did not.
+        unanswered: Questions that the baseline answered and the candidate did not, in the languages
+            that are compared.
         variance: Of the score of a question: observed, or that of the arena's verdicts.
     """
 
@@ -224,7 +225,7 @@ def gate(
     error = rates.error * (1.0 if judge is None else SURROGATE_SHARE)
     found = _surrogates_view(board, placed, against, rates, error)
     both = _with_candidate(arena, answers, candidate)
-    questions, unanswered = _questions(both, candidate, against)
+    questions, unanswered = _questions(both, candidate, against, languages)
     verdicts = None
     if found.difference is None and judge is not None and store is not None and questions:
         verdicts = compare_systems(
@@ -381,11 +382,18 @@ def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Aren
     )
 
 
-def _questions(arena: Arena, candidate: str, baseline: str) -> tuple[int, int]:
-    """Count the questions that both answered, and those that the baseline alone answered."""
-    keys = ["language", "query_id"]
+def _questions(
+    arena: Arena, candidate: str, baseline: str, languages: Sequence[str]
+) -> tuple[int, int]:
+    """Count the questions that both answered, and those that the baseline alone answered.
+
+    Those in some languages; in all, where none is named.
+    """
+    keys, answers = ["language", "query_id"], arena.answers
+    if languages:
+        answers = answers[answers["language"].isin(languages)]
     own, other = (
-        set(arena.answers.loc[arena.answers["system"] == name, keys].itertuples(index=False))
+        set(answers.loc[answers["system"] == name, keys].itertuples(index=False))
         for name in (candidate, baseline)
     )
     return len(own & other), len(other - own)

@@ -19,6 +19,7 @@ from surrogate.learning.training import finite_means
 Floats = npt.NDArray[np.float64]
 
 NOT_RATED = "fewer than three systems have a predicted and an arena rating"
+ALIKE = "all systems have the same rating, predicted or the arena's"
 NO_LANGUAGE = "no language has a defined score"
 FEWEST_RATED = 3
 
@@ -186,7 +187,8 @@ def _language_scores(outcome: Outcome, taus: Floats) -> ValidationScores:
     )
     both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
     low, high = percentile_interval(taus) if np.isfinite(mean.tau) else (np.nan, np.nan)
-    reasons = outcome.reasons or (() if np.isfinite(mean.tau) else (NOT_RATED,))
+    why = NOT_RATED if both.sum(axis=1).max(initial=0) < FEWEST_RATED else ALIKE
+    reasons = outcome.reasons or (() if np.isfinite(mean.tau) else (why,))
     return ValidationScores(
         tau=mean.tau,
         tau_low=low,
@@ -194,9 +196,15 @@ def _language_scores(outcome: Outcome, taus: Floats) -> ValidationScores:
         spearman=mean.spearman,
         pairwise_accuracy=mean.pairwise_accuracy,
         r2=mean.r2 if outcome.r2 is None else outcome.r2,
-        n_systems=int(both.any(axis=0).sum()),
+        n_systems=len(_rated(outcome)),
         reason="; ".join(reasons) or None,
     )
+
+
+def _rated(outcome: Outcome) -> list[str]:
+    """Systems with a predicted and an arena rating, in one repeat at least."""
+    both = (np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)).any(axis=0)
+    return [name for name, has in zip(outcome.systems, both, strict=True) if has]
 
 
 def _macro(
@@ -205,7 +213,7 @@ def _macro(
     taus: Mapping[str, Floats],
 ) -> ValidationScores:
     defined = [name for name, item in languages.items() if np.isfinite(item.tau)]
-    rated = {system for item in outcomes if item.language in defined for system in item.systems}
+    rated = {system for item in outcomes if item.language in defined for system in _rated(item)}
     low, high = float("nan"), float("nan")
     if defined:
         low, high = percentile_interval(finite_means(np.array([taus[name] for name in defined])))

@@ -112,6 +112,18 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     assert f"the {found.questions} questions here" in said
 
 
+def test_questions_in_languages_that_are_not_compared_are_not_unanswered(
+    board, small_arena, quick_features
+):
+    table = quick_features[quick_features["system"] == BEST].assign(system="new")
+    new, language = answers_of(small_arena, BEST), board.languages[0]
+    found = gate(board, new, small_arena, WORST, feature_table=table, languages=[language])
+    asked = new["language"].eq(language).sum()
+    assert 0 < asked < len(new)
+    assert (found.questions, found.unanswered) == (asked, 0)
+    assert "baseline alone answered" not in " ".join(found.sentences)
+
+
 def test_a_language_without_a_rating_is_not_passed_over(board, small_arena, quick_features):
     table = quick_features[quick_features["system"] == BEST].assign(system="new")
     new = answers_of(small_arena, BEST)

@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score
 
 from arena.statistics.rank_agreement import resampled_taus
 from surrogate.learning.cross_fitting import Outcome
-from surrogate.validation.scores import mean_scores, score, score_outcomes
+from surrogate.validation.scores import ALIKE, NOT_RATED, mean_scores, score, score_outcomes
 
 TRUTH = np.array([1.0, 2.0, 3.0, 4.0])
 
@@ -62,3 +62,19 @@ def test_what_is_not_defined_is_null_with_a_reason_and_left_out_of_the_average()
     empty = score_outcomes([nothing], 0).as_json()
     assert empty["tau"] is None
     assert empty["reason"] == "no language has a defined score"
+
+
+def test_systems_without_a_rating_are_not_counted():
+    systems = ("a", "b", "c", "d")
+    gap = Outcome("en", systems, np.array([[1.0, np.nan, 3.0, 4.0]]), TRUTH[None])
+    done = score_outcomes([gap], 0)
+    assert done.per_language["en"].n_systems == done.scores.n_systems == 3
+
+
+def test_ratings_without_an_order_are_said_to_be_alike():
+    systems = ("a", "b", "c", "d")
+    few = Outcome("en", systems, np.array([[1.0, np.nan, np.nan, 4.0]]), TRUTH[None])
+    for predicted, truth in ((np.ones(4), TRUTH), (TRUTH, np.ones(4))):
+        alike = Outcome("sw", systems, predicted[None], truth[None])
+        found = score_outcomes([few, alike], 0).per_language
+        assert (found["en"].reason, found["sw"].reason) == (NOT_RATED, ALIKE)
