@@ -114,12 +114,14 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
 
 
 def _by_truth(outcomes: Sequence[Outcome]) -> list[str]:
-    """Order systems by their ratings, so that resamples do not hang on their names."""
+    """Order systems by their ratings, so that resamples do not hang on their names; NaN last."""
     rated: dict[str, list[float]] = {}
     for item in outcomes:
-        for system, truth in zip(item.systems, item.truth[0].tolist(), strict=True):
+        for system, truth in zip(item.systems, finite_means(item.truth).tolist(), strict=True):
             rated.setdefault(system, []).append(truth)
-    return sorted(sorted(rated), key=lambda name: finite_means(np.array(rated[name])))
+    names = sorted(rated)
+    means = np.array([finite_means(np.array(rated[name])) for name in names])
+    return [names[place] for place in np.argsort(means, kind="stable")]
 
 
 def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Floats:

@@ -30,7 +30,8 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
     """Rate new systems by their answers and verdicts: the posterior that boards have.
 
     Their battles join those the board was built from; the weights that the surrogate has learned
-    stay. In a language without verdicts on a system, those in others tell of it.
+    stay. Languages with verdicts on a system tell of it in each other; in one without any it has
+    no rating here.
 
     Args:
         board: The board.

@@ -78,3 +78,16 @@ def test_ratings_without_an_order_are_said_to_be_alike():
         alike = Outcome("sw", systems, predicted[None], truth[None])
         found = score_outcomes([few, alike], 0).per_language
         assert (found["en"].reason, found["sw"].reason) == (NOT_RATED, ALIKE)
+
+
+def test_intervals_hang_on_no_name_where_a_fold_has_no_rating_of_a_system():
+    random = np.random.default_rng(2)
+    predicted, truth = random.normal(size=(2, 9)), random.normal(size=(2, 9))
+    truth[0, [1, 6, 7]] = np.nan
+    bounds = set()
+    for names in ("abcdefghi", "ihgfedcba", "defghiabc"):
+        order = np.argsort(list(names))
+        turned = predicted[:, order], truth[:, order]
+        item = score_outcomes([Outcome("en", tuple(sorted(names)), *turned)], 0).scores
+        bounds.add((round(item.tau_low, 9), round(item.tau_high, 9)))
+    assert len(bounds) == 1
