@@ -303,7 +303,7 @@ def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
                 column,
                 None,
                 "this column is missing",
-                _column_hint(rows, column),
+                _column_hint(rows, column, schema),
             )
             for column in absent
         ]
@@ -321,16 +321,18 @@ def check_table(rows: Rows, schema: pa.DataFrameSchema) -> list[Problem]:
     return unstorable
 
 
-def _column_hint(rows: Rows, column: str) -> str:
+def _column_hint(rows: Rows, column: str, schema: pa.DataFrameSchema) -> str:
     names = list(map(str, rows.table.columns))
+    others = [name for name in names if name not in schema.columns]
+    listed = others[0] if len(others) == 1 else f"one of {', '.join(others)}"
+    renamed = f", or rename {listed}" if others else ""
     if not rows.is_frame:
         mark = next((mark for mark in (";", "\t") if names and mark in names[0]), None)
         if mark is not None and len(names) == 1:
             return f"cells are parted by {mark!r}: save the file with commas between them"
-        renamed = f", or rename one of {', '.join(names)}" if names else ""
         return f"add it to every row{renamed}"
     argument = f" or give {column}=..." if column in FOR_ALL_ROWS else ""
-    return f"add it{argument}, or rename one of {', '.join(names)}"
+    return f"add it{argument}{renamed}"
 
 
 def _storable(value: object) -> object:

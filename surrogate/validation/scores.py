@@ -203,7 +203,8 @@ def _language_scores(outcome: Outcome, taus: Floats) -> ValidationScores:
 
 def _rated(outcome: Outcome) -> list[str]:
     """Systems with a predicted and an arena rating, in one repeat at least."""
-    both = (np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)).any(axis=0)
+    rated = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
+    both = np.asarray(rated.any(axis=0))
     return [name for name, has in zip(outcome.systems, both, strict=True) if has]
 
 

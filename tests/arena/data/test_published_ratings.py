@@ -124,7 +124,11 @@ def test_judges_of_the_file_and_of_judgments_are_chosen_alike(folder):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("model,rating\nx,1\n", ": system = None: this column is missing; add it to every row"),
+        (
+            "model,rating\nx,1\n",
+            ": system = None: this column is missing; add it to every row, or rename one of model, "
+            "rating",
+        ),
         (
             "system,elo\nx,1\n",
             ": rating = None: this column is missing; "
