@@ -180,7 +180,10 @@ def _ratings(
         kind = "iu" if name in _INTEGERS else "f"
         if array.dtype.kind not in kind or array.shape != shapes[name]:
             raise UsageError(f"the {name} in {language} have another type or shape")
-        if name != "coefficients" and not (np.isfinite(array) & (array >= 0)).all():
+        sound = np.isfinite(array) & (array >= 0)
+        if name == "variance":
+            sound |= np.isnan(array)  # that of a published rating without an error
+        if name != "coefficients" and not sound.all():
             raise UsageError(f"the {name} in {language} hold what is no number from 0")
     if np.isinf(arrays["coefficients"]).any():
         raise UsageError(f"the coefficients in {language} hold what is no number")

@@ -357,3 +357,13 @@ def test_a_system_of_which_nothing_is_known_has_no_rating():
     reader = GaussianProcessSurrogate().fit(X[X["system"] != "system-9"], known)
     assert reader.predict(blank)["rating"].isna().all()
     assert reader.predict(blank.assign(answer="the old river"))["rating"].notna().all()
+
+
+def test_a_variance_that_is_not_known_is_kept(tmp_path):
+    X, ratings = arena()
+    some = ratings.assign(variance=ratings["variance"].where(ratings["system"] != "system-3"))
+    surrogate = GaussianProcessSurrogate().fit(X, some)
+    save_surrogate(surrogate, tmp_path / "surrogate.zip")
+    loaded = load_surrogate(tmp_path / "surrogate.zip")
+    assert np.isnan(loaded.ratings_["en"].variance[3])
+    pd.testing.assert_frame_equal(loaded.predict(X), surrogate.predict(X), atol=1e-6)
