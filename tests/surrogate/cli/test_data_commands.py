@@ -1,6 +1,7 @@
 """Commands that begin, check and extend an arena folder."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -100,9 +101,10 @@ def test_check_counts_what_is_not_there(run, tmp_path, capsys):
     ]
 
 
-@pytest.fixture
-def grown(tiny_arena, tmp_path):
+@pytest.fixture(scope="module")
+def before(tiny_arena, tmp_path_factory):
     """A folder with all systems but one, that one's answers, and a board of the others."""
+    folder = tmp_path_factory.mktemp("before")
     *others, last = tiny_arena.info.systems
     judged = tiny_arena.judgments
     about = (judged["system_a"] != last) & (judged["system_b"] != last)
@@ -112,16 +114,22 @@ def grown(tiny_arena, tmp_path):
         tiny_arena.answers[tiny_arena.answers["system"] != last],
         judged[about],
     )
-    write_arena(less, tmp_path / "arena")
+    write_arena(less, folder / "arena")
     new = tiny_arena.answers[tiny_arena.answers["system"] == last].assign(system=NEW)
-    new.to_json(tmp_path / "new.jsonl", orient="records", lines=True)
+    new.to_json(folder / "new.jsonl", orient="records", lines=True)
     build_board(
-        tmp_path / "arena",
+        folder / "arena",
         features="answer_length,content_coverage",
         surrogate="ridge",
         tournaments=2,
-    ).save(tmp_path / "board", tmp_path / "arena")
-    return tmp_path
+    ).save(folder / "board", folder / "arena")
+    return folder
+
+
+@pytest.fixture
+def grown(before, tmp_path):
+    """The same, to change."""
+    return Path(shutil.copytree(before, tmp_path / "grown"))
 
 
 def test_answers_are_added_once_and_never_changed(grown):
