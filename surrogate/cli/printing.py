@@ -123,7 +123,7 @@ def print_board(board: Board) -> None:
     print_agreement(board.summary)
     _print_intervals(board)
     for entry in board.judge_report.metaevaluations:
-        print(f"Judge {board.judge_report.judge} against people ({entry.name}): {entry.text}")
+        print(f"Judge {board.judge_report.judge} against labels ({entry.name}): {entry.text}")
 
 
 def _print_intervals(board: Board) -> None:

@@ -127,7 +127,7 @@ def test_board_says_how_good_its_judge_is(run, small_arena, quick_options, tmp_p
     noted = report["metaevaluations"]
     assert [item["dataset"] for item in noted] == ["grouse", "memerag"]
     for item in noted:
-        assert f"against people (llm:simulated-teacher): {item['text']}" in printed
+        assert f"against labels (llm:simulated-teacher): {item['text']}" in printed
         assert f"metaevaluation:{item['text']}" in "".join(printed.split("\n"))
     lines = (tmp_path / "out" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(small_arena.info.systems)
