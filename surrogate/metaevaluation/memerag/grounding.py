@@ -41,7 +41,7 @@ class GroundingSettings:
     threshold: float
 
 
-DEFAULT_SETTINGS = GroundingSettings(numbers=0.57, names=0.18, threshold=0.48)
+DEFAULT_SETTINGS = GroundingSettings(numbers=0.57, names=0.2, threshold=0.48)
 
 
 @dataclass(frozen=True, slots=True)
