@@ -151,7 +151,7 @@ def agreement_findings(
         sentence = f"the {MANY_JUDGES} most active are compared, {left_out:,} are not"
         yield Finding("info", "agreement", "judges", sentence)
     if derived:
-        sentence = "not held against other judges, for verdicts are made of theirs"
+        sentence = "not held against other judges, being made of their verdicts"
         yield Finding("info", "agreement", listed(derived), sentence)
 
 

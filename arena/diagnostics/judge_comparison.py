@@ -31,7 +31,8 @@ COMPARISON_COLUMNS = [
     *("difference", "low", "high", "more_labels"),
 ]
 KAPPA_COLUMNS = [
-    *("judge", "items", "questions", "agreement", "kappa", "standard_error", "low", "high")
+    *("judge", "items", "questions", "agreement", "kappa", "standard_error", "low", "high"),
+    "languages",
 ]
 
 
@@ -54,10 +55,10 @@ def agreement_with_reference(
     Returns:
         A table of judges, ``KAPPA_COLUMNS``: items (pairs of answers) shared with the reference,
         share of equal verdicts, Cohen's kappa with its bootstrap standard error and its 95%
-        interval (NaN with one question); and one of every two judges on the items that both share
-        with it, ``COMPARISON_COLUMNS``: how much larger the first one's kappa is, with its 95%
-        interval, and how many more items the reference would have to judge to tell them apart: 0
-        where they are, missing where no number is known.
+        interval (NaN with one question), and the items' languages; and one of every two judges on
+        the items that both share with it, ``COMPARISON_COLUMNS``: how much larger the first one's
+        kappa is, with its 95% interval, and how many more items the reference would have to judge
+        to tell them apart: 0 where they are, missing where no number is known.
 
     Raises:
         UsageError: If a judge of the reference, or any other, has no judgment.
@@ -102,7 +103,8 @@ def _kappa_row(name: str, items: pd.DataFrame, seed: int) -> list[object]:
         low, high = percentile_interval(drawn)
     agreed = float(np.trace(whole.reshape(3, 3)) / whole.sum())
     kappa = float(outcome_kappas(whole)[0])
-    return [name, len(items), len(cells), agreed, kappa, error, low, high]
+    languages = sorted(items.index.unique("language"))
+    return [name, len(items), len(cells), agreed, kappa, error, low, high, languages]
 
 
 def _comparison_row(

@@ -17,7 +17,7 @@ QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
 
 @pytest.fixture(scope="session", autouse=True)
 def one_split():
-    """Divide systems into folds once a board; yields how often it usually does, for minutes."""
+    """Boards divide systems into folds once, which saves minutes; yields how often they do else."""
     usual = language.SPLITS
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(language, "SPLITS", 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.errors import DataError, UsageError
 from arena.data.files import atomic_path
-from arena.data.schema import validation_problems
+from arena.data.schema import CALIBRATED, validation_problems
 
 FILE_NAME = "metaevaluation.json"
 
+NO_KAPPA = "no kappa with a standard error is known"
+FITTED = "it was calibrated by such labels"
 _LLM = "llm:"
 _HINT = "see MetaEvaluation for what it should hold, or delete the file"
 
@@ -116,19 +118,17 @@ def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -
     return path
 
 
-def agreements(
-    kappas: pd.DataFrame, reference: str, languages: Sequence[str]
-) -> tuple[list[MetaEvaluation], list[str]]:
+def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluation], dict[str, str]]:
     """Return what judges' agreement with others in the same arena says of them.
 
     Args:
         kappas: As ``arena.diagnostics.judge_comparison.agreement_with_reference`` gives them.
         reference: Who they were held against, such as ``people``.
-        languages: Languages of the items.
 
     Returns:
-        Entries, and the judges that have none: theirs has no kappa, or no standard error.
+        Entries, and the judges that have none, to why.
     """
+    fitted = kappas["judge"].str.startswith(CALIBRATED)
     known = np.isfinite(kappas[["kappa", "standard_error"]]).all(axis=1)
     entries = [
         MetaEvaluation(
@@ -138,11 +138,12 @@ def agreements(
             value=row.kappa,
             standard_error=row.standard_error,
             n=row.items,
-            languages=list(languages),
+            languages=row.languages,
         )
-        for row in kappas[known].itertuples()
+        for row in kappas[known & ~fitted].itertuples()
     ]
-    return entries, list(kappas.loc[~known, "judge"])
+    absent = dict.fromkeys(kappas.loc[~known, "judge"], NO_KAPPA)
+    return entries, absent | dict.fromkeys(kappas.loc[fitted, "judge"], FITTED)
 
 
 def _key(entry: MetaEvaluation) -> tuple[str, str, str, str]:

@@ -60,6 +60,7 @@ def agreement_command(
     from arena.data.folder import read_arena
     from arena.diagnostics.judge_comparison import agreement_with_reference, comparison_sentences
     from arena.people.votes import PREFIX
+    from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
     from surrogate.cli import printing
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
@@ -90,8 +91,9 @@ def agreement_command(
     written = None
     if write:
         held_against = PEOPLE if reference == PEOPLE else "+".join(named)
-        written, unknown = _note(judgments, kappas, held_against, table, named)
-        said += [f"{name}: not noted, no kappa with an error is known" for name in unknown]
+        entries, absent = agreements(kappas, held_against)
+        written = add_metaevaluations(judgments, entries)
+        said += [f"{name} is not noted: {reason}" for name, reason in absent.items()]
     if as_json:
         printing.print_json(
             {
@@ -104,24 +106,11 @@ def agreement_command(
         )
         return
     title = f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)"
-    printing.print_columns(title, kappas, list(kappas))
+    printing.print_columns(title, kappas, list(kappas.drop(columns="languages")))
     if said:
         print("\n".join(said))
     if written is not None:
         print(f"Noted in {written}, for  surrogate-arena board {judgments}")
-
-
-def _note(
-    folder: Path, kappas: pd.DataFrame, held_against: str, table: pd.DataFrame, named: list[str]
-) -> tuple[Path, list[str]]:
-    """Note agreement in an arena's folder; return the file, and judges that have no kappa."""
-    from arena.data.schema import CALIBRATED
-    from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
-
-    languages = sorted(set(table.loc[table["judge"].isin(set(named)), "language"]))
-    own = kappas[~kappas["judge"].str.startswith(CALIBRATED)]  # those were fitted to the reference
-    entries, unknown = agreements(own, held_against, languages)
-    return add_metaevaluations(folder, entries), unknown
 
 
 def _calibrate(

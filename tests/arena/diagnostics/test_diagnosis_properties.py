@@ -220,8 +220,8 @@ def test_judges_made_of_others_are_not_held_against_them():
     found = diagnose_judgments(table)
     assert found.agreement[["judge", "other_judge"]].to_numpy().tolist() == [["one", "two"]]
     assert [str(finding) for finding in found.findings if finding.check == "agreement"][1:] == [
-        "calibrated:one, panel(one,two): not held against other judges, for verdicts are made of "
-        "theirs"
+        "calibrated:one, panel(one,two): not held against other judges, being made of their "
+        "verdicts"
     ]
 
 

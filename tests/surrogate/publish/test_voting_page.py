@@ -201,8 +201,12 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     fitted = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert any(row["wins"] % 1 for row in fitted["ratings"])  # shares of battles
     assert run("agreement", folder, "--calibrate", judge, "--method", "guess") == 2
-    assert run("agreement", folder, "--judges", judge, "--write", "--json") == 0
+    assert run("agreement", folder, "--write", "--json") == 0
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert (
+        f"calibrated:{judge} is not noted: it was calibrated by such labels" in found["sentences"]
+    )
+    assert read_judging_records(folder, f"calibrated:{judge}").metaevaluations == ()
     assert found["written"] == str(folder / "metaevaluation.json")
     (noted,) = read_judging_records(folder, judge).metaevaluations
     assert (noted.dataset, noted.metric) == ("people", "kappa")
