@@ -37,7 +37,8 @@ class TrainingRatings:
         second: Index of each pair's second system, shape (P,).
         points: Points of the first system of each pair, shape (Q, P): 1 a win, 0.5 a tie.
         counts: Number of battles, shape (Q, P).
-        variance: Sampling variance of each rating, shape (S,), where it is given.
+        variance: Sampling variance of each rating, shape (S,), where it is given; NaN where it is
+            not known.
     """
 
     systems: tuple[str, ...]
