@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.linalg import block_diag, cho_solve, cholesky
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from arena.rating.pairs import BattleLikelihood, Pairs, mean_design_effect
+from arena.rating.pairs import BattleLikelihood, mean_design_effect
 from arena.rating.published import completed_variances
 from surrogate.learning.posterior.process import (
     CONVERGED,
@@ -62,7 +62,7 @@ class JudgedBattles:
 
     def slope(self, ratings: Floats) -> Floats:
         """Of the same logarithm of the likelihood, shape (S,)."""
-        return np.asarray(self.likelihood.scores(ratings).sum(axis=0) - DEFAULT_RIDGE * ratings)
+        return np.asarray(self.likelihood.slope(ratings) - DEFAULT_RIDGE * ratings)
 
     def value(self, ratings: Floats) -> float:
         """The same logarithm of the likelihood."""
@@ -208,17 +208,13 @@ def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleLikelihood | 
     if not known.all():
         names = zip(rated.systems, known, strict=True)
         rated = rated.take([name for name, is_known in names if is_known])
-    if not len(rated.first):
-        return rated, None
-    pairs = Pairs(rated.first, rated.second, len(rated.systems))
-    return rated, BattleLikelihood(pairs, rated.points, rated.counts)
+    return rated, BattleLikelihood(rated.items) if len(rated.items) else None
 
 
 def _mode(likelihood: BattleLikelihood) -> Floats:
     """Bradley-Terry coefficients with the usual weak prior, shape (S,)."""
-    pairs = likelihood.pairs
-    points, counts = likelihood.points.sum(axis=0), likelihood.counts.sum(axis=0)
-    fit = fit_bradley_terry(points, counts, pairs.first, pairs.second, pairs.n_systems)
+    pairs, totals = likelihood.pairs, likelihood.items.totals
+    fit = fit_bradley_terry(*totals, pairs.first, pairs.second, pairs.n_systems)
     return np.asarray(fit.coefficients[0])
 
 
