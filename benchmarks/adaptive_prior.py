@@ -84,14 +84,18 @@ def first_prior_of(data: LanguageData) -> pd.DataFrame:
 
 def taus(battles: Battles, parts: Parts) -> Floats:
     """Hold rankings by parts of an arena against that by the whole, shape (parts,)."""
-    size = len(battles.systems)
-    first, second = battles.first, battles.second
-    whole = battles.points.sum(axis=0, keepdims=True), battles.counts.sum(axis=0, keepdims=True)
     both = [
-        fit_bradley_terry(points, counts, first, second, size, DEFAULT_RIDGE).coefficients
-        for points, counts in (whole, (parts.points, parts.counts))
+        _coefficients(battles, points, counts)
+        for points, counts in (battles.items.totals, (parts.points, parts.counts))
     ]
     return np.nan_to_num(kendall_taus(both[1], both[0], SAME_RATING_DECIMALS)[:, 0])
+
+
+def _coefficients(battles: Battles, points: Floats, counts: Floats) -> Floats:
+    pairs = battles.items.pairs
+    size = pairs.n_systems
+    fit = fit_bradley_terry(points, counts, pairs.first, pairs.second, size, DEFAULT_RIDGE)
+    return fit.coefficients
 
 
 def curves(battles: Battles, prior: RatingPrior, shares: Floats, seeds: int) -> Floats:
@@ -146,18 +150,11 @@ def main() -> None:
         is_first = arguments.prior == "first"
         expected = first_prior_of(data) if is_first else prior_of(data, everything)
         prior = RatingPrior.of_table(expected, battles.systems, DEFAULT_RIDGE)
-        items = int((battles.counts > 0).sum())
+        items = len(battles.items)
         judgments = np.unique(np.minimum(np.array(A_SYSTEM) * len(battles.systems), items))
         found = curves(battles, prior, judgments / items, arguments.seeds).mean(axis=1)
         own = expected.set_index("system")["rating"].reindex(battles.systems)
-        whole = fit_bradley_terry(
-            battles.points.sum(axis=0),
-            battles.counts.sum(axis=0),
-            battles.first,
-            battles.second,
-            len(battles.systems),
-            DEFAULT_RIDGE,
-        ).coefficients[0]
+        whole = _coefficients(battles, *battles.items.totals)[0]
         print(
             f"{data.language}: {len(battles.systems)} systems, {items:,} items; tau of the prior "
             f"{kendall_tau(own.to_numpy(np.float64), whole):.2f}"

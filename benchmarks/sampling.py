@@ -104,7 +104,7 @@ class Curves:
 
 def draw_curves(arena: ArenaOfSeed, seeds: int, jobs: int) -> Curves:
     drawn = [arena(seed) for seed in range(seeds)]
-    items = [(battles.counts > 0).sum() for battles in drawn]
+    items = [len(battles.items) for battles in drawn]
     taus = Parallel(jobs)(delayed(_taus)(battles, seed) for seed, battles in enumerate(drawn))
     random, completed, adaptive = np.array(taus).swapaxes(0, 1)
     return Curves(float(np.mean(items)), random, completed, adaptive)

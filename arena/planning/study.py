@@ -130,8 +130,7 @@ def sample_taus(
     ]
     points = np.array([part.points for part in parts])
     counts = np.array([part.counts for part in parts])
-    whole = battles.points.sum(axis=0, keepdims=True), battles.counts.sum(axis=0, keepdims=True)
-    reference = _coefficients(battles, *whole, ridge)
+    reference = _coefficients(battles, *battles.items.totals, ridge)
     if not np.round(np.ptp(reference), SAME_RATING_DECIMALS):
         raise UsageError("the whole arena ranks no system above another: nothing to agree with")
     taus = []
@@ -181,8 +180,8 @@ def _check_settings(
 
 
 def _coefficients(battles: Battles, points: Floats, counts: Floats, ridge: float) -> Floats:
-    size = len(battles.systems)
-    fit = fit_bradley_terry(points, counts, battles.first, battles.second, size, ridge)
+    pairs = battles.items.pairs
+    fit = fit_bradley_terry(points, counts, pairs.first, pairs.second, pairs.n_systems, ridge)
     return fit.coefficients
 
 

@@ -44,8 +44,8 @@ def random_questions(
     del ridge
     order = random.permutation(battles.n_questions)
     taken = np.array([order < part(share, len(order)) for share in shares], dtype=np.float64)
-    counts = taken @ battles.counts
-    return Parts(taken @ battles.points, counts, counts.sum(axis=1))
+    points, counts = battles.items.weighted(taken[:, battles.items.question])
+    return Parts(points, counts, counts.sum(axis=1))
 
 
 def random_items(
@@ -53,9 +53,7 @@ def random_items(
 ) -> Parts:
     """Judge a random share of all items, an item being a pair on a question."""
     del ridge
-    taken = _nested_items(battles, shares, random)
-    points = np.array([(battles.points * items).sum(axis=0) for items in taken])
-    counts = np.array([(battles.counts * items).sum(axis=0) for items in taken])
+    points, counts = battles.items.weighted(_nested_items(battles, shares, random))
     return Parts(points, counts, counts.sum(axis=1))
 
 
@@ -66,7 +64,7 @@ def completed_items(
     planners = []
     for taken in _nested_items(battles, shares, random):
         planner = _planner(battles, random, ridge)
-        _answer(planner, battles, *np.nonzero(taken))
+        _answer(planner, battles, np.flatnonzero(taken))
         planners.append(planner)
     return _completed(planners)
 
@@ -79,15 +77,16 @@ def adaptive_items(
     prior: RatingPrior | None = None,
 ) -> Parts:
     """Judge the items that a planner asks for, and predict the others from them."""
-    planner = Planner(battles.by_question.pairs, battles.counts, random, ridge, prior)
-    total, done = int((battles.counts > 0).sum()), 0
+    planner = _planner(battles, random, ridge, prior)
+    total, done = len(battles.items), 0
+    place = battles.items.table(np.arange(total)).astype(np.intp)
     reached: dict[int, Parts] = {}
     for budget in sorted({part(share, total) for share in shares}):
         while done < budget:
             step = batch_size(len(battles.systems), done)
-            items = planner.plan(min(step, budget - done))
-            _answer(planner, battles, *items)
-            done += len(items[0])
+            planned = place[planner.plan(min(step, budget - done))]
+            _answer(planner, battles, planned)
+            done += len(planned)
         reached[budget] = _completed([planner])
     parts = [reached[part(share, total)] for share in shares]
     return Parts(
@@ -113,21 +112,25 @@ def part(share: float, total: int) -> int:
 
 def _nested_items(
     battles: Battles, shares: Sequence[float], random: np.random.Generator
-) -> list[npt.NDArray[np.bool_]]:
-    """Draw random items, for each share a table of shape (Q, P)."""
-    judged = battles.counts > 0
-    place = np.full(judged.shape, judged.size)
-    place[judged] = random.permutation(int(judged.sum()))
-    return [place < part(share, int(judged.sum())) for share in shares]
+) -> npt.NDArray[np.bool_]:
+    """Tell which of N items are drawn at random for each share, shape (shares, N)."""
+    total = len(battles.items)
+    order = random.permutation(total)
+    return np.array([order < part(share, total) for share in shares])
 
 
-def _planner(battles: Battles, random: np.random.Generator, ridge: float) -> Planner:
-    return Planner(battles.by_question.pairs, battles.counts, random, ridge)
+def _planner(
+    battles: Battles, random: np.random.Generator, ridge: float, prior: RatingPrior | None = None
+) -> Planner:
+    items = battles.items
+    return Planner(items.pairs, items.table(items.counts), random, ridge, prior)
 
 
-def _answer(planner: Planner, battles: Battles, question: Integers, pair: Integers) -> None:
-    outcome = battles.points[question, pair], battles.counts[question, pair]
-    planner.record(question, pair, *outcome)
+def _answer(planner: Planner, battles: Battles, judged: Integers) -> None:
+    items = battles.items
+    planner.record(
+        items.question[judged], items.pair[judged], items.points[judged], items.counts[judged]
+    )
 
 
 def _completed(planners: Sequence[Planner]) -> Parts:

@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, csr_array
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN, SOFT, SOFT_COLUMNS, WINNERS
 from arena.rating.likelihoods import Counts
-from arena.rating.pairs import Pairs, connected_groups, is_strongly_connected
+from arena.rating.pairs import JudgedItems, Pairs, connected_groups, is_strongly_connected
 from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
 
 Floats = npt.NDArray[np.float64]
@@ -283,27 +283,10 @@ class Battles:
         """Wins, losses and ties of every pair, whatever its sides, by question."""
         return self.count(by_question=True)
 
-    @property
-    def first(self) -> Integers:
-        """First system of each pair that met, shape (P,)."""
-        return self.by_question.pairs.first
-
-    @property
-    def second(self) -> Integers:
-        """Second system of each pair, greater than the first, shape (P,)."""
-        return self.by_question.pairs.second
-
     @cached_property
-    def points(self) -> Floats:
-        """Points of each pair's first system, a tie half a point, shape (Q, P)."""
-        wins, _, ties = self.by_question.tables
-        return np.asarray((wins + 0.5 * ties).T.toarray())
-
-    @cached_property
-    def counts(self) -> Floats:
-        """Number of battles of each pair on each question, shape (Q, P)."""
-        wins, losses, ties = self.by_question.tables
-        return np.asarray((wins + losses + ties).T.toarray())
+    def items(self) -> JudgedItems:
+        """Outcomes by pair and question, a pair's first system being the one first by name."""
+        return self.by_question.items
 
 
 @dataclass(frozen=True)
@@ -337,6 +320,20 @@ class WinCounts:
         """Wins, losses and ties by question, each of shape (P, Q)."""
         size, counted = len(self.pairs), self._by_question
         return counted[:size], counted[size : 2 * size], counted[2 * size :]
+
+    @property
+    def items(self) -> JudgedItems:
+        """Points and number of battles of each pair on each question, sorted by question, pair."""
+        counted, size = self._by_question.tocoo(), max(len(self.pairs), 1)
+        outcome, of_entry = np.divmod(counted.row, size)
+        entries = counted.col.astype(np.intp) * size + of_entry
+        keys, item = np.unique(entries, return_inverse=True)
+        question, pair = np.divmod(keys, size)
+        points, counts = (
+            np.bincount(item, values, len(keys)).astype(np.float64)
+            for values in (counted.data * POINTS_OF_A[outcome], counted.data)
+        )
+        return JudgedItems(self.pairs, question, pair, points, counts, self.n_questions)
 
     def weighted(self, weights: npt.ArrayLike) -> Counts:
         """Count with each question taken as often as said, weights of shape (R, Q)."""

@@ -1,9 +1,12 @@
-"""Pairs of systems that met: the design of every fit, and the groups that battles connect."""
+"""Pairs of systems that met, their outcomes by question, and the groups that battles connect."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +64,7 @@ class Pairs:
 
         The transpose of ``differences``: (..., P) to (..., S).
         """
-        flat = values.reshape(-1, len(self))
+        flat = values.reshape(prod(values.shape[:-1]), len(self))
         return np.asarray((self.incidence @ flat.T).T.reshape(*values.shape[:-1], self.n_systems))
 
     def spreads(self, matrix: Floats) -> Floats:
@@ -72,7 +75,7 @@ class Pairs:
 
     def laplacian(self, weights: Floats) -> Floats:
         """Sum of weighted d d' over pairs: (..., P) to (..., S, S)."""
-        flat = weights.reshape(-1, len(self))
+        flat = weights.reshape(prod(weights.shape[:-1]), len(self))
         shape = (*weights.shape[:-1], self.n_systems, self.n_systems)
         met = np.ascontiguousarray((self._cells @ flat.T).T).reshape(shape)
         matrix = -(met + met.swapaxes(-2, -1))
@@ -83,18 +86,107 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class JudgedItems:
+    """Outcomes of the N items that were judged, an item being one of P pairs on one of Q questions.
+
+    Of many systems few pairs are judged on a question, so that a table of all would be mostly
+    zeros, and the largest thing in memory.
+
+    Attributes:
+        pairs: The P pairs of S systems.
+        question: Question of each item, shape (N,).
+        pair: Pair of each item, shape (N,); that of ``Battles`` are sorted by question, then pair.
+        points: Points of the pair's first system, shape (N,): 1 a win, 0.5 a tie.
+        counts: Number of battles, shape (N,).
+        n_questions: Number of questions Q.
+    """
+
+    pairs: Pairs
+    question: Integers
+    pair: Integers
+    points: Floats
+    counts: Floats
+    n_questions: int
+
+    @classmethod
+    def none(cls, n_systems: int, n_questions: int) -> JudgedItems:
+        """Return what there is where nobody has judged."""
+        nobody, nothing = np.empty(0, dtype=np.intp), np.empty(0)
+        pairs = Pairs(nobody, nobody, n_systems)
+        return cls(pairs, nobody, nobody, nothing, nothing, n_questions)
+
+    def __len__(self) -> int:
+        return len(self.question)
+
+    @cached_property
+    def totals(self) -> tuple[Floats, Floats]:
+        """Points and battles of each pair on all questions, of shape (P,) each."""
+        points, counts = self.weighted(np.ones((1, len(self))))
+        return points[0], counts[0]
+
+    def weighted(self, weights: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+        """Add up points and battles, each item as often as said: (R, N) to twice (R, P)."""
+        points, counts = (
+            np.array([np.bincount(self.pair, row * values, len(self.pairs)) for row in weights])
+            for values in (self.points, self.counts)
+        )
+        return points, counts
+
+    def table(self, values: npt.NDArray[Any]) -> Floats:
+        """Lay out a value of each item, shape (N,), by question and pair, (Q, P); 0 elsewhere."""
+        table = np.zeros((self.n_questions, len(self.pairs)))
+        table[self.question, self.pair] = values
+        return table
+
+    def among(self, systems: Sequence[int]) -> JudgedItems:
+        """Keep items between some of the systems, whose order becomes the one given."""
+        place = np.full(self.pairs.n_systems, -1)
+        place[list(systems)] = np.arange(len(systems))
+        first, second = place[self.pairs.first], place[self.pairs.second]
+        inside = (first >= 0) & (second >= 0)
+        kept = inside[self.pair]
+        return replace(
+            self,
+            pairs=Pairs(first[inside], second[inside], len(systems)),
+            question=self.question[kept],
+            pair=(np.cumsum(inside) - 1)[self.pair[kept]],
+            points=self.points[kept],
+            counts=self.counts[kept],
+        )
+
+    def placed(self, systems: Integers, n_systems: int, questions: Integers, n: int) -> JudgedItems:
+        """Renumber systems and questions, shapes (S,) and (Q,), as some of more of either."""
+        pairs = Pairs(systems[self.pairs.first], systems[self.pairs.second], n_systems)
+        return replace(self, pairs=pairs, question=questions[self.question], n_questions=n)
+
+    def joined(self, other: JudgedItems) -> JudgedItems:
+        """Put items of the same systems and questions behind these, pairs behind pairs."""
+        own, its = self.pairs, other.pairs
+        first, second = np.append(own.first, its.first), np.append(own.second, its.second)
+        return replace(
+            self,
+            pairs=Pairs(first, second, own.n_systems),
+            question=np.append(self.question, other.question),
+            pair=np.append(self.pair, other.pair + len(own)),
+            points=np.append(self.points, other.points),
+            counts=np.append(self.counts, other.counts),
+        )
+
+
+@dataclass(frozen=True)
 class BattleLikelihood:
     """The Bradley-Terry likelihood of battles, by question; a tie is half a win for both.
 
     Attributes:
-        pairs: The P pairs of S systems.
-        points: Points of the first system of each pair, shape (Q, P).
-        counts: Number of battles, shape (Q, P).
+        items: Outcomes of the battles between S systems, on Q questions.
     """
 
-    pairs: Pairs
-    points: Floats
-    counts: Floats
+    items: JudgedItems
+
+    @property
+    def pairs(self) -> Pairs:
+        """The P pairs that met."""
+        return self.items.pairs
 
     def expected(self, ratings: Floats) -> Floats:
         """Share of points of each pair's first system, shape (P,)."""
@@ -103,17 +195,29 @@ class BattleLikelihood:
     def value(self, ratings: Floats) -> float:
         """Logarithm of the likelihood."""
         better = self.pairs.differences(ratings)
-        won, met = self.points.sum(axis=0), self.counts.sum(axis=0)
+        won, met = self.items.totals
         return float((won * log_expit(better) + (met - won) * log_expit(-better)).sum())
 
     def scores(self, ratings: Floats) -> Floats:
         """Gradient of each question's logarithm, shape (Q, S)."""
-        return self.pairs.sums(self.points - self.counts * self.expected(ratings))
+        items, size = self.items, self.pairs.n_systems
+        surplus = items.points - items.counts * self.expected(ratings)[items.pair]
+        won, lost = (
+            np.bincount(items.question * size + side[items.pair], surplus, items.n_questions * size)
+            for side in (self.pairs.first, self.pairs.second)
+        )
+        won -= lost
+        return np.asarray(won, dtype=np.float64).reshape(items.n_questions, size)
+
+    def slope(self, ratings: Floats) -> Floats:
+        """Gradient of the logarithm, shape (S,)."""
+        won, met = self.items.totals
+        return self.pairs.sums(won - met * self.expected(ratings))
 
     def information(self, ratings: Floats) -> Floats:
         """Of the battles as if they were independent, shape (S, S)."""
         expected = self.expected(ratings)
-        return self.pairs.laplacian(self.counts.sum(axis=0) * expected * (1 - expected))
+        return self.pairs.laplacian(self.items.totals[1] * expected * (1 - expected))
 
     def third_derivatives(self, ratings: Floats, matrix: Floats) -> Floats:
         """By how much the information grows with each rating, traced with a matrix.
@@ -126,7 +230,7 @@ class BattleLikelihood:
             Traces of the matrix times the information's derivatives, shape (S,).
         """
         expected = self.expected(ratings)
-        slopes = self.counts.sum(axis=0) * expected * (1 - expected) * (1 - 2 * expected)
+        slopes = self.items.totals[1] * expected * (1 - expected) * (1 - 2 * expected)
         return self.pairs.sums(slopes * self.pairs.spreads(matrix))
 
     def design_effects(self, ratings: Floats) -> Floats:
@@ -139,7 +243,7 @@ class BattleLikelihood:
             Shape (S,); NaN without battles, 1 of one question.
         """
         independent = np.diag(self.information(ratings))
-        questions = len(self.points)
+        questions = self.items.n_questions
         if questions < 2:
             return np.where(independent > 0, 1.0, np.nan)
         drawn = np.sum(self.scores(ratings) ** 2, axis=0) * questions / (questions - 1)

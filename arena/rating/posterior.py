@@ -20,7 +20,7 @@ from scipy.special import softmax
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import ConvergenceError
-from arena.rating.pairs import BattleLikelihood, Pairs, mean_design_effect
+from arena.rating.pairs import BattleLikelihood, mean_design_effect
 from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_QUANTILE
 
@@ -154,7 +154,7 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     """
     systems = battles.systems
     known = RatingPrior.flat(len(systems), 1.0) if prior is None else prior
-    likelihood = _likelihood(battles)
+    likelihood = BattleLikelihood(battles.items)
     effect = mean_design_effect(likelihood.design_effects(_mode(likelihood, known, 1.0)))
     ratings, covariances, evidence = [], [], []
     for each, weight in _priors(known):
@@ -169,15 +169,6 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     apart = np.array(ratings) - mean
     covariance = np.tensordot(shares, np.array(covariances), 1) + (apart.T * shares) @ apart
     return RatingPosterior(systems, mean, covariance)
-
-
-def _likelihood(battles: Battles) -> BattleLikelihood:
-    size = len(battles.systems)
-    if not len(battles):
-        nothing = np.zeros((1, 1))
-        return BattleLikelihood(Pairs(np.array([0]), np.array([size - 1]), size), nothing, nothing)
-    pairs = Pairs(battles.first, battles.second, size)
-    return BattleLikelihood(pairs, battles.points, battles.counts)
 
 
 def _priors(prior: RatingPrior) -> list[tuple[RatingPrior, float]]:
@@ -198,7 +189,7 @@ def _mode(likelihood: BattleLikelihood, prior: RatingPrior, effect: float) -> Fl
     """Climb to the most probable ratings, shape (S,)."""
     ratings = prior.means.copy()
     for _ in range(MOST_STEPS):
-        uphill = likelihood.scores(ratings).sum(axis=0) / effect
+        uphill = likelihood.slope(ratings) / effect
         uphill -= prior.precisions * (ratings - prior.means)
         step = np.linalg.solve(_precision(likelihood, ratings, prior, effect), uphill)
         length = float(np.abs(step).max())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from arena.text.answers import ANSWER_WORDS, REASON_WORDS
 from features.declare.feature import Feature, Value
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
-from features.text.sentences import breaks_off, writes_full_stops
+from features.text.sentences import breaks_off
 from features.text.tokens import expected_scripts, foreign_letters, is_part_of_word, word_ngrams
 
 _SECTION_WORDS = "|".join((*ANSWER_WORDS, *REASON_WORDS))
@@ -113,7 +113,8 @@ def truncation(sample: Sample) -> Value:
     """
     if not sample.text:
         return EMPTY_ANSWER
-    return float(breaks_off(sample.text)) if writes_full_stops(sample.text) else NO_FULL_STOPS
+    is_broken_off = breaks_off(sample.text)
+    return NO_FULL_STOPS if is_broken_off is None else float(is_broken_off)
 
 
 def script_mixing(sample: Sample) -> Value:

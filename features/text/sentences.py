@@ -173,23 +173,21 @@ _WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
 _CODE_BLOCK = "```"
 
 
-def writes_full_stops(text: str) -> bool:
-    """Return whether the script of the last letter marks where sentences end: Thai does not."""
-    last = _LETTER.search(text[::-1])
-    return last is None or _WITHOUT_FULL_STOPS.match(last[0]) is None
-
-
-def breaks_off(text: str) -> bool:
+def breaks_off(text: str) -> bool | None:
     """Return whether a text ends without the mark that ends a sentence.
 
     Quotes, brackets, emphasis and emoji may follow the mark. A closed code block and the row of a
     table are complete. The last item of a list is held to the items before it: where none of them
     ends in a mark, it need not either.
 
-    Args:
-        text: A text with at least one character that is no white space.
+    Returns:
+        None where that cannot be said: of a blank text, and where the script of the last letter
+        does not mark where sentences end (Thai, Lao).
     """
     lines = [line for line in text.splitlines() if line.strip()]
+    letter = _LETTER.search(text[::-1])
+    if not lines or (letter and _WITHOUT_FULL_STOPS.match(letter[0])):
+        return None
     last = lines[-1].strip()
     if text.count(_CODE_BLOCK) % 2:
         return True

@@ -122,7 +122,8 @@ def fit_tournament(
         pd.concat([data.hiding(holdout).X for data in languages]), ratings
     )
     drawn = pd.concat([data.drawn(index) for data in languages])
-    rated = fitted.predict(drawn).set_index(["language", "system"])["rating"]
+    asked = {data.language: data.drawn_questions(index) for data in languages}
+    rated = fitted.predict(drawn, asked).set_index(["language", "system"])["rating"]
     shares = fitted.importances().set_index("language")["importance"]
     fits = []
     for data in languages:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from scipy import sparse
 
 from arena.text.citations import find_citations, strip_citations
 from features.measures.facts import numbers_in
+from features.text.sentences import breaks_off
 from features.text.tokens import folded_words
 from surrogate.learning.gaussian_process.ngrams import hashed
 
@@ -27,10 +27,6 @@ LONGEST = 20_000
 FOLDED = 1024
 """Dimensions of an answer's vector."""
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-_UNENDED = frozenset(",、，،;；-–—([{（「")
-"""Marks that stand before more."""
-_ATTACHED = ("M", "Cf")
-"""Categories of characters that belong to the one before them, or cannot be seen."""
 
 
 @dataclass(frozen=True)
@@ -165,18 +161,12 @@ class AnswerBatch:
 
     @property
     def broken_off(self) -> Floats:
-        """1 for each answer whose last character ends no sentence, else 0, shape (N,)."""
-        ends = [_last_character(text) for text in self.plain]
-        return np.array([float(end.isalnum() or end in _UNENDED) for end in ends])
-
-
-def _last_character(text: str) -> str:
-    """Return the last character but for marks: a vowel sign of Hindi or Telugu is part of a letter.
-
-    Nothing for a text of marks and format characters alone.
-    """
-    seen = (end for end in reversed(text) if not unicodedata.category(end).startswith(_ATTACHED))
-    return next(seen, "")
+        """1 for each answer that breaks off, else 0, shape (N,); NaN where that cannot be said."""
+        found = map(breaks_off, self.plain)
+        return np.array(
+            [np.nan if is_broken_off is None else is_broken_off for is_broken_off in found],
+            np.float64,
+        )
 
 
 def long_numbers(text: str) -> list[str]:

@@ -22,8 +22,8 @@ from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.bootstrap import bootstrap_weights
 from arena.statistics.rank_agreement import resampled_taus
 from features.engine.workers import work
-from surrogate.learning.languages import LanguageData
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.languages import LanguageData, judged_questions
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, reseeded
 from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
@@ -359,13 +359,25 @@ def _rate_fold(
             origins[data.language] = data.origin_of(part)
     if not rows:
         return pd.DataFrame(columns=["language", "system", "rating"]), failures
-    table, reasons = train_and_rate(surrogate, parts, pd.concat(rows))
+    table, reasons = train_and_rate(surrogate, parts, pd.concat(rows), judged_questions(languages))
     moved = table["rating"] + table["language"].map(origins)
     return table.assign(rating=moved), failures | reasons
 
 
-def train_and_rate(surrogate: Surrogate, parts: Sequence[LanguageData], X: pd.DataFrame) -> Rating:
+def train_and_rate(
+    surrogate: Surrogate,
+    parts: Sequence[LanguageData],
+    X: pd.DataFrame,
+    questions: Asked | None = None,
+) -> Rating:
     """Train a surrogate on some languages and rate the systems of a table.
+
+    Args:
+        surrogate: What to train.
+        parts: Languages to train on.
+        X: Features of the answers to rate.
+        questions: Language to the questions that the systems of the table were asked; see
+            ``Surrogate.predict``.
 
     Returns:
         What ``Surrogate.predict`` gives, without ratings where nothing could be learned; and
@@ -381,7 +393,7 @@ def train_and_rate(surrogate: Surrogate, parts: Sequence[LanguageData], X: pd.Da
         keys = X[["language", "system"]].drop_duplicates()
         return keys.assign(rating=np.nan), dict.fromkeys(languages, str(error))
     failures = {name: fitted.failures_[name] for name in languages if name in fitted.failures_}
-    return fitted.predict(X), failures
+    return fitted.predict(X, questions), failures
 
 
 def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> list[Any]:

@@ -122,6 +122,11 @@ class LanguageData:
         rows = self.rows()
         return rows.take(np.repeat(np.arange(len(rows)), rows["query_id"].map(times)))
 
+    def drawn_questions(self, index: int) -> tuple[str, ...]:
+        """Questions of one tournament, each once."""
+        battles, draws = self.tournaments.battles, self.tournaments.draws[index]
+        return tuple(name for name, times in zip(battles.questions, draws, strict=True) if times)
+
     def without(self, systems: Sequence[str]) -> LanguageData:
         """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
 
@@ -170,6 +175,11 @@ class LanguageData:
         own = dict(zip(self.systems, self.truth.tolist(), strict=True))
         moved = np.array([own[name] for name in part.systems]) - part.truth
         return float(moved[np.isfinite(moved)].mean()) if np.isfinite(moved).any() else 0.0
+
+
+def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:
+    """Return the judged questions of each language: all of them where ratings are published."""
+    return {data.language: data.tournaments.battles.questions for data in languages}
 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ from arena.data.files import (
     write_array,
     write_member,
 )
+from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
@@ -41,9 +42,9 @@ FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
-_INTEGERS = ("draws", "first", "second")
+_INTEGERS = ("draws", "first", "second", "question", "pair")
 _ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", "variance")
-"""Arrays of ``TrainingRatings``; the last is optional."""
+"""Arrays of ``TrainingRatings`` and of its items; the last is optional."""
 
 
 class _Language(BaseModel):
@@ -102,9 +103,11 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
 
 def _named_arrays(surrogate: Surrogate) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     for language, ratings in surrogate.ratings_.items():
+        items = ratings.items
+        held = {**vars(items.pairs), **vars(items), **vars(ratings)}
         for name in _ARRAYS:
-            if getattr(ratings, name) is not None:
-                yield f"ratings/{language}/{name}", getattr(ratings, name)
+            if held[name] is not None:
+                yield f"ratings/{language}/{name}", held[name]
     for language, arrays in surrogate.arrays().items():
         for name, array in arrays.items():
             yield f"models/{language}/{name}", array
@@ -161,20 +164,19 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
 
 
 def _ratings(
-    arrays: Mapping[str, npt.NDArray[Any]], language: str, item: _Language
+    arrays: dict[str, npt.NDArray[Any]], language: str, item: _Language
 ) -> TrainingRatings:
     systems, questions = len(item.systems), len(item.questions)
     missing = set(_ARRAYS) - {"variance"} - set(arrays)
     if missing or set(arrays) - set(_ARRAYS):
         raise UsageError(f"the ratings in {language} are not those of a surrogate")
     tournaments, pairs = len(np.atleast_1d(arrays["draws"])), arrays["first"].size
-    battles = (questions, pairs) if pairs else arrays["points"].shape
     shapes = {
         "draws": (tournaments, questions),
         "coefficients": (tournaments, systems),
         "variance": (systems,),
         **dict.fromkeys(("first", "second"), (pairs,)),
-        **dict.fromkeys(("points", "counts"), battles),
+        **dict.fromkeys(("question", "pair", "points", "counts"), (arrays["pair"].size,)),
     }
     for name, array in arrays.items():
         kind = "iu" if name in _INTEGERS else "f"
@@ -187,9 +189,15 @@ def _ratings(
             raise UsageError(f"the {name} in {language} hold what is no number from 0")
     if np.isinf(arrays["coefficients"]).any():
         raise UsageError(f"the coefficients in {language} hold what is no number")
-    if any((arrays[name] >= systems).any() for name in ("first", "second")):
-        raise UsageError(f"the battles in {language} name a system that is not there")
-    return TrainingRatings(systems=item.systems, questions=item.questions, **arrays)
+    bounds = {"first": systems, "second": systems, "question": questions, "pair": pairs}
+    for name, bound in bounds.items():
+        if (arrays[name] >= bound).any():
+            what = name if name in ("question", "pair") else "system"
+            raise UsageError(f"the battles in {language} name a {what} that is not there")
+    pair = Pairs(arrays.pop("first"), arrays.pop("second"), systems)
+    of_items = {name: arrays.pop(name) for name in ("question", "pair", "points", "counts")}
+    items = JudgedItems(pair, **of_items, n_questions=questions)
+    return TrainingRatings(systems=item.systems, questions=item.questions, items=items, **arrays)
 
 
 def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.learning.cross_fitting import folds_of
 from surrogate.learning.posterior.observations import Observation, Posterior
-from surrogate.learning.surrogate import Arrays, Surrogate
+from surrogate.learning.surrogate import Arrays, Asked, Surrogate
 from surrogate.learning.training import (
     DEFAULT_ROWS,
     KnownRatings,
@@ -87,9 +87,9 @@ class SelectedSurrogate(BaseEstimator):  # type: ignore[misc]
         """Choose again; see ``Surrogate.restore``."""
         return self.fit(X, ratings)
 
-    def predict(self, X: pd.DataFrame) -> pd.DataFrame:
+    def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
         """See ``Surrogate.predict``."""
-        return self.chosen_.predict(X)
+        return self.chosen_.predict(X, questions)
 
     def posterior(
         self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None

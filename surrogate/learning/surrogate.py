@@ -38,6 +38,8 @@ from surrogate.learning.training import (
 
 Floats = npt.NDArray[np.float64]
 Arrays = Mapping[str, npt.NDArray[Any]]
+Asked = Mapping[str, Sequence[str]]
+"""Language to the questions (query ids) that systems were asked, answered or not."""
 
 FEWEST_SYSTEMS = 3
 TREES = 100
@@ -102,12 +104,18 @@ class Surrogate(Protocol):
             UsageError: If no language can be learned from; ``failures_`` says why.
         """
 
-    def predict(self, X: pd.DataFrame) -> pd.DataFrame:
+    def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
         """Rate every system by its answers.
 
         A system is rated as one that is new, whoever stands beside it, by the training systems'
         answers to the same questions; in a language without any it is compared with the systems
         of the table.
+
+        Args:
+            X: Columns ``language, system, query_id`` and one a feature.
+            questions: Language to the questions that the systems were asked; by default those of
+                the training answers. Where an answer that is not there counts 0 (``missing``),
+                it does so for these.
 
         Returns:
             Columns ``language, system, rating, answers``, sorted by language and system; with a
@@ -259,7 +267,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         known = training_ratings(ratings)
         self.features_ = tuple(X[feature_columns(X)].select_dtypes("number").columns)
         self.sets_ = {
-            name: replace(item, answers=self._filled(item.answers))
+            name: replace(item, answers=self._filled(item.answers, item.answers.questions))
             for name, item in training_sets(X, known, self.features_).items()
         }
         self.ratings_ = {name: item.ratings for name, item in self.sets_.items()}
@@ -302,10 +310,10 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
             for language, model in self.models_.items()
         }
 
-    def predict(self, X: pd.DataFrame) -> pd.DataFrame:
+    def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
         """Rate every system by its answers; see ``Surrogate.predict``."""
         parts = []
-        for tensor, reference, model in self._languages(X):
+        for tensor, reference, model in self._languages(X, questions):
             unknown = np.full(len(tensor.systems), np.nan)
             parts.append(
                 pd.DataFrame(
@@ -330,7 +338,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
     def predict_answers(self, X: pd.DataFrame) -> pd.DataFrame:
         """Rate answer by answer; see ``Surrogate.predict_answers``."""
         parts = []
-        for tensor, reference, model in self._languages(X):
+        for tensor, reference, model in self._languages(X, questions={}):
             shape = tensor.answered.shape
             ratings = np.full(shape, np.nan)
             if model is not None:
@@ -417,27 +425,31 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         return standardized_within(seen, viewed(reference, reference, self.view))
 
     def _languages(
-        self, X: pd.DataFrame
+        self, X: pd.DataFrame, questions: Asked | None = None
     ) -> Iterator[tuple[FeatureTensor, FeatureTensor, Any | None]]:
-        """Give each language's answers, what they are compared with, and the model for them."""
+        """Give each language's answers, what they are compared with, and the model for them.
+
+        They are compared with the training systems, where these answered any of the questions;
+        else with each other.
+        """
         table = with_features(X, self)
         for language in sorted(table["language"].unique()):
-            tensor = self._filled(feature_tensor(table, language, self.features_))
-            reference = self._reference(tensor)
+            own = feature_tensor(table, language, self.features_)
+            known = self.sets_.get(language)
+            trained = () if known is None else known.answers.questions
+            tensor = self._filled(
+                own, trained if questions is None else questions.get(language, ())
+            )
+            reference = tensor
+            if known is not None and set(trained) & set(own.questions):
+                reference = known.answers.padded(tensor.questions)
             model = self.models_.get(language)
             if model is None and self.pooled:
                 model = next(iter(self.models_.values()), None)
             yield tensor, reference, model
 
-    def _filled(self, tensor: FeatureTensor) -> FeatureTensor:
-        return zero_filled(tensor) if self.missing == "zero" else tensor
-
-    def _reference(self, tensor: FeatureTensor) -> FeatureTensor:
-        """The training systems, where they answered any of the questions; else the table's own."""
-        known = self.sets_.get(tensor.language)
-        if known is None or not set(known.answers.questions) & set(tensor.questions):
-            return tensor
-        return known.answers.padded(tensor.questions)
+    def _filled(self, tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
+        return zero_filled(tensor, asked) if self.missing == "zero" else tensor
 
 
 def _rows_of(

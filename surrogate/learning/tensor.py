@@ -130,12 +130,21 @@ MissingRule = Literal["nan", "zero"]
 MISSING_RULES: tuple[MissingRule, ...] = ("nan", "zero")
 
 
-def zero_filled(tensor: FeatureTensor) -> FeatureTensor:
+def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
     """Count 0 for every missing value, and for those of an answer that is not there.
 
-    So were the features of MIRAGE-Bench averaged: their sum over the number of questions.
+    So were the features of MIRAGE-Bench averaged: their sum over the number of questions. What one
+    system gets does not depend on who answered beside it.
+
+    Args:
+        tensor: Features of S systems.
+        asked: Questions that every system was asked, answered or not; elsewhere a system counts
+            by its own answers alone.
     """
-    return replace(tensor, values=np.nan_to_num(tensor.values, nan=0.0))
+    padded = tensor.padded(asked)
+    counts = padded.answered | np.isin(padded.questions, list(asked))
+    filled = np.where(counts[:, :, None], np.nan_to_num(padded.values, nan=0.0), np.nan)
+    return replace(padded, values=filled)
 
 
 View = Literal["raw", "rank"]

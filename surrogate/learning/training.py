@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import DECIMALS, Tournaments
 from surrogate.learning.tensor import FeatureTensor, feature_tensor
 
@@ -32,22 +33,16 @@ class TrainingRatings:
         draws: How often each sample holds each question, shape (T, Q).
         coefficients: Rating of each system in each sample (logits), shape (T, S); NaN where it
             has none.
-        first: Index of each pair's first system, shape (P,); no pairs where only ratings are
-            known.
-        second: Index of each pair's second system, shape (P,).
-        points: Points of the first system of each pair, shape (Q, P): 1 a win, 0.5 a tie.
-        counts: Number of battles, shape (Q, P).
-        variance: Sampling variance of each rating, shape (S,), where it is given.
+        items: Outcomes of the battles; none where only ratings are known.
+        variance: Sampling variance of each rating, shape (S,), where it is given; NaN where it is
+            not known.
     """
 
     systems: tuple[str, ...]
     questions: tuple[str, ...]
     draws: Integers
     coefficients: Floats
-    first: Integers
-    second: Integers
-    points: Floats
-    counts: Floats
+    items: JudgedItems
     variance: Floats | None = None
 
     @property
@@ -58,19 +53,12 @@ class TrainingRatings:
     def take(self, systems: Sequence[str]) -> TrainingRatings:
         """Keep some systems, in the order given, and the battles among them."""
         places = [self.systems.index(system) for system in systems]
-        new_place = np.full(len(self.systems), -1)
-        new_place[places] = np.arange(len(places))
-        first, second = new_place[self.first], new_place[self.second]
-        among = (first >= 0) & (second >= 0)
         return replace(
             self,
             systems=tuple(systems),
             coefficients=self.coefficients[:, places],
             variance=None if self.variance is None else self.variance[places],
-            first=first[among],
-            second=second[among],
-            points=self.points[:, among],
-            counts=self.counts[:, among],
+            items=self.items.among(places),
         )
 
 
@@ -99,10 +87,7 @@ def _of_tournaments(tournaments: Tournaments) -> TrainingRatings:
         questions=battles.questions,
         draws=tournaments.draws,
         coefficients=tournaments.coefficients,
-        first=battles.first,
-        second=battles.second,
-        points=battles.points,
-        counts=battles.counts,
+        items=battles.items,
         variance=tournaments.variance,
     )
 
@@ -119,10 +104,7 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
             questions=(),
             draws=np.ones((1, 0), dtype=np.intp),
             coefficients=rows["rating"].to_numpy(np.float64)[None],
-            first=np.empty(0, dtype=np.intp),
-            second=np.empty(0, dtype=np.intp),
-            points=np.empty((0, 0)),
-            counts=np.empty((0, 0)),
+            items=JudgedItems.none(len(rows), 0),
             variance=rows["variance"].to_numpy(np.float64) if "variance" in rows else None,
         )
         for language, rows in table.sort_values(["language", "system"]).groupby("language")
@@ -187,8 +169,7 @@ def training_sets(
                 known,
                 questions=answers.questions,
                 draws=np.ones((1, size), dtype=np.intp),
-                points=np.empty((size, 0)),
-                counts=np.empty((size, 0)),
+                items=JudgedItems.none(len(systems), size),
             )
         sets[language] = TrainingSet(answers, known)
     return sets

@@ -109,37 +109,20 @@ def _joined(known: TrainingRatings, judgments: pd.DataFrame, drop_ties: bool) ->
         battles = battles.decided()
     systems = tuple(sorted({*known.systems, *battles.systems}))
     questions = tuple(sorted({*known.questions, *battles.questions}))
-    parts = [
-        (known.systems, known.questions, known.first, known.second, known.points, known.counts),
-        (
-            battles.systems,
-            battles.questions,
-            battles.first,
-            battles.second,
-            battles.points,
-            battles.counts,
-        ),
-    ]
-    size = sum(len(first) for _, _, first, *_ in parts)
-    points, counts = np.zeros((2, len(questions), size))
-    firsts, seconds = list[int](), list[int]()
-    for names, asked, first, second, won, met in parts:
-        columns = slice(len(firsts), len(firsts) + len(first))
-        rows = _places(asked, questions)
-        points[rows, columns], counts[rows, columns] = won, met
-        place = _places(names, systems)
-        firsts += place[first].tolist()
-        seconds += place[second].tolist()
+    own, new = (
+        part.items.placed(
+            *(_places(part.systems, systems), len(systems)),
+            *(_places(part.questions, questions), len(questions)),
+        )
+        for part in (known, battles)
+    )
     return replace(
         known,
         systems=systems,
         questions=questions,
         draws=np.ones((1, len(questions)), dtype=np.intp),
         coefficients=np.zeros((1, len(systems))),
-        first=np.array(firsts, dtype=np.intp),
-        second=np.array(seconds, dtype=np.intp),
-        points=points,
-        counts=counts,
+        items=own.joined(new),
     )
 
 

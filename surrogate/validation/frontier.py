@@ -29,7 +29,7 @@ from surrogate.learning.cross_fitting import (
     system_folds,
     train_and_rate,
 )
-from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.languages import LanguageData, TournamentSettings, judged_questions
 from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import MACRO
@@ -143,7 +143,9 @@ def _rate_held(
     rows = [data.rows([name for name in data.systems if name in held]) for data in languages]
     outcomes = leave_systems_out(parts, own.reseeded(surrogate, kind), own)
     intervals = conformal_intervals(unseen_ratings(outcomes))
-    table, _ = train_and_rate(own.reseeded(surrogate, kind, "all"), parts, pd.concat(rows))
+    table, _ = train_and_rate(
+        own.reseeded(surrogate, kind, "all"), parts, pd.concat(rows), judged_questions(languages)
+    )
     done = []
     for data, part in zip(languages, parts, strict=True):
         rated = table[table["language"] == data.language]

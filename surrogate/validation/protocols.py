@@ -36,7 +36,7 @@ from surrogate.learning.cross_fitting import (
     systems_by_content,
     train_and_rate,
 )
-from surrogate.learning.languages import NO_JUDGMENTS, LanguageData
+from surrogate.learning.languages import NO_JUDGMENTS, LanguageData, judged_questions
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 
 Floats = npt.NDArray[np.float64]
@@ -133,13 +133,13 @@ def leave_questions_out(
 def _rate_questions(
     languages: Sequence[LanguageData], surrogate: Surrogate, repeat: int, number: int, seed: int
 ) -> tuple[Rating, dict[str, Floats]]:
-    parts, rows, truth = [], [], {}
+    parts, rows, truth, asked = [], [], {}, {}
     for data in languages:
         judged = data.tournaments.battles.questions
         folds = folds_of(judged, seed, "questions", data.language, str(repeat))
         if number >= len(folds):
             continue
-        held = folds[number]
+        held = asked[data.language] = folds[number]
         parts.append(data.judged_on([name for name in judged if name not in set(held)]))
         rows.append(data.rows(questions=held))
         fold = data.judged_on(held)
@@ -147,7 +147,7 @@ def _rate_questions(
         truth[data.language] = np.array([rated.get(name, np.nan) for name in data.systems])
     if not parts:
         return (pd.DataFrame(columns=["language", "system", "rating"]), {}), {}
-    return train_and_rate(surrogate, parts, pd.concat(rows)), truth
+    return train_and_rate(surrogate, parts, pd.concat(rows), asked), truth
 
 
 def leave_language_out(
@@ -173,6 +173,7 @@ def leave_language_out(
             repeats.reseeded(surrogate, "language", data.language, str(repeat), pooled=True),
             [other for other in languages if other.language != data.language],
             data.rows(),
+            judged_questions([data]),
         )
         for data in languages
         for repeat in range(repeats.times)
@@ -207,10 +208,14 @@ def transfer(
         if len(set(data.systems) - set(known)) >= FEWEST_SYSTEMS
     ]
     rows = pd.concat([other.rows() for other in others])
-    asked = rows.assign(query_id=KNOWN_ELSEWHERE + rows["query_id"])
+    renamed = rows.assign(query_id=KNOWN_ELSEWHERE + rows["query_id"])
+    asked = {
+        language: [f"{KNOWN_ELSEWHERE}{name}" for name in names]
+        for language, names in judged_questions(others).items()
+    }
     tasks = [
         delayed(train_and_rate)(
-            repeats.reseeded(surrogate, "transfer", str(repeat), pooled=True), parts, asked
+            repeats.reseeded(surrogate, "transfer", str(repeat), pooled=True), parts, renamed, asked
         )
         for repeat in range(repeats.times)
     ]
@@ -292,7 +297,8 @@ def _hold_out(
 ) -> tuple[Rating, dict[str, list[float]]]:
     """Rate all systems, and find R² in the tournaments that have a seed."""
     everyone = pd.concat([data.rows() for data in languages])
-    rating = train_and_rate(surrogate, [data.hiding(held) for data in languages], everyone)
+    hidden = [data.hiding(held) for data in languages]
+    rating = train_and_rate(surrogate, hidden, everyone, judged_questions(languages))
     r2: dict[str, list[float]] = {data.language: [] for data in languages}
     for index, seed in seeds.items():
         try:

@@ -43,6 +43,7 @@ from surrogate.learning.surrogate import (
     NO_VALUE,
     TOO_FEW,
     Arrays,
+    Asked,
     with_features,
 )
 from surrogate.learning.training import (
@@ -226,7 +227,11 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
             for language, profiles in self.profiles_.items()
         }
 
-    def predict(self, X: pd.DataFrame) -> pd.DataFrame:
+    def predict(
+        self,
+        X: pd.DataFrame,
+        questions: Asked | None = None,  # noqa: ARG002 - no missing answer counts
+    ) -> pd.DataFrame:
         """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
         items = self._items_of(X)
         counts = X.groupby(["language", "system"]).size()

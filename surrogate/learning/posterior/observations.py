@@ -12,7 +12,8 @@ import numpy.typing as npt
 from scipy.linalg import block_diag, cho_solve, cholesky
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from arena.rating.pairs import BattleLikelihood, Pairs, mean_design_effect
+from arena.rating.pairs import BattleLikelihood, mean_design_effect
+from arena.rating.published import completed_variances
 from surrogate.learning.posterior.process import (
     CONVERGED,
     LONGEST_STEP,
@@ -61,7 +62,7 @@ class JudgedBattles:
 
     def slope(self, ratings: Floats) -> Floats:
         """Of the same logarithm of the likelihood, shape (S,)."""
-        return np.asarray(self.likelihood.scores(ratings).sum(axis=0) - DEFAULT_RIDGE * ratings)
+        return np.asarray(self.likelihood.slope(ratings) - DEFAULT_RIDGE * ratings)
 
     def value(self, ratings: Floats) -> float:
         """The same logarithm of the likelihood."""
@@ -177,7 +178,8 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     (Laplace's approximation). The covariance is the inverse information times the design effect
     of questions (Kish, 1965), since verdicts on one hang together: the ratio of the variance of
     a system's score by question to that of independent battles, its mean over systems and
-    languages; for of few questions the sandwich estimator itself is singular.
+    languages; for of few questions the sandwich estimator itself is singular. Published variances
+    that are not known are assumed (``completed_variances``); where none is, ratings are exact.
     """
     rated = {language: _known(item) for language, item in ratings.items()}
     modes = {language: _mode(one) for language, (_, one) in rated.items() if one is not None}
@@ -190,7 +192,8 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     found = {}
     for language, (item, one) in rated.items():
         variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
-        seen = Observation(item.systems, item.means, np.diag(np.nan_to_num(variance)))
+        noise = np.diag(np.nan_to_num(completed_variances(variance)))
+        seen = Observation(item.systems, item.means, noise)
         if one is not None:
             verdicts = JudgedBattles(one, effect, modes[language])
             everyone = np.arange(len(item.systems))
@@ -205,17 +208,13 @@ def _known(rated: TrainingRatings) -> tuple[TrainingRatings, BattleLikelihood | 
     if not known.all():
         names = zip(rated.systems, known, strict=True)
         rated = rated.take([name for name, is_known in names if is_known])
-    if not len(rated.first):
-        return rated, None
-    pairs = Pairs(rated.first, rated.second, len(rated.systems))
-    return rated, BattleLikelihood(pairs, rated.points, rated.counts)
+    return rated, BattleLikelihood(rated.items) if len(rated.items) else None
 
 
 def _mode(likelihood: BattleLikelihood) -> Floats:
     """Bradley-Terry coefficients with the usual weak prior, shape (S,)."""
-    pairs = likelihood.pairs
-    points, counts = likelihood.points.sum(axis=0), likelihood.counts.sum(axis=0)
-    fit = fit_bradley_terry(points, counts, pairs.first, pairs.second, pairs.n_systems)
+    pairs, totals = likelihood.pairs, likelihood.items.totals
+    fit = fit_bradley_terry(*totals, pairs.first, pairs.second, pairs.n_systems)
     return np.asarray(fit.coefficients[0])
 
 

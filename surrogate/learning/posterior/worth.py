@@ -63,8 +63,8 @@ def _verdicts(item: Observation) -> Floats:
     """Number of verdicts on each system, shape (S,)."""
     met = np.zeros(len(item.systems))
     if item.verdicts is not None:
-        battles = item.verdicts.likelihood
-        pairs, times = battles.pairs, battles.counts.sum(axis=0)
+        battles = item.verdicts.likelihood.items
+        pairs, (_, times) = battles.pairs, battles.totals
         np.add.at(met, pairs.first, times)
         np.add.at(met, pairs.second, times)
     return met

@@ -148,11 +148,12 @@ def test_recorded_outcomes_are_those_of_the_battles():
     pairing.record(rows)
     battles = Battles.from_judgments(rows)
     position = list(zip(*np.triu_indices(len(SYSTEMS), k=1), strict=True))
-    met = [position.index(pair) for pair in zip(battles.first, battles.second, strict=True)]
+    pairs, (won, battled) = battles.items.pairs, battles.items.totals
+    met = [position.index(pair) for pair in zip(pairs.first, pairs.second, strict=True)]
     planner = pairing._planner
     points, counts = planner.points.sum(axis=0), planner.battles.sum(axis=0)
-    np.testing.assert_array_equal(points[met], battles.points.sum(axis=0))
-    np.testing.assert_array_equal(counts[met], battles.counts.sum(axis=0))
+    np.testing.assert_array_equal(points[met], won)
+    np.testing.assert_array_equal(counts[met], battled)
 
 
 @pytest.mark.parametrize(
@@ -216,9 +217,9 @@ def test_chosen_items_rank_better_than_random_ones():
 def test_ratings_are_those_of_all_judgments_once_all_are_made():
     pairing = AdaptivePairing(SYSTEMS, QUESTIONS)
     asked = run(pairing)
-    whole = connected_battles(judge(asked), "en")
+    whole = connected_battles(judge(asked), "en").items
     reference = fit_bradley_terry(
-        whole.points.sum(axis=0), whole.counts.sum(axis=0), whole.first, whole.second, 6
+        *whole.totals, whole.pairs.first, whole.pairs.second, 6
     ).coefficients[0]
     ratings = pairing.ratings()
     assert list(ratings["system"]) == sorted(SYSTEMS, reverse=True)

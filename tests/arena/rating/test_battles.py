@@ -1,5 +1,7 @@
 """Battles read by columns from Parquet, against the same battles read by rows."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from arena.data.errors import DataError, UsageError
 from arena.rating.battle_files import is_large_file, read_battle_columns
 from arena.rating.battles import Battles
-from arena.rating.pairs import connected_groups, is_strongly_connected
+from arena.rating.pairs import BattleLikelihood, connected_groups, is_strongly_connected
 
 ROWS = pd.DataFrame(
     [
@@ -54,11 +56,33 @@ def test_points_and_counts_by_question():
     battles = Battles.from_judgments(pd.DataFrame(rows, columns=ROWS.columns))
     assert battles.systems == ("alpha", "beta", "gamma")
     assert battles.questions == ("q1", "q2")
-    np.testing.assert_array_equal([battles.first, battles.second], [[0, 0], [1, 2]])
-    np.testing.assert_array_equal(battles.points, [[0.0, 0.5], [2.0, 0.0]])
-    np.testing.assert_array_equal(battles.counts, [[1.0, 1.0], [2.0, 0.0]])
+    items = battles.items
+    np.testing.assert_array_equal([items.pairs.first, items.pairs.second], [[0, 0], [1, 2]])
+    assert len(items) == 3, "a pair that nobody judged on a question is no item"
+    np.testing.assert_array_equal(items.table(items.points), [[0.0, 0.5], [2.0, 0.0]])
+    np.testing.assert_array_equal(items.table(items.counts), [[1.0, 1.0], [2.0, 0.0]])
+    np.testing.assert_array_equal(items.totals, [[2.0, 0.5], [3.0, 1.0]])
     twice = battles.by_question.weighted([[2, 0], [1, 1]])
     np.testing.assert_array_equal(twice.points, [[0.0, 2.0], [1.0, 0.5]])
+
+
+def test_they_take_the_memory_of_what_was_judged():
+    systems, questions, each = 400, 1_500, 4
+    random = np.random.default_rng(0)
+    side_a = random.integers(systems, size=questions * each)
+    side_b = (side_a + random.integers(1, systems, size=len(side_a))) % systems
+    names = [f"{number:03}" for number in range(systems)]
+    battles = Battles.from_codes(
+        *(side_a, names, side_b, names, random.integers(3, size=len(side_a))),
+        np.repeat(np.arange(questions), each),
+    )
+    tracemalloc.start()
+    likelihood = BattleLikelihood(battles.items.among(range(1, systems)))
+    scores = likelihood.scores(np.zeros(systems - 1))
+    assert tracemalloc.get_traced_memory()[1] < 3 * scores.nbytes
+    tracemalloc.stop()
+    table_size = questions * len(likelihood.pairs) * 8
+    assert table_size > 10 * scores.nbytes, "of the questions by pairs, that is not there"
 
 
 def test_sides_are_kept_apart_where_they_matter():

@@ -41,8 +41,8 @@ def test_shares_count_as_the_battles_they_stand_for(shares):
         for name in ("wins", "losses", "ties"):
             ours, theirs = getattr(one.totals, name), getattr(two.totals, name)
             np.testing.assert_allclose(4 * ours, theirs)
-    np.testing.assert_allclose(4 * soft.counts, whole.counts)
-    np.testing.assert_allclose(4 * soft.points, whole.points)
+    np.testing.assert_allclose(4 * soft.items.counts, whole.items.counts)
+    np.testing.assert_allclose(4 * soft.items.points, whole.items.points)
     records = soft.records().set_index("system") * 4
     np.testing.assert_allclose(records, whole.records().set_index("system"))
 

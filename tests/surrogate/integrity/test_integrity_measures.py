@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from features.text.sentences import breaks_off
 from surrogate.integrity.evidence import COPIED, copied_words, read_evidence
 from surrogate.integrity.measures import MEASURES, REPEATED_WORDS, measured
 from surrogate.integrity.references import PRIOR, learn_references
@@ -90,16 +91,25 @@ def test_ids_that_look_like_words_are_citations_where_passages_have_them():
 @pytest.mark.parametrize(
     ("text", "is_broken_off"),
     [
-        ("राजधानी दिल्ली है", 1.0),  # ends in a vowel sign, which is no letter of its own
+        ("राजधानी दिल्ली है", 1.0),
         ("రాజధాని హైదరాబాదు", 1.0),
         ("پایتخت تهران است\u200f", 1.0),
         ("राजधानी दिल्ली है।", 0.0),
-        ("Certainly 👍\ufe0f", 0.0),
-        ("\u0301", 0.0),
+        ("Certainly! 👍\ufe0f", 0.0),
+        ("Cities:\n- Paris\n- Lyon", 0.0),
+        ("Run it:\n```\nprint(1)", 1.0),
+        ("The cities are:", 1.0),
+        ("It is [1]. And [1]", 1.0),
     ],
 )
-def test_where_an_answer_breaks_off_in_any_script(text, is_broken_off):
-    assert list(batch(text).broken_off) == [is_broken_off]
+def test_where_an_answer_breaks_off_is_the_rule_of_features(text, is_broken_off):
+    found = batch(text)
+    assert list(found.broken_off) == [is_broken_off] == [breaks_off(found.plain[0])]
+
+
+@pytest.mark.parametrize("text", ["", "ดีมาก"])
+def test_nothing_and_scripts_without_full_stops_do_not_break_off(text):
+    assert math.isnan(batch(text).broken_off[0])
 
 
 @given(texts)

@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 import arena.rating.posterior as arena_posterior
-from arena.rating.pairs import BattleLikelihood, Pairs
+from arena.rating.pairs import BattleLikelihood, JudgedItems, Pairs
 from surrogate.learning.posterior.observations import JudgedBattles, Observation, Observations
 from surrogate.learning.posterior.process import (
     MarginalLikelihood,
@@ -25,10 +25,10 @@ def observed(ratings, times=6, seed=0, effect=1.0):
     size = len(ratings)
     first, second = np.triu_indices(size, k=1)
     chances = expit(ratings[first] - ratings[second])
-    points = random.binomial(times, chances)[None].astype(float)
-    battles = BattleLikelihood(
-        Pairs(first, second, size), points, np.full(points.shape, float(times))
-    )
+    points = random.binomial(times, chances).astype(float)
+    pairs, question, every = Pairs(first, second, size), np.zeros(len(first), int), len(first)
+    items = JudgedItems(pairs, question, np.arange(every), points, np.full(every, float(times)), 1)
+    battles = BattleLikelihood(items)
     verdicts = JudgedBattles(battles, effect, np.zeros(size))
     everyone, nothing = np.arange(size), np.zeros(size)
     names = tuple("abcdefghijklmnop"[:size])

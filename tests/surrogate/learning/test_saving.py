@@ -117,12 +117,15 @@ def test_arrays_that_cannot_be_are_refused(saved, tmp_path, name, values, messag
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 
-def test_battles_of_systems_that_are_not_there_are_refused(saved, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "what"), [("first", "a system"), ("pair", "a pair"), ("question", "a question")]
+)
+def test_battles_of_what_is_not_there_are_refused(saved, tmp_path, name, what):
     content = members(saved)
-    first = np.load(io.BytesIO(content["ratings/en/first.npy"])).copy()
-    first[0] = 99
-    content["ratings/en/first.npy"] = array(first)
-    with pytest.raises(UsageError, match="name a system that is not there"):
+    places = np.load(io.BytesIO(content[f"ratings/en/{name}.npy"])).copy()
+    places[0] = 9_999
+    content[f"ratings/en/{name}.npy"] = array(places)
+    with pytest.raises(UsageError, match=f"name {what} that is not there"):
         load_surrogate(written(tmp_path / "surrogate.zip", content))
 
 

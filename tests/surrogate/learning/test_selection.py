@@ -29,7 +29,7 @@ class Knowing:
         self.seen.append(set(X["system"]))
         return self
 
-    def predict(self, X):
+    def predict(self, X, questions=None):
         means = X.groupby(["language", "system"])["skill"].mean()
         return (STRONG * self.sign * means).rename("rating").reset_index()
 
@@ -85,7 +85,7 @@ class OnTheScale:
         self.level = ratings["en"].means.mean()
         return self
 
-    def predict(self, X):
+    def predict(self, X, questions=None):
         means = X.groupby(["language", "system"])["skill"].mean()
         return (self.level + means / 20).rename("rating").reset_index()
 

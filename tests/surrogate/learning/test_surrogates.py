@@ -155,3 +155,26 @@ def test_systems_hidden_from_training_still_take_part_in_the_tournaments(data):
     assert not set(held) & set(hidden.X["system"])
     assert left.tournaments.systems == item.systems[3:]
     assert left.origin_of(left) == 0.0
+
+
+@pytest.mark.parametrize("rows", ["system", "overall"])
+@pytest.mark.parametrize("name", ["ridge", "relative-ridge"])
+def test_who_is_rated_beside_a_system_changes_nothing_where_missing_answers_count_0(
+    name, rows, table, ratings, held
+):
+    """With partial answers, the questions of others once counted as its own."""
+    is_held = table["system"].isin(held)
+    zero = find_surrogate(name, rows=rows, missing="zero").fit(table[~is_held], ratings)
+    few = table[table["query_id"].isin(sorted(table["query_id"].unique())[:4])]
+    alone = few[few["system"] == held[0]]
+    beside = pd.concat([alone, table[table["system"] == held[1]]])
+    expected = zero.predict(alone)["rating"]
+    own = zero.predict(beside)
+    np.testing.assert_array_equal(own.loc[own["system"] == held[0], "rating"], expected)
+    asked = {language: tuple(part["query_id"]) for language, part in alone.groupby("language")}
+    assert (zero.predict(alone, asked)["rating"] - expected).abs().min() > 1e-3
+    assert zero.predict_answers(alone).equals(
+        zero.predict_answers(beside)
+        .query("system == @held[0]")
+        .merge(alone[["language", "system", "query_id"]])
+    )

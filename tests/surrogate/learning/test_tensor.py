@@ -76,7 +76,18 @@ def test_a_missing_value_may_count_0_and_so_does_an_answer_that_is_not_there():
     )
     tensor = feature_tensor(X, "en", ["f"])
     assert tensor.means()[0].ravel().tolist() == [2.0, 6.0]
-    filled = zero_filled(tensor)
+    filled = zero_filled(tensor, ["q1", "q2", "q3"])
     assert filled.means()[0].ravel().tolist() == pytest.approx([2 / 3, 2.0])
     assert filled.means([[2, 1, 1]])[0].ravel().tolist() == pytest.approx([1.0, 1.5])
     np.testing.assert_array_equal(filled.answered, tensor.answered)
+
+
+def test_answers_that_are_not_there_count_0_for_the_questions_asked_alone():
+    X = pd.DataFrame(
+        [("en", "s", "q1", 2.0), ("en", "s", "q2", np.nan), ("en", "t", "q3", 6.0)],
+        columns=["language", "system", "query_id", "f"],
+    )
+    filled = zero_filled(feature_tensor(X, "en", ["f"]), ["q1", "q4"])
+    assert filled.questions == ("q1", "q2", "q3", "q4")
+    # s is asked q1 and q4 and answers q2, too; t is asked the same and answers q3.
+    assert filled.means()[0].ravel().tolist() == pytest.approx([2 / 3, 6 / 3])

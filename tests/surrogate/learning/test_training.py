@@ -78,8 +78,9 @@ def test_ratings_come_as_tournaments_or_as_a_table():
     np.testing.assert_allclose(rated.means, tournaments.mean_coefficients)
     fewer = rated.take(["c", "a"])
     np.testing.assert_allclose(fewer.means, tournaments.mean_coefficients[[2, 0]])
-    assert fewer.counts.sum() == 3
-    assert {fewer.systems[fewer.first[0]], fewer.systems[fewer.second[0]]} == {"a", "c"}
+    assert fewer.items.counts.sum() == 3
+    pairs = fewer.items.pairs
+    assert {fewer.systems[pairs.first[0]], fewer.systems[pairs.second[0]]} == {"a", "c"}
 
 
 @pytest.mark.parametrize(

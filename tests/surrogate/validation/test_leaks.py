@@ -57,8 +57,8 @@ class SelectingSurrogate(BaseEstimator):
         self.failures_ = {}
         return self
 
-    def predict(self, X):
-        return self.fitted_.predict(X)
+    def predict(self, X, questions=None):
+        return self.fitted_.predict(X, questions)
 
 
 def tau_unseen(data, surrogate, repeats=2):
