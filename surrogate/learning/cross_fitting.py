@@ -413,7 +413,7 @@ def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> l
     return results
 
 
-def _call(task: Any) -> Any:
+def _call(task: tuple[Callable[..., object], Iterable[Any], Mapping[str, Any]]) -> object:
     function, arguments, keywords = task
     return function(*arguments, **keywords)
 
