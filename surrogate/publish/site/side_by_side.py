@@ -207,9 +207,7 @@ class Texts:
         )
 
 
-def _passage(
-    passage: ShownPassage, names: Sequence[str], answered: Sequence[str]
-) -> PassageShown:
+def _passage(passage: ShownPassage, names: Sequence[str], answered: Sequence[str]) -> PassageShown:
     held = frozenset(names)
     others = [name for name in answered if name not in held]
     few = ", ".join(names) if len(names) <= len(others) else f"all but {', '.join(others)}"
