@@ -196,9 +196,7 @@ def rate(
         position_effect=float(fit.effects[0, 0]) if position else None,
         controls=_controls_table(controls, fit, spread),
         notes=tuple(notes),
-        signature=_signature(
-            replace(model, ties=ties), interval, rounds, scale, seed, connected, controls
-        ),
+        signature=_signature(asked, interval, rounds, scale, seed, connected, controls),
     )
 
 
