@@ -30,9 +30,32 @@ from arena.statistics.significance import NORMAL_QUANTILE
 Floats = npt.NDArray[np.float64]
 
 NO_ERRORS = (
-    "ratings are published without the standard error of every system: ranks without intervals, "
-    "and no tiers"
+    "ratings are published without standard errors: they count as exact, with ranks without "
+    "intervals, and no tiers"
 )
+ASSUMED = "no standard error is published: {:.3g}, the median of the others', is assumed"
+SOME_ASSUMED = (
+    "{} of {} ratings are published without a standard error: {:.3g}, the median of the others', "
+    "is assumed"
+)
+
+
+def completed_variances(variances: Floats) -> Floats:
+    """Assume the median of the others' variances where a rating's is not known.
+
+    Of ratings made alike, errors are alike, while to count one as exact would fix everything else
+    by it. Exact ratings, such as that of the system that the others are rated against, say nothing
+    of how far others may be off.
+
+    Args:
+        variances: Sampling variance of each rating, shape (S,); NaN where it is not known.
+
+    Returns:
+        Shape (S,); NaN where it is not known and no other one is above 0.
+    """
+    known = variances[np.isfinite(variances) & (variances > 0)]
+    assumed = np.median(known) if len(known) else np.nan
+    return np.asarray(np.where(np.isnan(variances), assumed, variances))
 
 
 @dataclass(frozen=True)
@@ -57,8 +80,13 @@ class PublishedTournaments(Tournaments):
 
     @property
     def variance(self) -> Floats:
-        """Sampling variance of each rating, shape (S,); 0 where it is not known."""
-        return np.asarray(np.nan_to_num(self.standard_errors) ** 2)
+        """Sampling variance of each rating, shape (S,); NaN where it is not known."""
+        return np.asarray(self.standard_errors**2)
+
+    @property
+    def errors(self) -> Floats:
+        """Standard errors as published or assumed, shape (S,); see ``completed_variances``."""
+        return np.asarray(np.sqrt(completed_variances(self.variance)))
 
     def without(self, systems: Sequence[str]) -> Self:
         """Leave systems out; what is published of the others stays."""
@@ -77,16 +105,19 @@ class PublishedTournaments(Tournaments):
     def rate(self, by: RatedBy = "judgments") -> Ratings:  # noqa: ARG002
         """Return the published ratings with normal 95% intervals, ranks and tiers.
 
-        Errors of two systems are taken as independent.
+        Errors of two systems are taken as independent; those not published as ``errors`` has them.
 
         Args:
             by: Not used: there are no judgments, and tournaments are drawn around the ratings.
         """
-        width = NORMAL_QUANTILE * self.standard_errors
+        errors = self.errors
+        width = NORMAL_QUANTILE * errors
         random = generator(self.seed, "ratings", "published")
-        is_known = bool(np.isfinite(self.standard_errors).all())
+        is_known = bool(np.isfinite(errors).all())
         draws = random.normal(size=(DRAWS if is_known else 0, len(self.ratings)))
-        draws = draws[:, places_by_value(self.ratings, self.standard_errors)]
+        draws = draws[:, places_by_value(self.ratings, errors)]
+        assumed = np.isnan(self.standard_errors) & np.isfinite(errors)
+        assumed_error = float(errors[assumed].max(initial=0.0))
         table = pd.DataFrame(
             {
                 "system": self.systems,
@@ -94,12 +125,17 @@ class PublishedTournaments(Tournaments):
                 "low": self.ratings - width,
                 "high": self.ratings + width,
                 "rank": pd.Series(self.ratings).rank(ascending=False, method="min"),
-                **ranks_and_tiers(self.ratings, self.ratings + self.standard_errors * draws),
+                **ranks_and_tiers(self.ratings, self.ratings + errors * draws),
                 **dict.fromkeys(("wins", "losses", "ties"), 0),
-                "note": "",
+                "note": np.where(assumed, ASSUMED.format(assumed_error), ""),
             }
         )
-        limits = {NO_ERRORS: not is_known, TOO_MANY: len(self.ratings) > MOST_COMPARED}
+        counted = (int(assumed.sum()), len(self.ratings), assumed_error)
+        limits = {
+            NO_ERRORS: not is_known,
+            SOME_ASSUMED.format(*counted): bool(assumed.any()),
+            TOO_MANY: len(self.ratings) > MOST_COMPARED,
+        }
         return Ratings(
             table=best_first(table),
             tie_parameter=None,
@@ -146,7 +182,8 @@ def published_tournaments(
     random = generator(seed, "published ratings", languages[0])
     draws = bootstrap_weights(len(questions), tournaments, random, size)
     normal = random.normal(size=(tournaments, len(ratings)))
-    spread = normal[:, places_by_value(ratings, errors)] * np.nan_to_num(errors)
+    spread = normal[:, places_by_value(ratings, errors)]
+    spread *= np.sqrt(np.nan_to_num(completed_variances(errors**2)))
     return PublishedTournaments(
         battles=Battles.none(rows["system"].tolist(), sorted(questions)),
         draws=draws,

@@ -62,7 +62,7 @@ def measure(
     chunks = (answers.take(part.tolist()) for part in parts)
     task = partial(measure_chunk, chosen=tuple(chosen))
     try:
-        for rows, chunk in zip(parts, work(task, chunks, n_jobs), strict=True):
+        for rows, chunk in zip(parts, work(task, chunks, n_jobs, len(parts)), strict=True):
             measured.put(rows, np.arange(len(chosen)), chunk)
             known.add(rows, measured)
             done += len(rows)

@@ -6,16 +6,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
+from time import perf_counter
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky import get_reusable_executor
-from joblib.parallel import get_active_backend
+from joblib.parallel import LokyBackend, get_active_backend
 
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 
 BACKENDS = {"processes": "loky", "threads": "threading", "dask": "dask", "ray": "ray"}
 """Names of joblib's backends, by ours."""
+
+WORTH_PROCESSES = 6.0
+"""Seconds of work that processes are started for: each needs some to import what it works with."""
 
 _CLUSTERS = {"dask": "distributed", "ray": "ray"}
 
@@ -56,13 +61,35 @@ def worker_pool(name: str, scheduler: str | None = None, jobs: int = -1) -> Iter
 
 
 def work(
-    task: Callable[[Job], Done], jobs: Iterable[Job], n_jobs: int | None = None
+    task: Callable[[Job], Done],
+    jobs: Iterable[Job],
+    n_jobs: int | None = None,
+    expected: int | None = None,
 ) -> Iterator[Done]:
-    """Yield what a task gives for the jobs, in their order; as they are done, if joblib can."""
+    """Yield what a task gives for the jobs, in their order; as they are done, if joblib can.
+
+    Args:
+        task: What to do, which processes can import.
+        jobs: What to do it for.
+        n_jobs: Workers; None for what ``joblib.parallel_config`` says.
+        expected: How many jobs there are, if the first may be done here, and all others where
+            they would take less time than it is worth to start processes for.
+    """
     backend, _ = get_active_backend()
+    remaining = iter(jobs)
+    if expected is not None and isinstance(backend, LokyBackend):
+        seconds = 0.0
+        for job in islice(remaining, 1):
+            start = perf_counter()
+            done = task(job)
+            seconds = perf_counter() - start
+            yield done
+        if seconds * (expected - 1) < WORTH_PROCESSES:
+            yield from map(task, remaining)
+            return
     streams = getattr(backend, "supports_return_generator", False)
     pool = Parallel(n_jobs=n_jobs, return_as="generator" if streams else "list")
-    yield from pool(delayed(task)(job) for job in jobs)
+    yield from pool(delayed(task)(job) for job in remaining)
 
 
 def renew_processes(n_jobs: int | None = None) -> None:

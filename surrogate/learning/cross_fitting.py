@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import Parallel, delayed, parallel_config
+from joblib import delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from arena.data.errors import UsageError
@@ -21,6 +21,7 @@ from arena.data.seeds import by_content, generator, seed_sequence
 from arena.rating.bradley_terry import ConvergenceError
 from arena.statistics.bootstrap import bootstrap_weights
 from arena.statistics.rank_agreement import resampled_taus
+from features.engine.workers import work
 from surrogate.learning.languages import LanguageData, judged_questions
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, reseeded
 from surrogate.learning.training import finite_means
@@ -405,11 +406,16 @@ def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> l
     """
     with threadpool_limits(1), parallel_config("loky", inner_max_num_threads=1):
         results = []
-        for result in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+        for result in work(_call, tasks, n_jobs, len(tasks)):
             results.append(result)
             if progress is not None:
                 progress(STAGE, len(results), len(tasks))
     return results
+
+
+def _call(task: tuple[Callable[..., object], Iterable[Any], Mapping[str, Any]]) -> object:
+    function, arguments, keywords = task
+    return function(*arguments, **keywords)
 
 
 def derived_seed(seed: int, *keys: str) -> int:

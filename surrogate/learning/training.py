@@ -34,7 +34,8 @@ class TrainingRatings:
         coefficients: Rating of each system in each sample (logits), shape (T, S); NaN where it
             has none.
         items: Outcomes of the battles; none where only ratings are known.
-        variance: Sampling variance of each rating, shape (S,), where it is given.
+        variance: Sampling variance of each rating, shape (S,), where it is given; NaN where it is
+            not known.
     """
 
     systems: tuple[str, ...]

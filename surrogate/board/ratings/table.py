@@ -247,11 +247,11 @@ def _ranks(fit: LanguageFit, table: pd.DataFrame, by: RatedBy) -> pd.DataFrame:
 
 
 def _lack_errors(fit: LanguageFit) -> npt.NDArray[np.bool_]:
-    """Which ratings are published without an error, so that they have no interval."""
+    """Which ratings have no error, published or assumed, so that they have no interval."""
     known = fit.data.tournaments
     if not isinstance(known, PublishedTournaments):
         return np.zeros(len(fit.posterior.systems), dtype=bool)
-    errors = dict(zip(known.systems, known.standard_errors, strict=True))
+    errors = dict(zip(known.systems, known.errors, strict=True))
     return np.isnan([errors.get(name, 0.0) for name in fit.posterior.systems])
 
 

@@ -13,6 +13,7 @@ from scipy.linalg import block_diag, cho_solve, cholesky
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.pairs import BattleLikelihood, mean_design_effect
+from arena.rating.published import completed_variances
 from surrogate.learning.posterior.process import (
     CONVERGED,
     LONGEST_STEP,
@@ -177,7 +178,8 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     (Laplace's approximation). The covariance is the inverse information times the design effect
     of questions (Kish, 1965), since verdicts on one hang together: the ratio of the variance of
     a system's score by question to that of independent battles, its mean over systems and
-    languages; for of few questions the sandwich estimator itself is singular.
+    languages; for of few questions the sandwich estimator itself is singular. Published variances
+    that are not known are assumed (``completed_variances``); where none is, ratings are exact.
     """
     rated = {language: _known(item) for language, item in ratings.items()}
     modes = {language: _mode(one) for language, (_, one) in rated.items() if one is not None}
@@ -190,7 +192,8 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     found = {}
     for language, (item, one) in rated.items():
         variance = np.zeros(len(item.systems)) if item.variance is None else item.variance
-        seen = Observation(item.systems, item.means, np.diag(np.nan_to_num(variance)))
+        noise = np.diag(np.nan_to_num(completed_variances(variance)))
+        seen = Observation(item.systems, item.means, noise)
         if one is not None:
             verdicts = JudgedBattles(one, effect, modes[language])
             everyone = np.arange(len(item.systems))

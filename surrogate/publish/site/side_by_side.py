@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -186,10 +186,11 @@ class Texts:
     ) -> QuestionShown:
         names = self._of(key, systems)
         given = {name: self._texts.passages(key, name) for name in names}
-        places = {
-            passage: place
-            for place, passage in enumerate(dict.fromkeys(sum(given.values(), start=())))
-        }
+        holders: dict[ShownPassage, list[str]] = {}
+        for name, passages in given.items():
+            for passage in dict.fromkeys(passages):
+                holders.setdefault(passage, []).append(name)
+        places = {passage: place for place, passage in enumerate(holders)}
         return QuestionShown(
             key,
             cut_text(self._texts.question(key), LONGEST_QUERY),
@@ -201,14 +202,14 @@ class Texts:
                 )
                 for name in names
             ),
-            tuple(_passage(passage, given) for passage in places),
+            tuple(_passage(passage, own, names) for passage, own in holders.items()),
             reasons,
         )
 
 
-def _passage(passage: ShownPassage, given: Mapping[str, Sequence[ShownPassage]]) -> PassageShown:
-    names = [name for name, passages in given.items() if passage in passages]
-    others = [name for name in given if name not in names]
+def _passage(passage: ShownPassage, names: Sequence[str], answered: Sequence[str]) -> PassageShown:
+    held = frozenset(names)
+    others = [name for name in answered if name not in held]
     few = ", ".join(names) if len(names) <= len(others) else f"all but {', '.join(others)}"
     return PassageShown(
         replace(passage, text=passage.text[:LONGEST_PASSAGE]),

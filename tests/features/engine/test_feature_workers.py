@@ -1,5 +1,7 @@
 """Where the work is done changes nothing."""
 
+import os
+
 import pandas as pd
 import pytest
 from joblib import parallel_config
@@ -7,7 +9,7 @@ from joblib import parallel_config
 from arena import MissingDependencyError, UsageError
 from features import extract
 from features.engine import measuring, workers
-from features.engine.workers import worker_pool
+from features.engine.workers import work, worker_pool
 
 FEATURES = "citation_map,bleu,rouge_l,target_language,english,answer_length"
 
@@ -32,6 +34,27 @@ def test_joblibs_own_configuration_is_used(small_arena):
     with parallel_config(backend="threading", n_jobs=2):
         found = extract(small_arena, FEATURES, n_jobs=None)
     same(found, extract(small_arena, FEATURES))
+
+
+def whose(job):
+    return job, os.getpid()
+
+
+def test_little_work_is_done_here():
+    assert list(work(whose, range(4), 2, 4)) == [(job, os.getpid()) for job in range(4)]
+
+
+def test_no_work_is_done_at_all():
+    assert list(work(whose, [], 2, 0)) == []
+
+
+@pytest.mark.slow
+def test_much_work_is_done_by_processes_and_in_order(monkeypatch):
+    monkeypatch.setattr(workers, "WORTH_PROCESSES", 0.0)
+    first, *others = work(whose, range(4), 2, 4)
+    assert first == (0, os.getpid())
+    assert [job for job, _ in others] == [1, 2, 3]
+    assert os.getpid() not in {process for _, process in others}
 
 
 @pytest.mark.slow

@@ -11,7 +11,13 @@ import pytest
 from arena import UsageError, rate, read_arena, write_arena
 from arena.data.rows import write_rows
 from arena.diagnostics import diagnose
-from arena.rating.published import NO_ERRORS, published_tournaments
+from arena.rating.published import (
+    ASSUMED,
+    NO_ERRORS,
+    SOME_ASSUMED,
+    completed_variances,
+    published_tournaments,
+)
 from features import extract
 from surrogate import Board, build_board, place_systems
 from surrogate.board.judge.report import ONLY_RATINGS
@@ -181,6 +187,38 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(published, 
     bounds = ["low", "high", "rank_low", "rank_high", "tier"]
     assert judged[bounds].isna().all(axis=None)
     assert judged["rank"].notna().all()
+
+
+def test_where_some_errors_are_missing_those_of_others_are_assumed_and_counted(
+    published, build_quickly
+):
+    ratings = published.published_ratings
+    name = ratings["system"].iloc[3]
+    lacks = ratings["system"] == name
+    some = ratings.assign(standard_error=ratings["standard_error"].where(~lacks))
+    board = build_quickly(replace(published, published_ratings=some), surrogate="gaussian-process")
+    own = (board.ratings["system"] == ratings["system"].iloc[3]) & board.ratings[
+        "arena_rating"
+    ].notna()
+    assert own.sum() == 2
+    # A rating that counted as exact would rest on itself alone.
+    assert (board.ratings.loc[own, "verdict_share"] < 0.999).all()
+    judged = board.ratings[board.ratings["split"] != "unjudged"]
+    assert judged[["low", "high", "rank_low", "rank_high", "tier"]].notna().all(axis=None)
+    english = some[some["language"] == "en"]
+    assumed = np.sqrt((english["standard_error"] ** 2).median())
+    row = of(board, "arena").loc[("en", name)]
+    assert (row["high"] - row["rating"]) / 1.959963984540054 == pytest.approx(assumed, abs=1e-5)
+    assert row["note"] == ASSUMED.format(assumed)
+    assert SOME_ASSUMED.format(1, 12, assumed) in board.summary.languages["en"].notes
+    assert (of(board, "arena")["note"] != "").sum() == 2
+
+
+def test_exact_ratings_and_none_tell_nothing_of_the_errors_of_others():
+    np.testing.assert_array_equal(
+        completed_variances(np.array([0.0, 4.0, np.nan, 1.0, 2.0])), [0.0, 4.0, 2.0, 1.0, 2.0]
+    )
+    np.testing.assert_array_equal(completed_variances(np.array([0.0, np.nan])), [0.0, np.nan])
 
 
 def test_a_reference_of_no_error_takes_the_ranks_of_no_other(published, build_quickly):
