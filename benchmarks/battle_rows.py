@@ -11,10 +11,11 @@ import peers
 from peer_rows import ROUNDS, SAMPLED, Row, Settings, compared, extrapolated, gap, report
 from workloads import Floats, repeated, simulated_battles
 
-from arena.rating.battles import Battles, WinCounts
+from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry, solve
 from arena.rating.intervals import RatingModel, bootstrap, sandwich
 from arena.rating.likelihoods import Counts
+from arena.rating.pairs import WinCounts
 
 LARGEST_FROM_BATTLES = 2_000_000
 SANDWICH_AGREEMENT = 1e-4

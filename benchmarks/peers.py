@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.rating.battles import Battles, WinCounts
+from arena.rating.battles import Battles
 from arena.rating.likelihoods import Counts
+from arena.rating.pairs import WinCounts
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[Any]

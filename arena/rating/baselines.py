@@ -8,7 +8,8 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from arena.rating.battles import POINTS_OF_A, Battles
+from arena.rating.battles import Battles
+from arena.rating.pairs import POINTS_OF_A
 from arena.statistics.bootstrap import percentile_intervals
 
 Floats = npt.NDArray[np.float64]

@@ -1,8 +1,8 @@
-"""Battles: judgments of one language and judge by question, side and outcome, and their counts."""
+"""Battles: judgments of one language and judge by question, side and outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -14,9 +14,15 @@ from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN, SOFT, SOFT_COLUMNS, WINNERS
-from arena.rating.likelihoods import Counts
-from arena.rating.pairs import JudgedItems, Pairs, connected_groups, is_strongly_connected
-from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
+from arena.rating.pairs import (
+    OUTCOMES,
+    POINTS_OF_A,
+    JudgedItems,
+    Pairs,
+    WinCounts,
+    connected_groups,
+    split_outcomes,
+)
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -25,11 +31,6 @@ TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
 TIE = WINNERS.index("tie")
-OUTCOMES = 3
-POINTS_OF_A = np.array([1.0, 0.0, 0.5])
-"""Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
-BLOCK_ENTRIES = 6_000_000
-"""Counts (replicates x pairs x outcomes) held at a time while resampling."""
 _SHARES = list(SOFT_COLUMNS[1:])
 _TRUE = ("true", "1", "1.0")
 _ROUNDING = 1e-9
@@ -215,7 +216,7 @@ class Battles:
         own_questions = self.n_questions == len(self) and not by_question
         if own_questions and size * size <= 4 * len(self):
             met, totals = self._pair_totals(by_side)
-            return WinCounts(_pairs(met, size), _split(totals), self.n_questions)
+            return WinCounts(_pairs(met, size), split_outcomes(totals), self.n_questions)
         swapped = np.zeros(len(self), dtype=bool) if by_side else self.side_a > self.side_b
         first = np.where(swapped, self.side_b, self.side_a)
         second = np.where(swapped, self.side_a, self.side_b)
@@ -224,7 +225,7 @@ class Battles:
         entry = outcome * len(met) + pair
         totals = np.bincount(entry, self.weight, OUTCOMES * len(met))
         counted = None if own_questions else self._by_question(entry, len(met))
-        return WinCounts(_pairs(met, size), _split(totals), self.n_questions, counted)
+        return WinCounts(_pairs(met, size), split_outcomes(totals), self.n_questions, counted)
 
     def _pair_totals(self, by_side: bool) -> tuple[Integers, npt.NDArray[Any]]:
         """Return the distinct pairs, sorted, and how often each has each outcome."""
@@ -247,7 +248,7 @@ class Battles:
         totals = np.bincount(entry, self.weight, OUTCOMES * len(self))
         pairs = Pairs(self.side_a, self.side_b, len(self.systems))
         counted = self._by_question(entry, len(self))
-        return WinCounts(pairs, _split(totals), self.n_questions, counted, covariates)
+        return WinCounts(pairs, split_outcomes(totals), self.n_questions, counted, covariates)
 
     def _by_question(self, entry: Integers, pairs: int) -> csr_array:
         question = np.arange(len(self)) if self.question is None else self.question
@@ -287,90 +288,6 @@ class Battles:
     def items(self) -> JudgedItems:
         """Outcomes by pair and question, a pair's first system being the one first by name."""
         return self.by_question.items
-
-
-@dataclass(frozen=True)
-class WinCounts:
-    """Wins, losses and ties of P pairs of systems.
-
-    Attributes:
-        pairs: The pairs; the first system is the one on side A where sides matter, else the one
-            that comes first by name.
-        totals: Outcomes for the first system, each of shape (P, 1).
-        n_questions: Number of questions Q.
-        counted: The same by question, shape (3 P, Q), wins above losses above ties; None where
-            every battle is a question of its own.
-        covariates: Of each pair's logit, shape (P, C); None without.
-    """
-
-    pairs: Pairs
-    totals: Counts
-    n_questions: int
-    counted: csr_array | None = None
-    covariates: Floats | None = None
-
-    @property
-    def _by_question(self) -> csr_array:
-        if self.counted is None:
-            raise ValueError("every battle is a question of its own")
-        return self.counted
-
-    @property
-    def tables(self) -> tuple[csr_array, csr_array, csr_array]:
-        """Wins, losses and ties by question, each of shape (P, Q)."""
-        size, counted = len(self.pairs), self._by_question
-        return counted[:size], counted[size : 2 * size], counted[2 * size :]
-
-    @property
-    def items(self) -> JudgedItems:
-        """Points and number of battles of each pair on each question, sorted by question, pair."""
-        counted, size = self._by_question.tocoo(), max(len(self.pairs), 1)
-        outcome, of_entry = np.divmod(counted.row, size)
-        entries = counted.col.astype(np.intp) * size + of_entry
-        keys, item = np.unique(entries, return_inverse=True)
-        question, pair = np.divmod(keys, size)
-        points, counts = (
-            np.bincount(item, values, len(keys)).astype(np.float64)
-            for values in (counted.data * POINTS_OF_A[outcome], counted.data)
-        )
-        return JudgedItems(self.pairs, question, pair, points, counts, self.n_questions)
-
-    def weighted(self, weights: npt.ArrayLike) -> Counts:
-        """Count with each question taken as often as said, weights of shape (R, Q)."""
-        times = np.asarray(weights, dtype=np.float64)
-        return _split(self._by_question @ times.T)
-
-    def resampled(self, rounds: int, random: np.random.Generator) -> Iterator[Counts]:
-        """Resample questions with replacement, in blocks that bound memory.
-
-        Where every battle is its own question, battles have exponential weights (the Bayesian
-        bootstrap, Rubin, 1981): no count of a pair that met is 0.
-
-        Args:
-            rounds: Number of replicates in all.
-            random: Generator of the draws.
-
-        Yields:
-            Counts of some replicates, each array of shape (P, replicates).
-        """
-        block = max(1, BLOCK_ENTRIES // (OUTCOMES * len(self.pairs)))
-        for start in range(0, rounds, block):
-            size = min(block, rounds - start)
-            if self.counted is None:
-                yield self._reweighted(size, random)
-            else:
-                yield self.weighted(bootstrap_weights(self.n_questions, size, random))
-
-    def _reweighted(self, size: int, random: np.random.Generator) -> Counts:
-        parts = (self.totals.wins, self.totals.losses, self.totals.ties)
-        return Counts(*(exponential_sums(part[:, 0], size, random) for part in parts))
-
-    @property
-    def is_strongly_connected(self) -> bool:
-        """Whether wins lead from every system to every other (ties lead both ways)."""
-        tied = self.totals.ties[:, 0] > 0
-        won, lost = self.totals.wins[:, 0] > 0, self.totals.losses[:, 0] > 0
-        return is_strongly_connected(self.pairs, won | tied, lost | tied)
 
 
 def points_of_a(judgments: pd.DataFrame) -> pd.Series:
@@ -428,13 +345,6 @@ def _distinct(pairs: Integers, size: int) -> tuple[Integers, Integers]:
     index = np.zeros(size * size, dtype=np.intp)
     index[met] = np.arange(len(met))
     return met, index[pairs]
-
-
-def _split(stacked: npt.ArrayLike) -> Counts:
-    """Part wins, losses and ties that stand above each other, (3 P, R) or (3 P,)."""
-    counts = np.asarray(stacked, dtype=np.float64)
-    columns = counts[:, None] if counts.ndim == 1 else counts
-    return Counts(*np.split(columns, OUTCOMES))
 
 
 def spread(

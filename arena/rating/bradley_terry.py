@@ -63,7 +63,7 @@ CACHED_ENTRIES = 65_536
 
 NO_MAXIMUM = (
     "the fit did not converge: some systems only win, only lose, or do not meet the others "
-    "(or there are no ties to model), so the likelihood has no maximum; use ridge > 0"
+    "(or a model of ties has nothing but ties), so the likelihood has no maximum; use ridge > 0"
 )
 
 Solver = Callable[[Floats], Floats]

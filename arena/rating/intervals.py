@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from arena.rating.battles import WinCounts
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
     RESAMPLE_TOLERANCE,
@@ -20,6 +19,7 @@ from arena.rating.bradley_terry import (
     tie_likelihood,
 )
 from arena.rating.likelihoods import Counts
+from arena.rating.pairs import WinCounts
 from arena.statistics.bootstrap import normal_draws, percentile_intervals
 from arena.statistics.significance import NORMAL_QUANTILE, holm_adjusted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -14,9 +14,17 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, log_expit
 
+from arena.rating.likelihoods import Counts
+from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
 
+OUTCOMES = 3
+POINTS_OF_A = np.array([1.0, 0.0, 0.5])
+"""Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
+BLOCK_ENTRIES = 6_000_000
+"""Counts (replicates x pairs x outcomes) held at a time while resampling."""
 LEAST_EFFECT = 0.25
 """Design effect of questions that few of them may make seem smaller."""
 
@@ -171,6 +179,106 @@ class JudgedItems:
             points=np.append(self.points, other.points),
             counts=np.append(self.counts, other.counts),
         )
+
+
+@dataclass(frozen=True)
+class WinCounts:
+    """Wins, losses and ties of P pairs of systems.
+
+    Attributes:
+        pairs: The pairs; the first system is the one on side A where sides matter, else the one
+            that comes first by name.
+        totals: Outcomes for the first system, each of shape (P, 1).
+        n_questions: Number of questions Q.
+        counted: The same by question, shape (3 P, Q), wins above losses above ties; None where
+            every battle is a question of its own.
+        covariates: Of each pair's logit, shape (P, C); None without.
+    """
+
+    pairs: Pairs
+    totals: Counts
+    n_questions: int
+    counted: csr_array | None = None
+    covariates: Floats | None = None
+
+    @property
+    def _by_question(self) -> csr_array:
+        if self.counted is None:
+            raise ValueError("every battle is a question of its own")
+        return self.counted
+
+    @property
+    def tables(self) -> tuple[csr_array, csr_array, csr_array]:
+        """Wins, losses and ties by question, each of shape (P, Q)."""
+        size, counted = len(self.pairs), self._by_question
+        return counted[:size], counted[size : 2 * size], counted[2 * size :]
+
+    @property
+    def items(self) -> JudgedItems:
+        """Points and number of battles of each pair on each question, sorted by question, pair."""
+        counted, size = self._by_question.tocoo(), max(len(self.pairs), 1)
+        outcome, of_entry = np.divmod(counted.row, size)
+        entries = counted.col.astype(np.intp) * size + of_entry
+        keys, item = np.unique(entries, return_inverse=True)
+        question, pair = np.divmod(keys, size)
+        points, counts = (
+            np.bincount(item, values, len(keys)).astype(np.float64)
+            for values in (counted.data * POINTS_OF_A[outcome], counted.data)
+        )
+        return JudgedItems(self.pairs, question, pair, points, counts, self.n_questions)
+
+    def weighted(self, weights: npt.ArrayLike) -> Counts:
+        """Count with each question taken as often as said, weights of shape (R, Q)."""
+        times = np.asarray(weights, dtype=np.float64)
+        return split_outcomes(self._by_question @ times.T)
+
+    def in_blocks(self, weights: Integers) -> Iterator[Counts]:
+        """Count as ``weighted`` does, some replicates at a time, which bounds memory."""
+        for start in range(0, len(weights), self._block):
+            yield self.weighted(weights[start : start + self._block])
+
+    @property
+    def _block(self) -> int:
+        """Number of replicates whose counts are held at a time."""
+        return max(1, BLOCK_ENTRIES // (OUTCOMES * max(len(self.pairs), 1)))
+
+    def resampled(self, rounds: int, random: np.random.Generator) -> Iterator[Counts]:
+        """Resample questions with replacement, in blocks that bound memory.
+
+        Where every battle is its own question, battles have exponential weights (the Bayesian
+        bootstrap, Rubin, 1981): no count of a pair that met is 0.
+
+        Args:
+            rounds: Number of replicates in all.
+            random: Generator of the draws.
+
+        Yields:
+            Counts of some replicates, each array of shape (P, replicates).
+        """
+        for start in range(0, rounds, self._block):
+            size = min(self._block, rounds - start)
+            if self.counted is None:
+                yield self._reweighted(size, random)
+            else:
+                yield self.weighted(bootstrap_weights(self.n_questions, size, random))
+
+    def _reweighted(self, size: int, random: np.random.Generator) -> Counts:
+        parts = (self.totals.wins, self.totals.losses, self.totals.ties)
+        return Counts(*(exponential_sums(part[:, 0], size, random) for part in parts))
+
+    @property
+    def is_strongly_connected(self) -> bool:
+        """Whether wins lead from every system to every other (ties lead both ways)."""
+        tied = self.totals.ties[:, 0] > 0
+        won, lost = self.totals.wins[:, 0] > 0, self.totals.losses[:, 0] > 0
+        return is_strongly_connected(self.pairs, won | tied, lost | tied)
+
+
+def split_outcomes(stacked: npt.ArrayLike) -> Counts:
+    """Part wins, losses and ties that stand above each other, (3 P, R) or (3 P,)."""
+    counts = np.asarray(stacked, dtype=np.float64)
+    columns = counts[:, None] if counts.ndim == 1 else counts
+    return Counts(*np.split(columns, OUTCOMES))
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,10 @@ PRIOR_NEEDED = (
     "the likelihood has no maximum (some systems win or lose all, say): "
     f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps ratings finite"
 )
+NO_TIES = (
+    "no tie was judged: the likelihood is highest where the tie parameter is 0, which is the model "
+    "without one (Bradley and Terry's)"
+)
 CHOSEN_BY_OUTCOMES = (
     "pairs were chosen by the verdicts on others: ratings and intervals are the posterior of these"
 )
@@ -77,7 +81,8 @@ class Ratings:
         table: Columns ``system, rating, low, high, rank, rank_low, rank_high, tier, wins,
             losses, ties, note``, best first; unrated systems last. ``note`` says why a system is
             unrated, or bounded by the prior only.
-        tie_parameter: Davidson's nu or Rao and Kupper's eta; None without a model of ties.
+        tie_parameter: Davidson's nu or Rao and Kupper's eta, both 0 where no tie was judged; None
+            without a model of ties.
         position_effect: Advantage of side A in logits; None where it is not modeled.
         controls: Columns ``control, effect, low, high``: the logits that one standard deviation
             of difference in style brings; empty without controls.
@@ -157,7 +162,9 @@ def rate(
         interval = "posterior" if connected.adaptive and plain else "bootstrap"
     if interval == "posterior" and not plain:
         raise UsageError("a posterior has no position, controls, ridge or model of ties; drop them")
-    model = RatingModel(connected.count(by_side=position), ties, position)
+    counts = connected.count(by_side=position)
+    lacks_ties = ties not in TIE_RULES and not counts.totals.ties.any()
+    model = RatingModel(counts, "half" if lacks_ties else ties, position)
     with threadpool_limits(1):  # small matrices: threads cost more than they bring
         model, fit = _fit(model, ridge)
         random = generator(seed, "ratings", interval)
@@ -180,14 +187,21 @@ def rate(
         notes.append(SAMPLES_REGULARIZED.format(f"{spread.regularized:,}", f"{rounds:,}"))
     if len(connected.systems) > MOST_COMPARED:
         notes.append(TOO_MANY)
+    if lacks_ties:
+        notes.append(NO_TIES)
+    asked = replace(model, ties=ties)
     return Ratings(
         table=_table(everything, connected, fit, spread, scale),
-        tie_parameter=None if fit.tie_parameter is None else float(fit.tie_parameter[0]),
+        tie_parameter=0.0 if lacks_ties else _tie_parameter(fit),
         position_effect=float(fit.effects[0, 0]) if position else None,
         controls=_controls_table(controls, fit, spread),
         notes=tuple(notes),
-        signature=_signature(model, interval, rounds, scale, seed, connected, controls),
+        signature=_signature(asked, interval, rounds, scale, seed, connected, controls),
     )
+
+
+def _tie_parameter(fit: BradleyTerryFit) -> float | None:
+    return None if fit.tie_parameter is None else float(fit.tie_parameter[0])
 
 
 def _battles(
@@ -214,7 +228,7 @@ def _fit(model: RatingModel, ridge: float | None) -> tuple[RatingModel, BradleyT
     if model.counts.is_strongly_connected:
         try:
             return model, model.fit()
-        except ConvergenceError:  # such as a model of ties without ties
+        except ConvergenceError:  # such as a model of ties where all are
             pass
     regular = replace(model, ridge=DEFAULT_RIDGE)
     return regular, regular.fit()

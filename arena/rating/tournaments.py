@@ -16,11 +16,12 @@ from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
     PenalizedLikelihood,
+    WarmStart,
     all_converged,
     checked_ridge,
     solve,
 )
-from arena.rating.likelihoods import HalfTies
+from arena.rating.likelihoods import Counts, HalfTies
 from arena.rating.pairs import Pairs, connected_groups
 from arena.rating.ratings import Ratings, best_first, rate
 from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
@@ -189,23 +190,43 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
     Raises:
         UsageError: If ``ridge`` is below 0 or not finite.
     """
-    counts, pairs = battles.by_question.weighted(draws), battles.by_question.pairs
-    fitted, regularized = _fitted(HalfTies(counts), pairs, checked_ridge(ridge))
-    coefficients = np.where(_connected(pairs, counts.battles.T), fitted, np.nan)
+    met, mean = battles.by_question, draws.mean(axis=0, keepdims=True)
+    start = _mean_start(_problem(met.weighted(mean), met.pairs, checked_ridge(ridge)))
+    fits, regularized = [], 0
+    for counts in met.in_blocks(draws):
+        fitted, again = _fitted(_problem(counts, met.pairs, ridge), start)
+        fits.append(np.where(_connected(met.pairs, counts.battles.T), fitted, np.nan))
+        regularized += again
+    coefficients = np.concatenate(fits)
     centered = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
     return np.asarray(np.round(centered, DECIMALS)), regularized
 
 
-def _fitted(likelihood: HalfTies, pairs: Pairs, ridge: float) -> tuple[Floats, int]:
+def _problem(counts: Counts, pairs: Pairs, ridge: float) -> PenalizedLikelihood:
+    return PenalizedLikelihood(HalfTies(counts), pairs, np.zeros((len(pairs), 0)), ridge)
+
+
+def _mean_start(mean: PenalizedLikelihood) -> WarmStart | None:
+    """Fit the mean of all tournaments; None where it has no maximum, and so none of them has."""
+    fit = solve(mean)
+    if not fit.converged[0]:
+        return None
+    parameters = fit.parameters.T
+    try:
+        return WarmStart(parameters, mean.solver(parameters))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _fitted(problem: PenalizedLikelihood, start: WarmStart | None) -> tuple[Floats, int]:
     """Fit replicates, and again those without a maximum; how many these are."""
-    without = np.zeros((len(pairs), 0))
-    fit = solve(PenalizedLikelihood(likelihood, pairs, without, ridge))
-    if ridge > 0:
+    fit = solve(problem, start)
+    if problem.ridge > 0:
         return all_converged(fit).coefficients, 0
     again = np.flatnonzero(~fit.converged)
     coefficients = fit.coefficients.copy()
     if again.size:
-        weak = PenalizedLikelihood(likelihood.take(again), pairs, without, WEAKEST_RIDGE)
+        weak = replace(problem.take(again), ridge=WEAKEST_RIDGE)
         coefficients[again] = all_converged(solve(weak)).coefficients
     return coefficients, int(again.size)
 

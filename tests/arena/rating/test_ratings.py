@@ -22,6 +22,7 @@ from arena.rating.ratings import (
     ALL_LOST,
     ALL_WON,
     MOST_COMPARED,
+    NO_TIES,
     NOT_CONNECTED,
     PRIOR_NEEDED,
     TOO_MANY,
@@ -132,9 +133,26 @@ def test_models_of_ties_reach_the_maximum_of_their_likelihood(model):
     assert ratings.tie_parameter == pytest.approx(np.exp(best.x[3]), abs=1e-5)
 
 
-def test_a_model_without_ties_in_the_data_needs_a_prior():
+@pytest.mark.parametrize("model", ["davidson", "rao-kupper"])
+@pytest.mark.parametrize("position", [False, True])
+def test_a_model_of_ties_without_a_tie_is_bradley_terry_and_says_so(model, position):
     table = arena_of([0.5, 0.0, -0.5], 30)
-    with pytest.raises(ConvergenceError, match="no ties to model"):
+    ours = rated(table, ties=model, position=position, rounds=20)
+    plain = rated(table, position=position, rounds=20)
+    pd.testing.assert_frame_equal(ours.table, plain.table)
+    assert (ours.tie_parameter, plain.tie_parameter) == (0.0, None)
+    assert ours.notes == (*plain.notes, NO_TIES)
+    assert PRIOR_NEEDED not in ours.notes
+    assert f"ties:{model}" in ours.signature
+    # The maximum is approached as ties become rare.
+    one = table.iloc[:1].assign(winner="tie")
+    rare = rated(pd.concat([table] * 300 + [one]), ties=model, position=position, interval="none")
+    np.testing.assert_allclose(by_system(rare), by_system(ours), atol=2e-3)
+
+
+def test_a_model_of_ties_with_nothing_else_has_no_maximum():
+    table = arena_of([0.5, 0.0, -0.5], 30).assign(winner="tie")
+    with pytest.raises(ConvergenceError, match="nothing but ties"):
         rated(table, ties="davidson", ridge=0.0)
     assert PRIOR_NEEDED in rated(table, ties="davidson").notes
 

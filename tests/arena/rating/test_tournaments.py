@@ -1,6 +1,7 @@
 """Bootstrapped tournaments."""
 
 import itertools
+import tracemalloc
 
 import choix
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
+from arena.rating import pairs
 from arena.rating.tournaments import bootstrap_tournaments
 
 
@@ -186,6 +188,28 @@ def test_one_seed_gives_one_result_and_languages_draw_differently():
     assert (one.draws != other.draws).any()
     assert (bootstrap_tournaments(table.assign(language="fi"), 30, seed=1).draws != one.draws).any()
     assert one.signature == "tournaments:30|questions:12|ties:half|ridge:0.1|seed:1"
+
+
+@pytest.mark.parametrize(("systems", "ridge"), [("abcdef", 0.1), ("abcdef", 0.0), ("ab", 0.0)])
+def test_it_does_not_matter_how_many_are_fitted_at_a_time(monkeypatch, systems, ridge):
+    table = round_robin(systems, 6, noise=0.5)
+    together = bootstrap_tournaments(table, 30, ridge=ridge)
+    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 3 * 15 * 7)
+    apart = bootstrap_tournaments(table, 30, ridge=ridge)
+    np.testing.assert_allclose(apart.coefficients, together.coefficients, atol=2e-8)
+    assert apart.regularized == together.regularized
+
+
+def test_memory_does_not_grow_with_the_number_of_tournaments(monkeypatch):
+    systems, tournaments = 60, 400
+    table = round_robin([f"s{number:02}" for number in range(systems)], 2)
+    count = systems * (systems - 1) // 2
+    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 3 * count * 10)
+    tracemalloc.start()
+    bootstrap_tournaments(table, tournaments)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * count * tournaments * 8 / 4, "of the counts of all tournaments"
 
 
 def test_impossible_requests_are_refused():
