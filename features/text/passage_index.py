@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from features.text.tokens import folded_words
 
@@ -12,30 +13,26 @@ from features.text.tokens import folded_words
 class PassageIndex:
     """Finds words and runs of words in passages, each in time linear in what is looked up.
 
-    A suffix automaton of the reversed words (Blumer et al., 1985, The smallest automaton
-    recognizing the subwords of a text), whose states know the passages that hold them. A set of
-    passages is an integer: bit i stands for passage i.
+    A set of passages is an integer: bit i stands for passage i.
 
     Args:
         texts: The passages.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
+        self._words = [folded_words(text) for text in texts]
         self._weights = _inverse_document_frequencies(len(texts))
-        self._following: list[dict[str, int]] = [{}]
-        self._shorter = [-1]
-        self._lengths = [0]
-        self._holders = [0]
+        self._holders: defaultdict[str, int] = defaultdict(int)
         self.with_words = 0
         """The passages that hold a word at all."""
-        for number, text in enumerate(texts):
-            self._add(1 << number, folded_words(text))
-        self._spread_holders()
+        for number, words in enumerate(self._words):
+            for word in set(words):
+                self._holders[word] |= 1 << number
+                self.with_words |= 1 << number
 
     def holders(self, word: str) -> int:
         """Return the passages that hold a word."""
-        state = self._following[0].get(word)
-        return 0 if state is None else self._holders[state]
+        return self._holders.get(word, 0)
 
     def weight(self, word: str) -> float:
         """Return the inverse document frequency of a word among all passages.
@@ -47,12 +44,7 @@ class PassageIndex:
 
     def longest_matches(self, answer: Sequence[str], allowed: int) -> list[int]:
         """Return how many words from each word on stand so in one of the allowed passages."""
-        matches = [0] * len(answer)
-        state = length = 0
-        for first in range(len(answer) - 1, -1, -1):
-            state, length = self._step(state, length, answer[first], allowed)
-            matches[first] = length
-        return matches
+        return self._runs.longest_matches(answer, allowed)
 
     def passage_weights(self, words: Iterable[str]) -> tuple[dict[int, float], float]:
         """Weigh what each passage holds of some words.
@@ -70,6 +62,36 @@ class PassageIndex:
                 weights[passage] += weight
         return weights, total
 
+    @cached_property
+    def _runs(self) -> _Runs:
+        """Made when asked for: it takes far longer than all else here."""
+        return _Runs(self._words)
+
+
+class _Runs:
+    """A suffix automaton of the texts' reversed words, whose states know the texts that hold them.
+
+    Blumer et al. (1985), The smallest automaton recognizing the subwords of a text.
+    """
+
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        self._following: list[dict[str, int]] = [{}]
+        self._shorter = [-1]
+        self._lengths = [0]
+        self._holders = [0]
+        for number, words in enumerate(texts):
+            self._add(1 << number, words)
+        self._spread_holders()
+
+    def longest_matches(self, answer: Sequence[str], allowed: int) -> list[int]:
+        """Return how many words from each word on stand so in one of the allowed passages."""
+        matches = [0] * len(answer)
+        state = length = 0
+        for first in range(len(answer) - 1, -1, -1):
+            state, length = self._step(state, length, answer[first], allowed)
+            matches[first] = length
+        return matches
+
     def _step(self, state: int, length: int, word: str, allowed: int) -> tuple[int, int]:
         while state >= 0:
             following = self._following[state].get(word)
@@ -84,7 +106,6 @@ class PassageIndex:
         for word in reversed(text):
             state = self._extend(state, word)
             self._holders[state] |= passage
-            self.with_words |= passage
 
     def _extend(self, last: int, word: str) -> int:
         """Append a word to the state of the text so far and return the new state."""

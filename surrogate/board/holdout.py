@@ -124,14 +124,15 @@ def fit_tournament(
     drawn = pd.concat([data.drawn(index) for data in languages])
     asked = {data.language: data.drawn_questions(index) for data in languages}
     rated = fitted.predict(drawn, asked).set_index(["language", "system"])["rating"]
-    shares = fitted.importances().set_index("language")["importance"]
+    importances = fitted.importances()
     fits = []
     for data in languages:
         places = pd.MultiIndex.from_product([[data.language], data.systems])
+        shares = importances.loc[importances["language"] == data.language, "importance"]
         fits.append(
             TournamentFit(
                 rated.reindex(places).to_numpy(np.float64),
-                shares.loc[[data.language]].fillna(0.0).to_numpy(np.float64),
+                shares.fillna(0.0).to_numpy(np.float64),
                 data.tournaments.coefficients[index],
                 np.isin(data.systems, list(holdout)),
             )

@@ -39,6 +39,7 @@ FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 STAGE = "surrogates"
 HELD_OUT_COLUMNS = ["repeat", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
+UNMEASURED = "{} of {} judged systems left out, without a row in the feature table: {}"
 RESAMPLES = 1000
 
 
@@ -192,6 +193,10 @@ class HeldOutRatings:
             r2: The protocol's own R², if it has one.
         """
         errors = self.matrix(data.language, data.systems, repeats, "standard_error")
+        reasons = [*self.reasons.get(data.language, ())]
+        if data.unmeasured:
+            counts = len(data.unmeasured), len(data.systems)
+            reasons.append(UNMEASURED.format(*counts, ", ".join(data.unmeasured)))
         return Outcome(
             data.language,
             data.systems,
@@ -199,7 +204,7 @@ class HeldOutRatings:
             np.tile(data.truth, (repeats, 1)) if truth is None else truth,
             standard_errors=errors if np.isfinite(errors).any() else None,
             r2=r2,
-            reasons=self.reasons.get(data.language, ()),
+            reasons=tuple(reasons),
         )
 
 
@@ -352,7 +357,7 @@ def _rate_fold(
     if not rows:
         return pd.DataFrame(columns=["language", "system", "rating"]), failures
     table, reasons = train_and_rate(surrogate, parts, pd.concat(rows), judged_questions(languages))
-    moved = table["rating"] + table["language"].map(origins)
+    moved = table["rating"] + table["language"].map(origins).astype(np.float64)
     return table.assign(rating=moved), failures | reasons
 
 
@@ -372,9 +377,11 @@ def train_and_rate(
             ``Surrogate.predict``.
 
     Returns:
-        What ``Surrogate.predict`` gives, without ratings where nothing could be learned; and
-        language to why.
+        What ``Surrogate.predict`` gives, without ratings where nothing could be learned, and
+        nothing of a table without rows; and language to why.
     """
+    if X.empty:
+        return pd.DataFrame(columns=["language", "system", "rating"]), {}
     languages = sorted(X["language"].unique())
     try:
         if not parts:

@@ -89,6 +89,12 @@ class LanguageData:
         """The judged systems, sorted."""
         return self.tournaments.systems
 
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """The judged systems without a row of features, which can be neither learned nor rated."""
+        measured = set(self.X["system"])
+        return tuple(name for name in self.systems if name not in measured)
+
     @cached_property
     def systems_by_content(self) -> tuple[str, ...]:
         """The judged systems by what they answer, for draws among them; see ``by_content``."""

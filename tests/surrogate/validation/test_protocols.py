@@ -8,7 +8,13 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from surrogate.learning.cross_fitting import Repeats, folds_of, leave_systems_out, train_and_rate
+from surrogate.learning.cross_fitting import (
+    UNMEASURED,
+    Repeats,
+    folds_of,
+    leave_systems_out,
+    train_and_rate,
+)
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.validation import PROTOCOLS, validate
 from surrogate.validation.protocols import family_folds
@@ -43,6 +49,38 @@ def test_ratings_on_unjudged_questions_agree_with_their_own_judgments(simulated,
     )
     assert done.outcomes[0].predicted.shape == (5, 12)
     assert done.scores.tau > 0.3
+
+
+@pytest.mark.parametrize("name", [QUICK, "gaussian-process"])
+@pytest.mark.parametrize("protocol", ["leave-systems-out", "leave-questions-out", "mirage"])
+def test_systems_without_a_row_of_features_are_left_out_and_counted(
+    protocol, name, simulated, table, settings
+):
+    """With three of them, a fold once held nothing but systems without a row."""
+    gone = sorted(simulated.arena.info.systems)[:3]
+    is_gone = table["system"].isin(gone) & (table["language"] == "en")
+    done = validate(
+        *(simulated.arena, protocol, name),
+        **{"feature_table": table[~is_gone], "repeats": 1, "tournaments": settings},
+    )
+    assert done.per_language["en"].n_systems == 9
+    assert done.per_language["en"].reason == UNMEASURED.format(3, 12, ", ".join(gone))
+    assert (done.per_language["sw"].n_systems, done.per_language["sw"].reason) == (12, None)
+
+
+@pytest.mark.parametrize("name", [QUICK, "gaussian-process"])
+@pytest.mark.parametrize("protocol", ["leave-systems-out", "leave-language-out", "mirage"])
+def test_a_language_without_a_row_of_features_does_not_stop_the_others(
+    protocol, name, simulated, table, settings
+):
+    done = validate(
+        *(simulated.arena, protocol, name),
+        **{"feature_table": table[table["language"] != "sw"], "repeats": 1},
+        tournaments=settings,
+    )
+    assert done.per_language["sw"].n_systems == 0
+    assert "12 of 12 judged systems left out" in done.per_language["sw"].reason
+    assert (done.per_language["en"].n_systems == 12) == (protocol != "leave-language-out")
 
 
 def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
