@@ -88,6 +88,12 @@ class PublishedTournaments(Tournaments):
         """Standard errors as published or assumed, shape (S,); see ``completed_variances``."""
         return np.asarray(np.sqrt(completed_variances(self.variance)))
 
+    def first(self, count: int) -> Self:
+        """Keep the first tournaments, about the same ratings."""
+        kept = super().first(count)
+        away = kept.coefficients.mean(axis=0) - self.ratings
+        return replace(kept, coefficients=np.round(kept.coefficients - away, DECIMALS))
+
     def without(self, systems: Sequence[str]) -> Self:
         """Leave systems out; what is published of the others stays."""
         kept = ~np.isin(self.systems, list(systems))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,10 @@ class Tournaments:
             f"tournaments:{len(self.draws)}|questions:{self.questions_per_tournament}"
             f"|ties:{self.ties}|ridge:{self.ridge:g}|seed:{self.seed}"
         )
+
+    def first(self, count: int) -> Self:
+        """Keep the first tournaments."""
+        return replace(self, draws=self.draws[:count], coefficients=self.coefficients[:count])
 
     def without(self, systems: Sequence[str]) -> Tournaments:
         """Leave systems out with their battles; the others keep their coefficients."""

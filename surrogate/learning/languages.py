@@ -59,7 +59,7 @@ class TournamentSettings:
         )
 
 
-FEW_TOURNAMENTS = 50
+FEW_TOURNAMENTS = 20
 """Enough for surrogates that learn from tournaments, where many are trained to be compared."""
 NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
@@ -136,13 +136,14 @@ class LanguageData:
     def without(self, systems: Sequence[str]) -> LanguageData:
         """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
 
-        Published ratings of the others stay as they are.
+        Published ratings of the others stay as they are, but for how often they were drawn.
 
         Raises:
             UsageError: If no judgment is left.
         """
         if self.judgments.empty:
-            return replace(self.hiding(systems), tournaments=self.tournaments.without(systems))
+            kept = self.tournaments.first(self.settings.tournaments).without(systems)
+            return replace(self.hiding(systems), tournaments=kept)
         names, rows = set(systems), self.judgments
         left = rows[~rows["system_a"].isin(names) & ~rows["system_b"].isin(names)]
         return self.hiding(systems).judged_by(left)

@@ -290,3 +290,13 @@ def test_unseen_systems_of_a_public_board_are_ranked(judge):
     )
     assert done.scores.n_systems == 114
     assert done.scores.tau > 0.7
+
+
+def test_few_tournaments_are_drawn_about_the_same_ratings(english, features):
+    (data,) = language_data(english, features, SETTINGS)
+    name = data.systems[0]
+    few = data.drawing(2).without([name]).tournaments
+    assert few.coefficients.shape == (2, len(data.systems) - 1)
+    assert len(few.draws) == 2
+    np.testing.assert_allclose(few.coefficients.mean(axis=0), few.mean_coefficients, atol=1e-9)
+    np.testing.assert_array_equal(few.mean_coefficients, data.truth[1:])
