@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from arena.data.counts import count_of
+
 SHOWN_PROBLEMS = 20
 SHOWN_VALUE_CHARACTERS = 80
 MOST_PROBLEMS = 1000
@@ -118,8 +120,7 @@ class DataError(ArenaError, ValueError):
         rest = count - sum(problem.count for problem in self.problems[:SHOWN_PROBLEMS])
         if rest:
             shown.append(f"  … and {rest} more")
-        noun = "problem" if count == 1 else "problems"
-        super().__init__("\n".join([f"{count} {noun} in the input:", *shown]))
+        super().__init__("\n".join([f"{count_of(count, 'problem')} in the input:", *shown]))
 
 
 class UsageError(ArenaError, ValueError):

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.counts import count_of
 from arena.data.errors import ArenaError, UsageError
 from arena.judging.families import model_families
 from features.engine.extraction import feature_columns
@@ -38,7 +39,6 @@ from surrogate.publish.figures.figure import (
     style,
     wrapped,
 )
-from surrogate.publish.formats import count_of
 from surrogate.publish.palette import BLUE, OKABE_ITO, SKY_BLUE, VERMILLION
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from arena.data.counts import count_of
 from arena.data.errors import UsageError
 from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
 from surrogate.metaevaluation.memerag.reading import COARSE_OF_FINE
@@ -26,7 +27,7 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.figures.matrices import MISSING, Matrix, draw_matrix
-from surrogate.publish.formats import count_of, decimal, finite, whole
+from surrogate.publish.formats import decimal, finite, whole
 from surrogate.publish.palette import BLUE, SEQUENTIAL, SKY_BLUE
 
 if TYPE_CHECKING:

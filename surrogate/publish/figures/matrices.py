@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.counts import count_of
 from arena.data.errors import UsageError
 from surrogate.board.board import Board
 from surrogate.publish.figures.figure import (
@@ -26,7 +27,7 @@ from surrogate.publish.figures.figure import (
     shown_names,
     style,
 )
-from surrogate.publish.formats import count_of, decimal, whole
+from surrogate.publish.formats import decimal, whole
 from surrogate.publish.palette import BLUE, SEQUENTIAL, VERMILLION, text_on
 from surrogate.publish.view import RankMatrix, rank_matrix
 
