@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,12 @@ from arena.data.seeds import places_by_value
 from arena.statistics.bootstrap import percentile_interval
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
 
 SAME_RATING_DECIMALS = 8
 """Coefficients that agree to this many decimals are tied: fits are exact to about ten."""
+BLOCK_ENTRIES = 500_000
+"""Orders (ratings x pairs of systems) held at a time."""
 
 
 def kendall_tau(first: Floats, second: Floats) -> float:
@@ -38,10 +41,14 @@ def kendall_taus(first: Floats, second: Floats, decimals: int | None = None) -> 
     Returns:
         Shape (M, T); NaN where it is not defined.
     """
-    order, has_order = _orders(first, decimals)
-    other, has_other = _orders(second, decimals)
-    apart = (np.abs(order) @ has_other.T) * (has_order @ np.abs(other).T)
-    return _quotient(order @ other.T, apart)
+    concordant, apart, other_apart = np.zeros((3, len(first), len(second)))
+    for pairs in _pair_blocks(first.shape[1], len(first) + len(second)):
+        order, has_order = _orders(first, pairs, decimals)
+        other, has_other = _orders(second, pairs, decimals)
+        concordant += order @ other.T
+        apart += np.abs(order) @ has_other.T
+        other_apart += has_order @ np.abs(other).T
+    return _quotient(concordant, apart * other_apart)
 
 
 def resampled_taus(first: Floats, second: Floats, times: npt.ArrayLike) -> Floats:
@@ -57,22 +64,30 @@ def resampled_taus(first: Floats, second: Floats, times: npt.ArrayLike) -> Float
         Shape (B,); NaN where a resample has no two different ratings.
     """
     drawn = np.asarray(times, dtype=np.float64)
-    one, two = np.triu_indices(drawn.shape[1], 1)
-    weights = drawn[:, one] * drawn[:, two]
-    (order, has_order), (other, has_other) = (
-        _orders(np.atleast_2d(first)),
-        _orders(np.atleast_2d(second)),
-    )
-    concordant = (weights * (order * other)).sum(axis=1)
-    apart = (weights * (np.abs(order) * has_other)).sum(axis=1)
-    other_apart = (weights * (has_order * np.abs(other))).sum(axis=1)
+    concordant, apart, other_apart = np.zeros((3, len(drawn)))
+    for pairs in _pair_blocks(drawn.shape[1], len(drawn)):
+        weights = drawn[:, pairs[0]] * drawn[:, pairs[1]]
+        order, has_order = _orders(np.atleast_2d(first), pairs)
+        other, has_other = _orders(np.atleast_2d(second), pairs)
+        concordant += (weights * (order * other)).sum(axis=1)
+        apart += (weights * (np.abs(order) * has_other)).sum(axis=1)
+        other_apart += (weights * (has_order * np.abs(other))).sum(axis=1)
     return _quotient(concordant, apart * other_apart)
 
 
-def _orders(ratings: Floats, decimals: int | None = None) -> tuple[Floats, Floats]:
+def _pair_blocks(systems: int, rows: int) -> Iterator[tuple[Integers, Integers]]:
+    """Yield some pairs of systems at a time, so that memory does not grow with their number."""
+    first, second = np.triu_indices(systems, 1)
+    step = max(1, BLOCK_ENTRIES // max(rows, 1))
+    for start in range(0, len(first), step):
+        yield first[start : start + step], second[start : start + step]
+
+
+def _orders(
+    ratings: Floats, pairs: tuple[Integers, Integers], decimals: int | None = None
+) -> tuple[Floats, Floats]:
     """Return the order of each pair of systems, 0 where it has none, and whether it has both."""
-    first, second = np.triu_indices(ratings.shape[1], 1)
-    difference = ratings[:, first] - ratings[:, second]
+    difference = ratings[:, pairs[0]] - ratings[:, pairs[1]]
     has_both = np.isfinite(difference)
     difference = np.where(has_both, difference, 0.0)
     rounded = difference if decimals is None else np.round(difference, decimals)

@@ -41,8 +41,6 @@ HELD_OUT_COLUMNS = ["repeat", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
 UNMEASURED = "{} of {} judged systems left out, without a row in the feature table: {}"
 RESAMPLES = 1000
-PAIRS_AT_ONCE = 4_000_000
-"""Pairs of systems of all resamples that are looked at together, which bounds memory."""
 
 
 @dataclass(frozen=True)
@@ -128,14 +126,8 @@ def _by_truth(outcomes: Sequence[Outcome]) -> list[str]:
 
 def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Floats:
     drawn = np.column_stack([times[system] for system in outcome.systems])
-    step = max(1, PAIRS_AT_ONCE // max(len(outcome.systems) ** 2 // 2, 1))
     taus = [
-        np.concatenate(
-            [
-                resampled_taus(predicted, truth, drawn[start : start + step])
-                for start in range(0, len(drawn), step)
-            ]
-        )
+        resampled_taus(predicted, truth, drawn)
         for predicted, truth in zip(outcome.predicted, outcome.truth, strict=True)
     ]
     return finite_means(np.array(taus))

@@ -1,5 +1,6 @@
 """Kendall tau and its bootstrap interval."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau
 
+from arena.statistics import rank_agreement
 from arena.statistics.rank_agreement import (
     Agreement,
     agreement,
@@ -49,6 +51,22 @@ def test_resampled_taus_are_those_of_the_systems_listed_as_often_as_drawn(one, s
         kendall_tau(one[row], rating[row]) for row, rating in zip(drawn, other, strict=True)
     ]
     np.testing.assert_allclose(resampled_taus(one, other, times), expected, atol=1e-12)
+
+
+def test_memory_does_not_grow_with_the_square_of_the_systems(monkeypatch):
+    systems, rows = 200, 50
+    random = np.random.default_rng(0)
+    one, many = random.normal(size=systems), random.normal(size=(rows, systems))
+    times = random.integers(3, size=(rows, systems))
+    together = kendall_taus(many, one[None]), resampled_taus(one, many, times)
+    monkeypatch.setattr(rank_agreement, "BLOCK_ENTRIES", 10_000)
+    tracemalloc.start()
+    apart = kendall_taus(many, one[None]), resampled_taus(one, many, times)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < rows * systems * (systems - 1) / 2 * 8 / 4, "of the orders of all pairs"
+    for ours, whole in zip(apart, together, strict=True):
+        np.testing.assert_array_equal(ours, whole)
 
 
 def test_differences_that_vanish_in_rounding_are_ties():
