@@ -155,7 +155,8 @@ def calibrate(
     groups, names = pd.factorize(pd.MultiIndex.from_frame(both[QUESTION_KEY]))
     if len(names) < 2:
         raise UsageError(
-            f"{judge} and {', '.join(reference)} share pairs on {count_of(len(names), 'question')}; "
+            f"{judge} and {', '.join(reference)} share pairs on "
+            f"{count_of(len(names), 'question')}; "
             "a calibration needs two at least, and some fifty labeled pairs to be of use"
         )
     score, label = both["score"].to_numpy(np.float64), both["label"].to_numpy(np.float64)

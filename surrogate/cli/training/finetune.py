@@ -90,8 +90,8 @@ def print_tuned(tuned: Tuned) -> None:
     if tuned.resumed:
         print(f"Went on from step {tuned.resumed}")
     print(
-        f"{count_of(record['steps'], 'step')} in {record['seconds']:.0f} s; loss {loss['first']:.3f} "
-        f"at the first, {loss['last']:.3f} at the last"
+        f"{count_of(record['steps'], 'step')} in {record['seconds']:.0f} s; loss "
+        f"{loss['first']:.3f} at the first, {loss['last']:.3f} at the last"
     )
     if loss["unseen_before"] is not None:
         print(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arena.adapters import ForeignArena, WrittenImport
 
 
-_PLURAL = re.compile(r"(\w+(?: ratings)?)s\b")
+_PLURAL = re.compile(r"(\w+(?: rating)?)s\b")
 OutOption = Annotated[
     Path, typer.Option("--out", help="Arena folder to write, whole or not.", **OUT_FOLDER)
 ]
@@ -188,7 +188,7 @@ def write_and_print(
     _print_written(written, read, left_out, notes)
 
 
-def _counted(number: int, words: str) -> str:
+def counted_words(number: int, words: str) -> str:
     """Put a number before words that begin with what is counted, in the plural."""
     noun = _PLURAL.match(words)
     return (
@@ -205,7 +205,9 @@ def _print_written(
     from surrogate.cli import printing
 
     counts = ", ".join(
-        _counted(count, name.replace("_", " ")) for name, count in written.counts.items() if count
+        counted_words(count, name.replace("_", " "))
+        for name, count in written.counts.items()
+        if count
     )
     print(f"Arena written to {written.folder}: {counts}")
     if read.arena.info.note:
@@ -220,7 +222,7 @@ def _print_written(
         for reason, rows in left_out.groupby("reason", sort=False):
             of_each = zip(rows["language"], rows["count"], strict=True)
             by_language = ", ".join(f"{code} {count:,}" for code, count in of_each)
-            print(f"  Left out: {_counted(rows['count'].sum(), str(reason))} ({by_language})")
+            print(f"  Left out: {counted_words(rows['count'].sum(), str(reason))} ({by_language})")
     skipped = read.skipped
     if len(skipped):
         printing.print_columns("Left out", skipped.head(SHOWN_REASONS), list(skipped.columns))
