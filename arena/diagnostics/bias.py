@@ -212,8 +212,8 @@ def position_findings(position: pd.DataFrame) -> Iterator[Finding]:
         if row.sides_fixed:
             sentence = (
                 f"{row.fixed_pairs:,} of {count_of(row.repeated_pairs, 'pair')} that met "
-                "repeatedly always stood in the same order; the share of side A mixes position with "
-                "strength"
+                "repeatedly always stood in the same order; the share of side A mixes position "
+                "with strength"
             )
             yield Finding("warning", "fixed sides", subject, sentence)
 
