@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from arena.data.counts import count_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.schema import ArenaInfo
 from arena.data.tables.published import no_published_ratings
 from arena.data.tables.systems import no_attributes

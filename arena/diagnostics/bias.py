@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 from arena.data.schema import ANSWER_KEY
 from arena.diagnostics.finding import Finding, Severity, subject_of
 from arena.diagnostics.verdicts import GROUP, ITEM, groups_of, majorities, share, sums, won_by_a

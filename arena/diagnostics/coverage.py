@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 from arena.data.schema import ANSWER_KEY
 from arena.data.tables.systems import odd_names
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 from arena.data.schema import is_derived
 from arena.data.seeds import generator
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of

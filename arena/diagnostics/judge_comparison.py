@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from arena.data.counts import count_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.diagnostics.judge_agreement import outcome_cells, outcome_kappas

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 from arena.data.schema import WINNERS
 from arena.diagnostics.bias import (
     NOTABLE_FLIPS,

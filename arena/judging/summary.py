@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 from arena.data.schema import JUDGMENTS, WINNERS
 from arena.diagnostics.bias import order_consistency_table
 from arena.diagnostics.self_check import (

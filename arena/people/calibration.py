@@ -20,8 +20,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from arena.data.counts import count_of
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, checked_choice, count_of
 from arena.data.schema import CALIBRATED, QUESTION_KEY, SOFT
 from arena.data.seeds import generator
 from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts

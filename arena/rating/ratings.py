@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from arena.data.counts import count_of
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, checked_choice, count_of
 from arena.data.seeds import generator
 from arena.data.version import __version__
 from arena.rating.battle_files import selected_judgments

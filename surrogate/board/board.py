@@ -14,8 +14,7 @@ import pandas as pd
 from pydantic import BaseModel
 
 from arena.data.arena import Arena
-from arena.data.counts import count_of
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, UsageError, count_of
 from arena.data.files import file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows

@@ -12,8 +12,7 @@ import pandas as pd
 from scipy.special import expit, ndtri
 
 from arena.data.arena import Arena
-from arena.data.counts import count_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.folder import open_arena
 from arena.data.frames import open_answers
 from arena.judging.choosing.sequential import ORDERS, SystemComparison, compare_systems

@@ -13,8 +13,7 @@ import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
-from arena.data.counts import count_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.folder import open_arena
 from arena.data.frames import notebook_html, open_answers
 from arena.data.tables.systems import twins

@@ -11,8 +11,7 @@ import pandas as pd
 
 from arena.data.append import append_rows
 from arena.data.arena import Arena
-from arena.data.counts import count_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
 from arena.judging.choosing.drawn import ChosenPairs, asked_pairs, draw_questions

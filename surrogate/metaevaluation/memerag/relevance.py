@@ -13,8 +13,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from arena.data.counts import count_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.rows import plain_records
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import ModelSettings, Prompt

@@ -14,8 +14,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from rapidfuzz.fuzz import ratio
 
-from arena.data.counts import count_of
-from arena.data.errors import Problem, UsageError, checked_choice
+from arena.data.errors import Problem, UsageError, checked_choice, count_of
 from arena.data.rows import read_rows
 from surrogate.metaevaluation.reading import (
     FilledText,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.data.counts import count_of
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.planning.study import COLUMNS
 from surrogate.publish.figures.figure import (
     Caption,

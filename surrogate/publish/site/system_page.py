@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 from arena.data.rows import plain_records
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 from surrogate.cli.options import JsonOption, split_names
 from surrogate.cli.targets import OUT_FOLDER
 
@@ -204,11 +204,8 @@ def _print_written(
 ) -> None:
     from surrogate.cli import printing
 
-    counts = ", ".join(
-        counted_words(count, name.replace("_", " "))
-        for name, count in written.counts.items()
-        if count
-    )
+    there = {name.replace("_", " "): count for name, count in written.counts.items() if count}
+    counts = ", ".join(counted_words(count, name) for name, count in there.items())
     print(f"Arena written to {written.folder}: {counts}")
     if read.arena.info.note:
         print(f"  {read.arena.info.note}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.data.counts import count_of
+from arena.data.errors import count_of
 
 
 @pytest.mark.parametrize(
