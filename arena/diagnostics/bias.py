@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import count_of
-from arena.data.schema import ANSWER_KEY
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.diagnostics.finding import Finding, Severity, subject_of
 from arena.diagnostics.verdicts import GROUP, ITEM, groups_of, majorities, share, sums, won_by_a
 from arena.statistics.significance import (
@@ -277,7 +277,7 @@ def _lengths(answers: pd.DataFrame) -> pd.Series:
 
 
 def _of(table: pd.DataFrame, side: str, lengths: pd.Series) -> Floats:
-    keys = pd.MultiIndex.from_frame(table[["language", "query_id", side]], names=ANSWER_KEY)
+    keys = pd.MultiIndex.from_frame(table[[*QUESTION_KEY, side]], names=ANSWER_KEY)
     return np.asarray(lengths.reindex(keys), dtype=np.float64)
 
 

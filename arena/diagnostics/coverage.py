@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
 from arena.data.errors import count_of
-from arena.data.schema import ANSWER_KEY
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables.systems import odd_names
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED
@@ -214,7 +214,7 @@ def answers_table(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judged(table: pd.DataFrame, side: str) -> pd.MultiIndex:
-    return pd.MultiIndex.from_frame(table[["language", "query_id", side]], names=ANSWER_KEY)
+    return pd.MultiIndex.from_frame(table[[*QUESTION_KEY, side]], names=ANSWER_KEY)
 
 
 def _seen(table: pd.DataFrame) -> pd.DataFrame:

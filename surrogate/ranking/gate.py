@@ -15,6 +15,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, count_of
 from arena.data.folder import open_arena
 from arena.data.frames import open_answers
+from arena.data.schema import QUESTION_KEY
 from arena.judging.choosing.sequential import ORDERS, SystemComparison, compare_systems
 from arena.rating.battles import points_of_a
 from arena.statistics.betting import EVEN, Difference, SequentialTest
@@ -389,11 +390,11 @@ def _questions(
 
     Those in some languages; in all, where none is named.
     """
-    keys, answers = ["language", "query_id"], arena.answers
+    answers = arena.answers
     if languages:
         answers = answers[answers["language"].isin(languages)]
     own, other = (
-        set(answers.loc[answers["system"] == name, keys].itertuples(index=False))
+        set(answers.loc[answers["system"] == name, QUESTION_KEY].itertuples(index=False))
         for name in (candidate, baseline)
     )
     return len(own & other), len(other - own)

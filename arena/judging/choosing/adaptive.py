@@ -13,7 +13,7 @@ from arena.data.append import append_rows
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, count_of
 from arena.data.rows import read_rows
-from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
+from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, QUESTION_KEY
 from arena.judging.choosing.drawn import ChosenPairs, asked_pairs, draw_questions
 from arena.judging.choosing.language_ranking import LanguageRanking, rating_rows
 from arena.judging.folder import (
@@ -276,7 +276,7 @@ class _Run:
         return of_all
 
     def _pairs_of(self, judgments: pd.DataFrame) -> pd.DataFrame:
-        keys = judgments[["language", "query_id"]].itertuples(index=False, name=None)
+        keys = judgments[QUESTION_KEY].itertuples(index=False, name=None)
         drawn = set(self._drawn)
         return judgments.loc[[key in drawn for key in keys], PAIR_COLUMNS]
 

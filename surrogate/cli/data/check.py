@@ -46,6 +46,8 @@ def check(arena: ArenaArgument, as_json: JsonOption = False) -> None:
 
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
+    from arena.data.schema import QUESTION_KEY
+
     questions = len(arena.queries)
     for system in arena.info.systems:
         answers = int((arena.answers["system"] == system).sum())
@@ -61,8 +63,7 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     for system in arena.info.systems:
         if system not in rated:
             yield f"{system} has no judgment"
-    keys = ["language", "query_id"]
-    judged = len(arena.judgments.drop_duplicates(keys))
+    judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
     if len(arena.judgments) and judged < questions:
         yield f"{judged} of {count_of(questions, 'question')} with judgments"
 
