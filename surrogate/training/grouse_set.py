@@ -46,8 +46,6 @@ NOT_BALANCED = "answers left out for balance"
 
 SCORES_ALONE = ReplyFields(("ground-truth", "justification", "chain-of-thought"))
 """What a reply holds where the teacher gives scores and no reasons."""
-WHOLE = ReplyFields(())
-"""What an LLM teacher is asked for: reasons are taught, too (appendix G)."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ from arena.data.schema import ArenaInfo
 
 FILE = "file"
 """Path of the name of a record's file without its ending: often one file is one system."""
-SCORES_SHOWN = 12
 _LOOKED_AT = 100
 _NEEDED = ("question", "system", "answer")
 

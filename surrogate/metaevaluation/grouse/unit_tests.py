@@ -315,7 +315,6 @@ TEST_TYPES: tuple[TestType, ...] = (
     _type(15, "low_faithfulness_2", _UNFAITHFUL, "FM6", "A missing citation is found"),
     _type(16, "low_faithfulness_3", _UNFAITHFUL, "FM7", "A distorted fact is found"),
 )
-TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 
 _ALIASES = MappingProxyType(
     {alias: kind.name for kind in TEST_TYPES for alias in (kind.name, str(kind.number))}
