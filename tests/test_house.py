@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.data.schema import QUESTION_KEY
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("arena", "features", "surrogate", "surrogate_arena")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -83,6 +85,22 @@ def test_nothing_loose_stands_beside_the_stages(package):
 def test_no_file_is_longer_than_a_reader_stays():
     lengths = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     assert {name: count for name, count in lengths.items() if count > MOST_LINES} == {}
+
+
+def test_the_keys_of_questions_and_answers_are_spelled_out_once():
+    """Where the schema is; elsewhere ``QUESTION_KEY`` and ``ANSWER_KEY`` stand."""
+    schema = ROOT / "arena" / "data" / "schema.py"
+    spelled = [
+        str(path.relative_to(ROOT))
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if path != schema and isinstance(node, ast.List) and _texts_of(node)[:2] == QUESTION_KEY
+    ]
+    assert not spelled
+
+
+def _texts_of(node):
+    return [getattr(item, "value", None) for item in node.elts]
 
 
 def test_every_module_says_what_it_holds():

@@ -25,7 +25,7 @@ from arena.adapters.records.collected import judgments_of_marks
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, checked_arena
 from arena.data.rows import JSONL, json_records, rows_of_records
-from arena.data.schema import ANSWERS, QUERIES, ArenaInfo, Text
+from arena.data.schema import ANSWERS, QUERIES, QUESTION_KEY, ArenaInfo, Text
 
 SOURCES = "eval_data"
 VERDICTS = "eval_results"
@@ -118,8 +118,8 @@ def read_faithjudge(
         source=_SOURCE,
         note="Judgments are derived from verdicts of single answers: the consistent one wins.",
     )
-    marks = pd.DataFrame(read.marks, columns=["language", "query_id", "system", "judge", "mark"])
-    marks = marks.drop_duplicates(["language", "query_id", "system", "judge"])
+    marks = pd.DataFrame(read.marks, columns=[*QUESTION_KEY, "system", "judge", "mark"])
+    marks = marks.drop_duplicates([*QUESTION_KEY, "system", "judge"])
     judgments = judgments_of_marks(marks, most_pairs)
     arena = checked_arena(
         info,

@@ -31,7 +31,7 @@ from arena.data.files import parsed_json
 from arena.data.folder import as_rows, checked_arena, empty_rows
 from arena.data.languages import LANGUAGE_CODE, UNDETERMINED, language_code
 from arena.data.rows import Rows, plain_table, read_rows
-from arena.data.schema import ANSWERS, ArenaInfo, is_unstorable
+from arena.data.schema import ANSWERS, QUESTION_KEY, ArenaInfo, is_unstorable
 
 WINNERS = MappingProxyType({"model_a": "a", "model_b": "b", "tie": "tie"})
 """Winner of a battle to ours."""
@@ -253,7 +253,7 @@ def _conversations(rows: Rows, judgments: pd.DataFrame, decided: pd.Series) -> _
     lines = []
     problems = []
     cells = zip(rows.lines, *(rows.table[column] for column in columns), strict=True)
-    asked = judgments[["language", "query_id", "system_a", "system_b"]]
+    asked = judgments[[*QUESTION_KEY, "system_a", "system_b"]]
     for is_kept, keys, (line, *said) in zip(
         decided, asked.itertuples(index=False, name=None), cells, strict=True
     ):

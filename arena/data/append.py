@@ -20,9 +20,17 @@ from arena.data.files import atomic_path, locked_folder, open_text
 from arena.data.folder import find_table_file, read_arena, read_info
 from arena.data.frames import open_answers
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
-from arena.data.schema import ANSWER_KEY, ANSWERS, INFO_FILE, JUDGMENTS, ArenaInfo, check_table
+from arena.data.schema import (
+    ANSWER_KEY,
+    ANSWERS,
+    INFO_FILE,
+    JUDGMENTS,
+    QUESTION_KEY,
+    ArenaInfo,
+    check_table,
+)
 
-JUDGMENT_KEY = ["judge", "language", "query_id", "system_a", "system_b"]
+JUDGMENT_KEY = ["judge", *QUESTION_KEY, "system_a", "system_b"]
 
 Table = Literal["answers", "judgments"]
 Key = tuple[object, ...]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.schema import ArenaInfo
 from arena.data.tables.published import no_published_ratings
 from arena.data.tables.systems import no_attributes
@@ -130,9 +130,10 @@ class Arena:
     def __repr__(self) -> str:
         """Say how much the arena holds."""
         return (
-            f"<Arena {self.info.name!r}: {len(self.queries)} questions in "
-            f"{', '.join(self.info.languages)}, {len(self.answers)} answers by "
-            f"{len(self.info.systems)} systems, {len(self.judgments)} judgments>"
+            f"<Arena {self.info.name!r}: {count_of(len(self.queries), 'question')} in "
+            f"{', '.join(self.info.languages)}, {count_of(len(self.answers), 'answer')} by "
+            f"{count_of(len(self.info.systems), 'system')}, "
+            f"{count_of(len(self.judgments), 'judgment')}>"
         )
 
     def judged_by(self, judge: str | None = None) -> Arena:

@@ -1,4 +1,4 @@
-"""Errors for bad input: each problem names its file, line, field, value and hint."""
+"""Errors for bad input: each problem names file, line, field, value and hint; counts in words."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ HALF_SURROGATE_HINT = "replace it by U+FFFD"
 
 Choice = TypeVar("Choice", bound=str)
 Item = TypeVar("Item")
+
+
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
+    """Show a count with its noun, such as ``1 system`` or ``1,200 systems``.
+
+    Args:
+        number: The count.
+        noun: What is counted, in the singular.
+        plural: The same of several; by default the noun and an s.
+    """
+    return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
 @dataclass(frozen=True)
@@ -118,8 +129,7 @@ class DataError(ArenaError, ValueError):
         rest = count - sum(problem.count for problem in self.problems[:SHOWN_PROBLEMS])
         if rest:
             shown.append(f"  … and {rest} more")
-        noun = "problem" if count == 1 else "problems"
-        super().__init__("\n".join([f"{count} {noun} in the input:", *shown]))
+        super().__init__("\n".join([f"{count_of(count, 'problem')} in the input:", *shown]))
 
 
 class UsageError(ArenaError, ValueError):

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.schema import QUESTION_KEY
+
 
 def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
     """Derive a seed sequence from the user's seed and what it is for.
@@ -46,7 +48,7 @@ def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
     if "answer" not in answers:
         return names
     own = answers[answers["system"].isin(names)]
-    rows = pd.util.hash_pandas_object(own[["language", "query_id", "answer"]], index=False)
+    rows = pd.util.hash_pandas_object(own[[*QUESTION_KEY, "answer"]], index=False)
     digests = rows.groupby(own["system"].to_numpy()).sum()
     return sorted(names, key=lambda name: int(digests.get(name, 0)))
 

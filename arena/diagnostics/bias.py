@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.schema import ANSWER_KEY
-from arena.diagnostics.finding import Finding, Severity, counted, subject_of
+from arena.data.errors import count_of
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.diagnostics.finding import Finding, Severity, subject_of
 from arena.diagnostics.verdicts import GROUP, ITEM, groups_of, majorities, share, sums, won_by_a
 from arena.statistics.significance import (
     NORMAL_QUANTILE,
@@ -113,7 +114,7 @@ def order_consistency_findings(order_consistency: pd.DataFrame) -> Iterator[Find
         if row.items:
             severity: Severity = "warning" if row.flip_rate >= NOTABLE_FLIPS else "info"
             sentence = (
-                f"of {counted(row.items, 'item')} judged in both orders {row.flipped:,} flip "
+                f"of {count_of(row.items, 'item')} judged in both orders {row.flipped:,} flip "
                 f"({shown_share(row.flip_rate, row.low, row.high)}), {row.tie_vs_win:,} are a tie "
                 f"in one order alone{_lean(row.flipped, row.flipped_to_a)}"
             )
@@ -123,7 +124,7 @@ def order_consistency_findings(order_consistency: pd.DataFrame) -> Iterator[Find
             yield Finding("info", "flips", subject, sentence)
         if row.repeated_differently:
             sentence = (
-                f"{row.repeated_differently:,} of {counted(row.repeated, 'item')} judged again in "
+                f"{row.repeated_differently:,} of {count_of(row.repeated, 'item')} judged again in "
                 "the same order got another verdict"
             )
             yield Finding("warning", "repeats", subject, sentence)
@@ -204,14 +205,15 @@ def position_findings(position: pd.DataFrame) -> Iterator[Finding]:
             continue
         severity = preference_severity(row.share, row.low, row.high)
         sentence = (
-            f"side A wins {row.won_by_a:,} of {counted(row.decided, 'decided battle')} "
+            f"side A wins {row.won_by_a:,} of {count_of(row.decided, 'decided battle')} "
             f"({shown_share(row.share, row.low, row.high)}): {row.verdict}"
         )
         yield Finding(severity, "position", subject, sentence)
         if row.sides_fixed:
             sentence = (
-                f"{row.fixed_pairs:,} of {row.repeated_pairs:,} pairs that met repeatedly always "
-                "stood in the same order; the share of side A mixes position with strength"
+                f"{row.fixed_pairs:,} of {count_of(row.repeated_pairs, 'pair')} that met "
+                "repeatedly always stood in the same order; the share of side A mixes position "
+                "with strength"
             )
             yield Finding("warning", "fixed sides", subject, sentence)
 
@@ -275,7 +277,7 @@ def _lengths(answers: pd.DataFrame) -> pd.Series:
 
 
 def _of(table: pd.DataFrame, side: str, lengths: pd.Series) -> Floats:
-    keys = pd.MultiIndex.from_frame(table[["language", "query_id", side]], names=ANSWER_KEY)
+    keys = pd.MultiIndex.from_frame(table[[*QUESTION_KEY, side]], names=ANSWER_KEY)
     return np.asarray(lengths.reindex(keys), dtype=np.float64)
 
 
@@ -296,7 +298,7 @@ def length_findings(lengths: pd.DataFrame) -> Iterator[Finding]:
         subject = subject_of(row.language, row.judge)
         if row.missing:
             sentence = (
-                f"{counted(row.missing, 'decided battle')} left out of the comparison of lengths: "
+                f"{count_of(row.missing, 'decided battle')} left out of the comparison of lengths: "
                 "an answer is absent"
             )
             yield Finding("info", "length", subject, sentence)
@@ -305,7 +307,7 @@ def length_findings(lengths: pd.DataFrame) -> Iterator[Finding]:
         severity, verdict = _verdict(row.share, row.low, row.high, row.slope, row.slope_error)
         sentence = (
             f"the longer answer wins {row.longer_won:,} of "
-            f"{counted(row.decided, 'decided battle')} "
+            f"{count_of(row.decided, 'decided battle')} "
             f"({shown_share(row.share, row.low, row.high)}{_slope(row.slope, row.slope_error)}): "
             f"{verdict}"
         )

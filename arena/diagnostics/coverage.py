@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
-from arena.data.schema import ANSWER_KEY
+from arena.data.errors import count_of
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables.systems import odd_names
-from arena.diagnostics.finding import Finding, Severity, counted, listed, subject_of
+from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED
 from arena.diagnostics.verdicts import GROUP, groups_of, share, sums, won_by_a
 
@@ -36,7 +37,7 @@ def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
         severity: Severity = "info" if (rows["rater"] == ANONYMOUS_JUDGE).all() else "warning"
         same = int(equal[rows.index].sum())
         sentence = (
-            f"{counted(len(rows), 'judgment')} of the same question, sides and judge as others, "
+            f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as others, "
             f"{same:,} with the same verdict, and each counts: keep one of those that were copied"
         )
         yield Finding(severity, "copies", subject_of(language, judge), sentence)
@@ -122,7 +123,7 @@ def overview_findings(overview: pd.DataFrame, systems: pd.DataFrame) -> Iterator
         subject = subject_of(row.language, row.judge)
         yield Finding("info", "amount", subject, _amount(row))
         if row.questions < FEW_QUESTIONS:
-            sentence = f"only {counted(row.questions, 'question')} judged; intervals will be rough"
+            sentence = f"only {count_of(row.questions, 'question')} judged; intervals will be rough"
             yield Finding("warning", "questions", subject, sentence)
         if row.battles_median < FEW_BATTLES:
             yield Finding("warning", "battles", subject, _thin(row.battles_median))
@@ -133,14 +134,14 @@ def overview_findings(overview: pd.DataFrame, systems: pd.DataFrame) -> Iterator
             yield Finding("warning", "ties", subject, sentence)
         if row.never_judged:
             names = listed(unjudged[(row.language, row.judge)])
-            sentence = f"{counted(row.never_judged, 'declared system')} never judged: {names}"
+            sentence = f"{count_of(row.never_judged, 'declared system')} never judged: {names}"
             yield Finding("warning", "never judged", subject, sentence)
 
 
 def _amount(row: object) -> str:
-    judgments = counted(row.judgments, "judgment")  # type: ignore[attr-defined]
-    systems = counted(row.systems, "system")  # type: ignore[attr-defined]
-    questions = counted(row.questions, "question")  # type: ignore[attr-defined]
+    judgments = count_of(row.judgments, "judgment")  # type: ignore[attr-defined]
+    systems = count_of(row.systems, "system")  # type: ignore[attr-defined]
+    questions = count_of(row.questions, "question")  # type: ignore[attr-defined]
     return f"{judgments} of {systems} on {questions}"
 
 
@@ -152,7 +153,7 @@ def coverage_findings(coverage: pd.DataFrame) -> Iterator[Finding]:
     """Say where pairs of systems never met."""
     for row in coverage[coverage["never_met"] > 0].itertuples():
         sentence = (
-            f"{row.never_met:,} of {row.pairs:,} pairs of systems never met; "
+            f"{row.never_met:,} of {count_of(row.pairs, 'pair')} of systems never met; "
             "their order rests on the others"
         )
         yield Finding("info", "pairs", subject_of(row.language, row.judge), sentence)
@@ -177,14 +178,14 @@ def published_findings(published: pd.DataFrame, answers: pd.DataFrame) -> Iterat
     for (language, judge), rows in published.groupby(["language", "judge"]):
         subject, own = subject_of(language, judge), answering.get(language, set())
         rated, errors = set(rows["system"]), int(rows["standard_error"].notna().sum())
-        sentence = f"{counted(len(rated), 'rating')} are published, {errors} with a standard error"
+        sentence = f"{count_of(len(rated), 'rating')} are published, {errors} with a standard error"
         yield Finding("info", "published", subject, sentence)
         if rated - own:
-            absent = counted(len(rated - own), "published rating")
+            absent = count_of(len(rated - own), "published rating")
             sentence = f"{absent} of systems without answers here: nothing is learned from them"
             yield Finding("warning", "published", subject, sentence)
         if own - rated:
-            unrated = counted(len(own - rated), "system")
+            unrated = count_of(len(own - rated), "system")
             sentence = f"{unrated} of {len(own)} that answered have no published rating"
             yield Finding("warning", "published", subject, sentence)
 
@@ -213,7 +214,7 @@ def answers_table(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judged(table: pd.DataFrame, side: str) -> pd.MultiIndex:
-    return pd.MultiIndex.from_frame(table[["language", "query_id", side]], names=ANSWER_KEY)
+    return pd.MultiIndex.from_frame(table[[*QUESTION_KEY, side]], names=ANSWER_KEY)
 
 
 def _seen(table: pd.DataFrame) -> pd.DataFrame:
@@ -230,7 +231,7 @@ def answer_findings(absent: pd.DataFrame) -> Iterator[Finding]:
         subject = subject_of(row.language, row.judge)
         if row.judgments_without_answer:
             sentence = (
-                f"{counted(row.judgments_without_answer, 'judgment')} of a system that gave no "
+                f"{count_of(row.judgments_without_answer, 'judgment')} of a system that gave no "
                 "answer to that question"
             )
             yield Finding("warning", "absent answers", subject, sentence)

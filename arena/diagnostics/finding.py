@@ -48,8 +48,3 @@ def listed(names: Sequence[str]) -> str:
     shown = ", ".join(names[:SHOWN_NAMES])
     rest = len(names) - SHOWN_NAMES
     return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-def counted(number: int, noun: str) -> str:
-    """Put a number before a noun, which takes an s unless there is one of it."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.errors import count_of
 from arena.data.schema import is_derived
 from arena.data.seeds import generator
-from arena.diagnostics.finding import Finding, Severity, counted, listed, subject_of
+from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.verdicts import ITEM, QUESTION_PAIR, majorities
 from arena.statistics.agreement import kappa_of_tables
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
@@ -158,7 +159,7 @@ def agreement_findings(
 def _pair_finding(row: object) -> Finding:
     language, judge, other, items, _, agreed, kappa, low, high = tuple(row)[1:]  # type: ignore[arg-type, var-annotated]
     subject = subject_of(language, f"{judge} and {other}")
-    share = f"agree on {agreed:.1%} of {counted(items, 'item')}"
+    share = f"agree on {agreed:.1%} of {count_of(items, 'item')}"
     if np.isnan(kappa):
         sentence = f"{share}; kappa is not defined, for both only tie"
         return Finding("info", "agreement", subject, sentence)

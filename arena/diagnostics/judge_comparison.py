@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
-from arena.diagnostics.finding import counted
 from arena.diagnostics.judge_agreement import outcome_cells, outcome_kappas
 from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
@@ -151,7 +150,7 @@ def _question_cells(items: pd.DataFrame, reference: pd.Series) -> Floats:
 def comparison_sentences(compared: pd.DataFrame) -> Iterator[str]:
     """Say of every two judges which agrees better with the reference, or what would say it."""
     for row in compared.itertuples():
-        bounds = f"kappa {row.kappa:.2f} and {row.kappa_other:.2f} on {counted(row.items, 'pair')}"
+        bounds = f"kappa {row.kappa:.2f} and {row.kappa_other:.2f} on {count_of(row.items, 'pair')}"
         if not np.isnan(row.low):
             bounds += f", difference {row.difference:.2f}, 95% {row.low:.2f} to {row.high:.2f}"
         if pd.isna(row.more_labels):

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from arena.data.errors import count_of
 from arena.data.schema import WINNERS
 from arena.diagnostics.bias import (
     NOTABLE_FLIPS,
@@ -16,7 +17,6 @@ from arena.diagnostics.bias import (
     preference_severity,
     shown_share,
 )
-from arena.diagnostics.finding import counted
 from arena.diagnostics.verdicts import verdicts, won_by_a
 from arena.statistics.significance import wilson_interval
 
@@ -147,7 +147,7 @@ def _constant(judgments: pd.DataFrame) -> Iterator[_Look]:
         shown = "a tie" if said == "tie" else f"side {said.upper()}"
         yield _Look(
             "unreliable",
-            f"{times:,} of {counted(len(judgments), 'verdict')} are {shown}: it says one and the "
+            f"{times:,} of {count_of(len(judgments), 'verdict')} are {shown}: it says one and the "
             "same whatever the answers are",
         )
 
@@ -169,7 +169,7 @@ def _flips(table: pd.DataFrame) -> Iterator[_Look]:
         grade = "unreliable"
     yield _Look(
         grade,
-        f"{flipped:,} of {counted(items, 'pair')} judged in both orders flip "
+        f"{flipped:,} of {count_of(items, 'pair')} judged in both orders flip "
         f"({shown_share(rate, low, high)})",
     )
 
@@ -184,7 +184,7 @@ def _sides(table: pd.DataFrame) -> Iterator[_Look]:
     favored = "" if not is_fault else f": it favors side {'A' if 2 * won > decided else 'B'}"
     yield _Look(
         "doubtful" if is_fault else "reliable",
-        f"side A wins {won:,} of {counted(decided, 'decided verdict')} "
+        f"side A wins {won:,} of {count_of(decided, 'decided verdict')} "
         f"({shown_share(won / decided, low, high)}){favored}",
     )
 
@@ -193,7 +193,7 @@ def _ties(judgments: pd.DataFrame) -> Iterator[_Look]:
     ties = int((judgments["winner"] == WINNERS[-1]).sum())
     share = ties / len(judgments)
     grade: Grade = "doubtful" if share > MANY_TIES else "reliable"
-    yield _Look(grade, f"{ties:,} of {counted(len(judgments), 'verdict')} are ties ({share:.1%})")
+    yield _Look(grade, f"{ties:,} of {count_of(len(judgments), 'verdict')} are ties ({share:.1%})")
 
 
 def _noise(repeats: RepeatNoise) -> _Look:
@@ -201,5 +201,6 @@ def _noise(repeats: RepeatNoise) -> _Look:
     return _Look(
         grade,
         f"two replies to the same prompt differ with probability {repeats.disagreement:.1%} "
-        f"({repeats.unanimous:,} of {counted(repeats.pairs, 'pair')} have the same verdict in all)",
+        f"({repeats.unanimous:,} of {count_of(repeats.pairs, 'pair')} have the same verdict in "
+        "all)",
     )

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.errors import count_of
 from arena.data.schema import is_derived
 from arena.data.seeds import generator
-from arena.diagnostics.finding import Finding, counted, listed, subject_of
+from arena.diagnostics.finding import Finding, listed, subject_of
 from arena.diagnostics.verdicts import GROUP, ITEM, QUESTION_PAIR
 from arena.judging.families import model_families
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
@@ -158,11 +159,11 @@ def self_preference_findings(table: pd.DataFrame) -> Iterator[Finding]:
             )
             yield Finding("warning", "self-preference", subject, sentence)
             continue
-        beyond = counted(row.others, "other judge")
+        beyond = count_of(row.others, "other judge")
         by = f"{100 * row.excess:+.1f} points of win rate beyond {beyond}"
         if not math.isnan(row.low):
             by += f", 95% interval {100 * row.low:+.1f} to {100 * row.high:+.1f}"
         surely = not math.isnan(row.low) and row.low > 0
         said = "favors" if surely else "does not surely favor"
-        sentence = f"it {said} {kin}: {by}, on {counted(row.items, 'pair')}"
+        sentence = f"it {said} {kin}: {by}, on {count_of(row.items, 'pair')}"
         yield Finding("warning" if surely else "info", "self-preference", subject, sentence)

@@ -18,7 +18,7 @@ from arena.data.folder import (
     read_info,
 )
 from arena.data.rows import read_rows, row_suffix, write_rows
-from arena.data.schema import ANSWERS
+from arena.data.schema import ANSWER_KEY, ANSWERS
 from arena.generation.questions import question_keys
 from arena.generation.summary import Generated
 
@@ -92,7 +92,7 @@ def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -
         The files that list something.
     """
     asked = [(*question, generated.summary.system) for question in question_keys(queries)]
-    key, settled = ["language", "query_id", "system"], set(asked)
+    settled = set(asked)
     listed = ((FAILED_FILE, generated.failures), (SKIPPED_FILE, generated.skipped))
-    files = [list_failures(folder / name, rows, key, settled) for name, rows in listed]
+    files = [list_failures(folder / name, rows, ANSWER_KEY, settled) for name, rows in listed]
     return [path for path in files if path is not None]

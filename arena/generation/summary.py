@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.errors import count_of
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion, TimeDependence
 from arena.llm.ask import Asked
@@ -159,18 +160,19 @@ def summarize_generation(
 
 def _cut_off_warning(cut_off: int) -> Iterator[str]:
     if cut_off:
-        yield f"{cut_off} answers were cut off at the most tokens of an answer; allow for more"
+        answers = count_of(cut_off, "answer")
+        yield f"{answers} cut off at the most tokens of an answer; allow for more"
 
 
 def _passages_warning(without_passages: int) -> Iterator[str]:
     if without_passages:
-        yield f"{without_passages} questions were asked without any passage"
+        yield f"{count_of(without_passages, 'question')} asked without any passage"
 
 
 def _fitted_warning(fitted: int, system: LlmSystem) -> Iterator[str]:
     if fitted:
         yield (
-            f"the passages of {fitted} questions were trimmed further, to prompts of "
+            f"the passages of {count_of(fitted, 'question')} were trimmed further, to prompts of "
             f"{system.prompt.context_tokens} tokens"
         )
 
@@ -179,7 +181,8 @@ def _thoughts_warning(answers: pd.DataFrame) -> Iterator[str]:
     count = sum(_THOUGHTS.search(text) is not None for text in answers["answer"])
     if count:
         yield (
-            f"{count} answers hold thoughts of a reasoning model; have the server keep them apart"
+            f"{count_of(count, 'answer')} with thoughts of a reasoning model; have the server keep "
+            "them apart"
         )
 
 

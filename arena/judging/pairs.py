@@ -10,11 +10,12 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import seed_sequence
 from arena.data.tables.systems import OWN_PASSAGES
 from arena.text.answers import parse_answer
 
-PAIR_COLUMNS = ["language", "query_id", "system_a", "system_b"]
+PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
 QuestionKey = tuple[str, str]
 PairKey = tuple[str, str, str, str]
 """Language, query_id, system on side A, system on side B."""

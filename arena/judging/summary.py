@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from arena.data.errors import count_of
 from arena.data.schema import JUDGMENTS, WINNERS
 from arena.diagnostics.bias import order_consistency_table
 from arena.diagnostics.self_check import (
@@ -163,8 +164,8 @@ def summarize_judging(
 def _invalid_warning(judge: str, invalid: int, asked: int) -> Iterator[str]:
     if invalid > NOTABLE_INVALID * asked:
         yield (
-            f"{invalid} of {asked} replies of {judge} hold no verdict; what it did judge may be "
-            "no random part"
+            f"{invalid} of {count_of(asked, 'reply', 'replies')} of {judge} hold no verdict; what "
+            "it did judge may be no random part"
         )
 
 

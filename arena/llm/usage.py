@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import DataError, UsageError, count_of
 from arena.data.schema import validation_problems
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
 from arena.text.trimming import BYTES_A_TOKEN
@@ -139,8 +139,9 @@ class Usage:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.prompts} prompts",
-            f"{self.calls} calls to {self.model} ({self.retries} retries)",
+            count_of(self.prompts, "prompt"),
+            f"{count_of(self.calls, 'call')} to {self.model} "
+            f"({count_of(self.retries, 'retry', 'retries')})",
             f"{self.from_store} from the store",
             f"{self.tokens_in} tokens in, {self.tokens_out} out",
         ]

@@ -20,7 +20,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, checked_choice, count_of
 from arena.data.schema import CALIBRATED, QUESTION_KEY, SOFT
 from arena.data.seeds import generator
 from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
@@ -154,8 +154,9 @@ def calibrate(
     groups, names = pd.factorize(pd.MultiIndex.from_frame(both[QUESTION_KEY]))
     if len(names) < 2:
         raise UsageError(
-            f"{judge} and {', '.join(reference)} share pairs on {len(names)} questions; a "
-            "calibration needs two at least, and some fifty labeled pairs to be of use"
+            f"{judge} and {', '.join(reference)} share pairs on "
+            f"{count_of(len(names), 'question')}; "
+            "a calibration needs two at least, and some fifty labeled pairs to be of use"
         )
     score, label = both["score"].to_numpy(np.float64), both["label"].to_numpy(np.float64)
     fitted = _cross_fitted(fit, score, label, groups)

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.rows import read_rows
-from arena.data.schema import JUDGMENTS, validation_problems
+from arena.data.schema import JUDGMENTS, QUESTION_KEY, validation_problems
 from arena.people.ballot import MOST_PAIRS, pairs_by_id
 
 PREFIX = "person:"
@@ -119,7 +119,7 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> CollectedVotes:
             rows[key] = vote.choice
     if problems:
         raise DataError(problems)
-    names = ["judge", "language", "query_id", "system_a", "system_b"]
+    names = ["judge", *QUESTION_KEY, "system_a", "system_b"]
     table = pd.DataFrame(list(rows), columns=names, dtype=object).assign(winner=list(rows.values()))
     judgments = table[list(JUDGMENTS.columns)].astype("str")
     voters = judgments.groupby("judge").size().rename("votes").reset_index()

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations, strip_citations
 
@@ -69,12 +70,12 @@ def style_differences(
         raise UsageError(
             f"unknown control {', '.join(unknown) or '(none)'}; use some of {', '.join(CONTROLS)}"
         )
-    styles = answers.drop_duplicates(["language", "query_id", "system"]).assign(
+    styles = answers.drop_duplicates(ANSWER_KEY).assign(
         **{name: answers["answer"].map(CONTROLS[name]) for name in names}
     )
-    table = styles.set_index(["language", "query_id", "system"])[list(names)]
+    table = styles.set_index(ANSWER_KEY)[list(names)]
     sides = [
-        table.reindex(pd.MultiIndex.from_frame(judgments[["language", "query_id", side]]))
+        table.reindex(pd.MultiIndex.from_frame(judgments[[*QUESTION_KEY, side]]))
         for side in ("system_a", "system_b")
     ]
     difference = sides[0].to_numpy(np.float64) - sides[1].to_numpy(np.float64)

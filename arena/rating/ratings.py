@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, checked_choice, count_of
 from arena.data.seeds import generator
 from arena.data.version import __version__
 from arena.rating.battle_files import selected_judgments
@@ -216,7 +216,7 @@ def _battles(
         raise UsageError("controls of style need the answers")
     values, both = style_differences(judgments, answers, controls)
     if not both.all():
-        notes.append(f"{(~both).sum():,} judgments of answers that are absent are left out")
+        notes.append(f"{count_of((~both).sum(), 'judgment')} of absent answers left out")
     return Battles.from_judgments(judgments[both], values)
 
 

@@ -15,7 +15,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import as_rows, checked_arena, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
-from arena.data.schema import ArenaInfo
+from arena.data.schema import QUESTION_KEY, ArenaInfo
 from arena.data.seeds import generator
 from arena.simulation.answers import (
     count_errors,
@@ -239,7 +239,7 @@ def _info(
 def _judgments(errors: pd.DataFrame, noise: float, seed: int) -> list[dict[str, str]]:
     return [
         judge_pair(str(language), str(query_id), pair, noise, seed)
-        for (language, query_id), rows in errors.groupby(["language", "query_id"], sort=False)
+        for (language, query_id), rows in errors.groupby(QUESTION_KEY, sort=False)
         for pair in combinations(zip(rows["system"], rows["utility"], strict=True), 2)
     ]
 

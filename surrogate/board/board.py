@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import BaseModel
 
 from arena.data.arena import Arena
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, UsageError, count_of
 from arena.data.files import file_digest, replaced_folder
 from arena.data.frames import notebook_html
 from arena.data.rows import write_rows
@@ -283,7 +283,7 @@ class Board:
         """Say of what arena the board is, and how many systems it ranks."""
         return (
             f"<Board of {self.summary.arena!r}, judged by {self.summary.judge!r}: "
-            f"{len(self.systems)} systems in {', '.join(self.languages)}>"
+            f"{count_of(len(self.systems), 'system')} in {', '.join(self.languages)}>"
         )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from arena.data.arena import Arena
-from arena.data.schema import SOFT
+from arena.data.schema import QUESTION_KEY, SOFT
 from arena.data.seeds import seed_sequence
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
@@ -21,8 +21,7 @@ from arena.statistics.significance import NORMAL_90
 MOST_EXAMPLES = 12
 A_LANGUAGE = 2
 
-_KEY = ["language", "query_id"]
-_COLUMNS = ["language", "query_id", "query", "system", "answer", "verdicts"]
+_COLUMNS = [*QUESTION_KEY, "query", "system", "answer", "verdicts"]
 
 
 def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> pd.DataFrame:
@@ -43,8 +42,8 @@ def choose_examples(judged: Arena, most: int = MOST_EXAMPLES, seed: int = 0) -> 
         and ``judge``. Sorted by language, question and system.
     """
     order = question_order(judged, seed)
-    written = judged.answers[[*_KEY, "system", "answer"]]
-    answers = written.merge(order, on=_KEY).sort_values(["system", "order"])
+    written = judged.answers[[*QUESTION_KEY, "system", "answer"]]
+    answers = written.merge(order, on=QUESTION_KEY).sort_values(["system", "order"])
     answers["turn"] = answers.groupby(["system", "language"]).cumcount()
     few = answers[answers["turn"] < A_LANGUAGE].sort_values(["system", "turn", "order"])
     chosen = few.groupby("system").head(most)
@@ -63,9 +62,9 @@ def question_order(judged: Arena, seed: int) -> pd.DataFrame:
     Returns:
         Columns ``language, query_id, query`` and ``order``, 0 for the first.
     """
-    questions = judged.queries[[*_KEY, "query"]]
-    seen = set(judged.judgments[_KEY].itertuples(index=False, name=None))
-    keys = list(questions[_KEY].itertuples(index=False, name=None))
+    questions = judged.queries[[*QUESTION_KEY, "query"]]
+    seen = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
+    keys = list(questions[QUESTION_KEY].itertuples(index=False, name=None))
     drawn = sorted(keys, key=lambda key: (key not in seen, _draw(seed, key), key))
     place = {key: number for number, key in enumerate(drawn)}
     return questions.assign(order=[place[key] for key in keys])
@@ -76,11 +75,11 @@ def _draw(seed: int, key: Sequence[str]) -> int:
 
 
 def _verdicts(judged: Arena, chosen: pd.DataFrame) -> list[list[dict[str, str]]]:
-    wanted = pd.MultiIndex.from_frame(chosen[_KEY])
+    wanted = pd.MultiIndex.from_frame(chosen[QUESTION_KEY])
     judgments = judged.judgments
-    rows = judgments[pd.MultiIndex.from_frame(judgments[_KEY]).isin(wanted)]
+    rows = judgments[pd.MultiIndex.from_frame(judgments[QUESTION_KEY]).isin(wanted)]
     found: dict[tuple[str, str, str], list[dict[str, str]]] = {}
-    columns = [*_KEY, "system_a", "system_b", "winner", "judge"]
+    columns = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
     for language, query_id, first, second, winner, judge in rows[columns].itertuples(
         index=False, name=None
     ):
@@ -88,7 +87,7 @@ def _verdicts(judged: Arena, chosen: pd.DataFrame) -> list[list[dict[str, str]]]
             outcome = "tie" if winner == "tie" else "win" if winner == side else "loss"
             entry = {"opponent": opponent, "outcome": outcome, "judge": judge}
             found.setdefault((language, query_id, system), []).append(entry)
-    keys = chosen[[*_KEY, "system"]].itertuples(index=False, name=None)
+    keys = chosen[[*QUESTION_KEY, "system"]].itertuples(index=False, name=None)
     return [sorted(found.get(key, []), key=lambda entry: tuple(entry.values())) for key in keys]
 
 

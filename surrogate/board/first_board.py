@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.choosing.drawn import DEFAULT_QUESTIONS, draw_questions
 from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts
@@ -226,7 +227,7 @@ def first_verdicts(arena: Arena, prior: pd.DataFrame, seed: int = 0) -> pd.DataF
     """
     texts = ArenaTexts(arena)
     tables = [pd.DataFrame(columns=[*PAIR_COLUMNS, "turn"])]
-    if (arena.answers.groupby(["language", "query_id"]).size() < 2).all():
+    if (arena.answers.groupby(QUESTION_KEY).size() < 2).all():
         return tables[0][PAIR_COLUMNS]
     drawn, _ = draw_questions(arena, texts, DEFAULT_QUESTIONS, None, seed)
     for language in dict.fromkeys(language for language, _ in drawn):

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from arena.data.errors import count_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -244,8 +246,9 @@ def _print_skipped(summary: BoardSummary) -> None:
         for count in reasons.values()
     )
     print(
-        f"Skipped: {answers} absent answers, {values} feature values that could not be computed, "
-        f"{questions} questions without judgments (reasons in summary.json)"
+        f"Skipped: {count_of(answers, 'absent answer')}, {count_of(values, 'feature value')} that "
+        f"could not be computed, {count_of(questions, 'question')} without judgments (reasons in "
+        "summary.json)"
     )
     if unused := _unused_features(summary):
         print(f"Features the surrogate could not use: {unused}")
@@ -259,7 +262,7 @@ def _print_skipped(summary: BoardSummary) -> None:
     notes = [f"Note ({', '.join(languages)}): {note}" for note, languages in said.items()]
     print("\n".join(notes[:SHOWN_NOTES]))
     if len(notes) > SHOWN_NOTES:
-        print(f"… and {len(notes) - SHOWN_NOTES} more notes in summary.json")
+        print(f"… and {count_of(len(notes) - SHOWN_NOTES, 'more note')} in summary.json")
     print(f"Signature: {summary.signature}")
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+from arena.data.schema import QUESTION_KEY
 from surrogate.learning.gaussian_process.ngrams import hashed
 
 NEARLY_THE_SAME = 0.9
@@ -61,7 +62,7 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[tuple[str, str],
     columns = ["language", "system", "query_id", "answer"]
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
     pairs = written.assign(place=range(len(written))).merge(
-        old.assign(other=range(len(old))), on=["language", "query_id"], suffixes=("", "_known")
+        old.assign(other=range(len(old))), on=QUESTION_KEY, suffixes=("", "_known")
     )
     if pairs.empty:
         return {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
 from surrogate.metaevaluation.judges import (
@@ -155,8 +155,8 @@ def judge_items(judge: Judge[ItemT], items: Sequence[ItemT], noun: str) -> list[
     verdicts = list(judge.judge(items))
     if len(verdicts) != len(items):
         raise UsageError(
-            f"the judge {judge.name} returned {len(verdicts)} verdicts for {len(items)} {noun}; "
-            "return one for each"
+            f"the judge {judge.name} returned {count_of(len(verdicts), 'verdict')} for "
+            f"{len(items)} {noun}; return one for each"
         )
     return verdicts
 

@@ -83,11 +83,6 @@ def rank_range(low: Number, high: Number) -> str:
     return whole(low) if finite(low) == finite(high) else f"{whole(low)}–{whole(high)}"
 
 
-def count_of(count: int, noun: str, plural: str | None = None) -> str:
-    """Show a count with its noun, such as ``1 system`` or ``12 systems``."""
-    return f"{whole(count)} {noun if count == 1 else plural or noun + 's'}"
-
-
 def listing(words: Iterable[str]) -> str:
     """Join words by commas; a dash for none."""
     return ", ".join(words) or MISSING

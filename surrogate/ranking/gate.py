@@ -12,9 +12,10 @@ import pandas as pd
 from scipy.special import expit, ndtri
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.folder import open_arena
 from arena.data.frames import open_answers
+from arena.data.schema import QUESTION_KEY
 from arena.judging.choosing.sequential import ORDERS, SystemComparison, compare_systems
 from arena.rating.battles import points_of_a
 from arena.statistics.betting import EVEN, Difference, SequentialTest
@@ -389,11 +390,11 @@ def _questions(
 
     Those in some languages; in all, where none is named.
     """
-    keys, answers = ["language", "query_id"], arena.answers
+    answers = arena.answers
     if languages:
         answers = answers[answers["language"].isin(languages)]
     own, other = (
-        set(answers.loc[answers["system"] == name, keys].itertuples(index=False))
+        set(answers.loc[answers["system"] == name, QUESTION_KEY].itertuples(index=False))
         for name in (candidate, baseline)
     )
     return len(own & other), len(other - own)
@@ -418,10 +419,10 @@ def _sentences(found: Gate) -> Iterator[str]:
         yield f"The surrogate does not say it alone: {ratings.reason}."
     if verdicts is not None:
         failed = len(verdicts.failures)
-        lost = f"; {failed} pairs without a verdict" if failed else ""
+        lost = f"; {count_of(failed, 'pair')} without a verdict" if failed else ""
         yield (
-            f"{len(verdicts.judgments)} verdicts on {len(verdicts.scores)} of "
-            f"{verdicts.questions} questions{lost}; {verdicts.reason}."
+            f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
+            f"{count_of(verdicts.questions, 'question')}{lost}; {verdicts.reason}."
         )
     if verdicts is not None and (side := verdicts.one_side):
         yield (
@@ -429,7 +430,8 @@ def _sentences(found: Gate) -> Iterator[str]:
             "whichever answer stood there: they say nothing of the systems."
         )
     if found.unanswered:
-        yield f"Not compared: {found.unanswered} questions that the baseline alone answered."
+        alone = count_of(found.unanswered, "question")
+        yield f"Not compared: {alone} that the baseline alone answered."
     if found.verdict == CANNOT_SAY:
         yield (
             f"About {found.verdicts_needed:,} verdicts find a difference of {100 * rates.margin:g} "

@@ -13,7 +13,7 @@ import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.folder import open_arena
 from arena.data.frames import notebook_html, open_answers
 from arena.data.tables.systems import twins
@@ -202,7 +202,7 @@ def _rows_of(answers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     absent = rows.loc[rows.pop(ROW) == "left_only", KEYS]
     if not absent.empty:
         raise UsageError(
-            f"the feature table has no row of {len(absent)} of {len(answers)} answers "
+            f"the feature table has no row of {len(absent)} of {count_of(len(answers), 'answer')} "
             f"(first: {', '.join(absent.iloc[0])}); add them"
         )
     return rows

@@ -18,7 +18,7 @@ from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.folder import TABLES, as_rows, checked_arena, read_arena
 from arena.data.rows import SUFFIXES, read_rows, write_rows
-from arena.data.schema import CHOSEN, INFO_FILE
+from arena.data.schema import CHOSEN, INFO_FILE, QUESTION_KEY
 from arena.data.tables.published import TABLE as PUBLISHED_TABLE
 from arena.data.tables.systems import SYSTEMS_TABLE
 from arena.judging.folder import FAILURES_FILE, FolderJudging
@@ -224,7 +224,7 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     summaries = judging.summaries
     if failures and all(sum(item.verdicts.values()) == item.identical for item in summaries):
         raise UsageError(f"no pair that was asked got a verdict: {_counted(failures)}")
-    order = ["language", "query_id", "system_a", "system_b", "judge"]
+    order = [*QUESTION_KEY, "system_a", "system_b", "judge"]
     ordered = verdicts.sort_values(order, kind="stable").reset_index(drop=True)
     write_rows(ordered, place.target / VERDICTS_FILE)
     content = [summary.as_json() for summary in summaries]

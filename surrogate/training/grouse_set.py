@@ -13,6 +13,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.pairs import ArenaTexts
 from arena.llm.ask import Progress
@@ -131,7 +132,7 @@ def questions_of(graded: Sequence[GradedAnswer]) -> pd.DataFrame:
     """Return the questions that answers are to, once each: ``language, query_id, query``."""
     asked = {each.key: each.sample.question for each in graded}
     rows = [(*key, question) for key, question in asked.items()]
-    return pd.DataFrame(rows, columns=["language", "query_id", "query"])
+    return pd.DataFrame(rows, columns=[*QUESTION_KEY, "query"])
 
 
 def grouse_examples(

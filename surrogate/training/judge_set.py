@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
+from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion
@@ -138,7 +139,7 @@ def _chosen(arena: Arena, rules: VerdictRules, sieve: Sieve) -> Iterator[_Decide
     """Yield verdicts, one a pair, so many a question."""
     table = _verdicts(arena, rules)
     reasons = table["reason"] if "reason" in table else [""] * len(table)
-    columns = table[["language", "query_id", "system_a", "system_b"]]
+    columns = table[[*QUESTION_KEY, "system_a", "system_b"]]
     by_question: dict[tuple[str, str], dict[PairKey, list[_Decided]]] = {}
     for key, winner, reason in zip(
         columns.itertuples(index=False, name=None), table["winner"], reasons, strict=True

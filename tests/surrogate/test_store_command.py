@@ -43,7 +43,7 @@ def test_export_writes_a_line_a_reply(run, store_file, tmp_path, capsys):
 
 def test_verify_finds_what_was_changed(run, store_file, capsys):
     assert run("store", "verify", store_file) == 0
-    assert "5 rows are sound" in capsys.readouterr().out
+    assert "5 rows checked: sound" in capsys.readouterr().out
     with sqlite3.connect(store_file) as connection:
         connection.execute("UPDATE calls SET text = '[[B]]'")
     connection.close()

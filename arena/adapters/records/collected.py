@@ -16,7 +16,15 @@ from arena.data.errors import Problem, place_of
 from arena.data.folder import as_rows, checked_arena
 from arena.data.languages import language_code
 from arena.data.rows import Rows
-from arena.data.schema import ANSWERS, JUDGMENTS, QUERIES, ArenaInfo, finite_number, passages_of
+from arena.data.schema import (
+    ANSWERS,
+    JUDGMENTS,
+    QUERIES,
+    QUESTION_KEY,
+    ArenaInfo,
+    finite_number,
+    passages_of,
+)
 from arena.data.tables.systems import OWN_PASSAGES
 
 WINNERS = MappingProxyType(
@@ -27,7 +35,7 @@ REFERENCE = "reference"
 JUDGE = "judge"
 
 _ID_DIGITS = 12
-_MARK_KEY = ["language", "query_id", "judge"]
+_MARK_KEY = [*QUESTION_KEY, "judge"]
 
 
 def question_id(question: str) -> str:
@@ -69,7 +77,7 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd
         }
     )
     return table.sort_values(
-        ["language", "query_id", "judge", "system_a", "system_b"], ignore_index=True
+        [*QUESTION_KEY, "judge", "system_a", "system_b"], ignore_index=True
     ).astype(object)
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 
 from arena.data.append import append_rows
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.rows import read_rows
-from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
+from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, QUESTION_KEY
 from arena.judging.choosing.drawn import ChosenPairs, asked_pairs, draw_questions
 from arena.judging.choosing.language_ranking import LanguageRanking, rating_rows
 from arena.judging.folder import (
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from arena.llm.store import Store
 
 KNOWN = "every ranking is known as well as {} asks"
-SPENT = "the budget of {:,} pairs is spent"
-CALLS_SPENT = "this run's {:,} calls are spent"
+SPENT = "the budget of {} is spent"
+CALLS_SPENT = "this run's budget of {} is spent"
 NOTHING_OPEN = "every pair of the questions drawn is judged"
 PROGRESS_COLUMNS = ["language", "systems", "questions", "judged", "failed", "open", "known"]
 
@@ -213,12 +213,12 @@ class _Run:
         if plan.until is not None and all(map(self._is_known, self.rankings)):
             return KNOWN.format(plan.until)
         if plan.budget is not None and self.done >= plan.budget:
-            return SPENT.format(plan.budget)
+            return SPENT.format(count_of(plan.budget, "pair"))
         if not any(map(self._may_ask, self.rankings)):
             return NOTHING_OPEN
         left = self._calls.calls_left
         if plan.max_calls is not None and left is not None and left < len(self.judges):
-            return CALLS_SPENT.format(plan.max_calls)
+            return CALLS_SPENT.format(count_of(plan.max_calls, "call"))
         return None
 
     def _is_known(self, ranking: LanguageRanking) -> bool:
@@ -276,7 +276,7 @@ class _Run:
         return of_all
 
     def _pairs_of(self, judgments: pd.DataFrame) -> pd.DataFrame:
-        keys = judgments[["language", "query_id"]].itertuples(index=False, name=None)
+        keys = judgments[QUESTION_KEY].itertuples(index=False, name=None)
         drawn = set(self._drawn)
         return judgments.loc[[key in drawn for key in keys], PAIR_COLUMNS]
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
 from arena.diagnostics.self_check import FEWEST, SAME_LETTER
 from arena.judging.choosing.drawn import asked_pairs, question_draw
 from arena.judging.graded import GradedPrompt
@@ -35,7 +36,7 @@ ORDERS = 2
 """Verdicts on a question: one with either answer on side A."""
 LOOKS = 8
 """A further lot is no smaller than the questions judged by this."""
-SCORE_COLUMNS = ["language", "query_id", "score"]
+SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
 DECIDED = "the verdicts say it"
 SPENT = "the budget of {:,} verdicts is spent"
@@ -254,7 +255,7 @@ def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, f
             "points": won.where(is_a, 1.0 - won),
         }
     )
-    sides = points.groupby(["language", "query_id", "is_a"])["points"].mean().unstack("is_a")
+    sides = points.groupby([*QUESTION_KEY, "is_a"])["points"].mean().unstack("is_a")
     both = sides.reindex(columns=[True, False]).dropna().mean(axis=1)
     return {(str(language), str(query)): float(each) for (language, query), each in both.items()}
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.schema import PANEL, WINNERS
+from arena.data.schema import PANEL, QUESTION_KEY, WINNERS
 from arena.judging.panel.dawid_skene import fit_dawid_skene
 from arena.judging.summary import JUDGMENT_COLUMNS, PROBABILITY_COLUMNS
 from arena.rating.bradley_terry import DEFAULT_RIDGE
@@ -28,7 +28,7 @@ AGGREGATES: tuple[Aggregate, ...] = ("majority", "dawid-skene")
 SPLIT = "split"
 """Flag of a tie that stands for a panel without a winner of most votes."""
 
-_ITEM = ["language", "query_id", "system_a", "system_b"]
+_ITEM = [*QUESTION_KEY, "system_a", "system_b"]
 _TIE = WINNERS.index("tie")
 _NAMES = np.array(WINNERS, dtype=object)
 
@@ -192,7 +192,7 @@ def _with_accuracy(taus: pd.DataFrame, accuracy: pd.DataFrame | None) -> pd.Data
 FLIPPED = "flipped"
 """Flag of a pair whose two verdicts name different systems."""
 
-_PAIR = ["language", "query_id", "first", "second", "judge"]
+_PAIR = [*QUESTION_KEY, "first", "second", "judge"]
 
 
 def merged_orders(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.group import Commands, new_group
 from surrogate.cli.options import (
     FILE,
@@ -160,7 +161,9 @@ def _print_measured(table: pd.DataFrame, missing: pd.DataFrame, out: Path, as_js
         )
         return
     printing.print_columns(
-        f"Features of {len(table)} answers", summary, ["feature", "count", "mean", "min", "max"]
+        f"Features of {count_of(len(table), 'answer')}",
+        summary,
+        ["feature", "count", "mean", "min", "max"],
     )
     if len(missing):
         total = missing.groupby(["feature", "reason"], sort=False)["answers"].sum().reset_index()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from arena.judging.settings import JudgingSettings
 from surrogate.cli.options import (
     FOLDER,
@@ -90,10 +91,10 @@ def add(
         return
     file, added, there = add_answers(arena, given)
     read = read_arena(arena)
-    print(f"{added} answers of {', '.join(names)} added to {file}; {there} were there")
+    print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file}; {there} were there")
     for name in names:
         answered = int((read.answers["system"] == name).sum())
-        print(f"  {name}: answers to {answered} of {len(read.queries)} questions")
+        print(f"  {name}: answers to {answered} of {count_of(len(read.queries), 'question')}")
     if chosen is not None:
         _judge(arena, read, settings, judges, chosen, where, known_prices)
     if published is not None and board is not None:

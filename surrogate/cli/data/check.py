@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from arena.data.errors import count_of
 from surrogate.cli.options import ArenaArgument, JsonOption
 
 if TYPE_CHECKING:
@@ -39,20 +40,22 @@ def check(arena: ArenaArgument, as_json: JsonOption = False) -> None:
         print(problem)
     if problems:
         if not as_json:
-            print(f"{len(problems)} problem{'s' if len(problems) > 1 else ''} in {arena}")
+            print(f"{count_of(len(problems), 'problem')} in {arena}")
         raise SystemExit(FAULTY)
 
 
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
+    from arena.data.schema import QUESTION_KEY
+
     questions = len(arena.queries)
     for system in arena.info.systems:
         answers = int((arena.answers["system"] == system).sum())
         if answers < questions:
-            yield f"{system} has answers to {answers} of {questions} questions"
+            yield f"{system} has answers to {answers} of {count_of(questions, 'question')}"
     without = sum(not passages for passages in arena.queries["passages"])
     if without:
-        yield f"{without} of {questions} questions have no passages of their own"
+        yield f"{without} of {count_of(questions, 'question')} without passages of their own"
     if not arena.judges:
         yield "nobody has judged:  surrogate-arena judge ARENA --model MODEL --dry-run"
         return
@@ -60,10 +63,9 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     for system in arena.info.systems:
         if system not in rated:
             yield f"{system} has no judgment"
-    keys = ["language", "query_id"]
-    judged = len(arena.judgments.drop_duplicates(keys))
+    judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
     if len(arena.judgments) and judged < questions:
-        yield f"{judged} of {questions} questions have judgments"
+        yield f"{judged} of {count_of(questions, 'question')} with judgments"
 
 
 def _print(arena: Arena, counts: pd.DataFrame, gaps: list[str]) -> None:

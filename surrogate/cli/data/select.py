@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from surrogate.cli.data.imports.sources import OutOption, ReplaceOption, write_and_print
 from surrogate.cli.options import (
     FOLDER,
@@ -137,8 +137,9 @@ def with_context(
     whole = read_corpus(corpus, language, arena.info.languages) if corpus else None
     selected = select_context(arena.queries, whole, passages)
     return replace(arena, queries=selected.queries), [
-        f"BM25: in {selected.replaced} questions the last passage made room for a relevant one",
-        f"BM25: {selected.without_relevant} questions have no relevant passage",
+        f"BM25: in {count_of(selected.replaced, 'question')} the last passage made room for a "
+        "relevant one",
+        f"BM25: {count_of(selected.without_relevant, 'question')} without a relevant passage",
     ]
 
 

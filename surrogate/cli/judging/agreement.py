@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.options import JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:
@@ -149,8 +150,9 @@ def _calibrate(
         )
         return
     title = (
-        f"{judge} against {', '.join(reference)}: {found.pairs:,} pairs on {found.questions:,} "
-        f"questions, {method}, cross-fitted (95% interval over questions)"
+        f"{judge} against {', '.join(reference)}: {count_of(found.pairs, 'pair')} on "
+        f"{count_of(found.questions, 'question')}, {method}, cross-fitted (95% interval over "
+        "questions)"
     )
     printing.print_columns(title, found.errors, list(found.errors))
     curve = found.curve if len(found.curve) <= SHOWN_LEVELS else _tenths(found.curve)
@@ -158,7 +160,7 @@ def _calibrate(
     if found.warning:
         print(f"Warning: {found.warning}")
     if added is not None:
-        print(f"{added[1]:,} judgments of {CALIBRATED}{judge} written to {added[0]}")
+        print(f"{count_of(added[1], 'judgment')} of {CALIBRATED}{judge} written to {added[0]}")
 
 
 def _tenths(curve: pd.DataFrame) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli import printing
 from surrogate.cli.options import (
     FOLDER,
@@ -310,7 +311,7 @@ def print_generated(
         )
         return
     _print_summary(generated)
-    print(f"{added} answers written to {file}")
+    print(f"{count_of(added, 'answer')} written to {file}")
     for path in listings:
         print(f"Questions without an answer: {path}")
 
@@ -319,7 +320,7 @@ def _print_summary(generated: Generated) -> None:
     summary = generated.summary
     print(f"{summary.system} ({summary.prompt})")
     print(
-        f"  answered: {summary.answered} of {summary.questions} questions; "
+        f"  answered: {summary.answered} of {count_of(summary.questions, 'question')}; "
         f"{summary.already_answered} had an answer before"
     )
     print(f"  {summary.usage}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.data.errors import count_of
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
@@ -173,7 +174,8 @@ def _batches_done(
         failed = f"; failed: {_counts(run.failed)}" if run.failed else ""
         states = ", ".join(f"{batch} ({state})" for batch, state in run.batches.items())
         under_way = f"; {run.waiting} wait in {states}" if run.waiting else ""
-        print(f"{name}: {run.received} answers came, {run.submitted} calls sent{failed}{under_way}")
+        came, sent = count_of(run.received, "answer"), count_of(run.submitted, "call")
+        print(f"{name}: {came} came, {sent} sent{failed}{under_way}")
     if is_waiting and not as_json:
         print("Run the same command again to fetch what has come; nothing is sent twice.")
     return not is_waiting
@@ -213,7 +215,7 @@ def _print_adaptive(
     )
     if expected is not None:
         print(f"Prior: {expected['rating'].notna().sum()} of {len(expected)} systems expected")
-    print(f"Stopped after {adaptive.batches} batches: {adaptive.reason}")
+    print(f"Stopped after {count_of(adaptive.batches, 'batch', 'batches')}: {adaptive.reason}")
 
 
 def print_dry_runs(
@@ -265,13 +267,14 @@ def print_pairs(chosen: ChosenPairs) -> None:
     """Print how many pairs are to be judged, and what was skipped."""
     orders = ", in both orders" if chosen.both_orders else ""
     print(
-        f"{len(chosen)} comparisons on {sum(chosen.questions.values())} questions{orders}; "
+        f"{count_of(len(chosen), 'comparison')} on "
+        f"{count_of(sum(chosen.questions.values()), 'question')}{orders}; "
         f"{len(chosen.identical)} of identical answers, which are ties"
     )
     if chosen.without_pair or chosen.absent_answers:
         print(
-            f"Skipped: {chosen.without_pair} questions with fewer than two answers, "
-            f"{chosen.absent_answers} absent answers"
+            f"Skipped: {count_of(chosen.without_pair, 'question')} with fewer than two answers, "
+            f"{count_of(chosen.absent_answers, 'absent answer')}"
         )
 
 
@@ -314,7 +317,7 @@ def print_judging(judging: FolderJudging, chosen: ChosenPairs) -> None:
         printing.print_columns(title, judging.agreement, list(judging.agreement.columns))
     for warning in judging.warnings:
         print(f"Warning: {warning}")
-    print(f"{judging.added} verdicts added to {judging.file}")
+    print(f"{count_of(judging.added, 'verdict')} added to {judging.file}")
     if judging.failures_file is not None:
         print(f"Pairs without a verdict: {judging.failures_file}")
 
@@ -326,7 +329,8 @@ def _print_summary(summary: JudgingSummary) -> None:
     print(f"  {summary.usage}; {summary.already_judged} were judged before")
     print(f"  INVALID: {summary.invalid}")
     if summary.flips.items:
-        print(f"  both orders: {summary.flips.tie_vs_win} pairs are a tie in one order alone")
+        tied = count_of(summary.flips.tie_vs_win, "pair")
+        print(f"  both orders: {tied} tied in one order alone")
     if summary.cost is not None:
         print(f"  cost: {summary.cost:.4f}")
     elif summary.usage.calls:
@@ -354,6 +358,7 @@ def _print_panel(panel: Panel) -> None:
         list(panel.judges.columns),
     )
     print(
-        f"Panel: {len(panel.judgments)} verdicts, {panel.split} of them ties for want of a "
-        f"majority; {panel.too_few} pairs with verdicts of fewer than half of the judges"
+        f"Panel: {count_of(len(panel.judgments), 'verdict')}, {panel.split} of them ties for want "
+        f"of a majority; {count_of(panel.too_few, 'pair')} with verdicts of fewer than half of the "
+        "judges"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.group import new_group
 from surrogate.cli.options import JsonOption
 from surrogate.cli.targets import OUT_FILE
@@ -44,7 +45,7 @@ def export_replies(
     """Write every request and reply as a line of JSON."""
     with open_existing(where) as opened:
         count = opened.export_jsonl(out)
-    print(f"{count} rows written to {out}")
+    print(f"{count_of(count, 'row')} written to {out}")
 
 
 @store.command()
@@ -52,7 +53,7 @@ def verify(where: StoreArgument) -> None:
     """Check the database, and that every row still is what was asked and replied."""
     with open_existing(where) as opened:
         count = opened.verify()
-    print(f"{count} rows are sound")
+    print(f"{count_of(count, 'row')} checked: sound")
 
 
 def open_existing(where: str) -> Store:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.options import (
     JsonOption,
     LanguagesOption,
@@ -108,7 +109,8 @@ def _write(
         )
         return
     print(
-        f"{len(ballot.pairs)} pairs to judge in {out}; left out: {ballot.left_out} beyond --most, "
+        f"{count_of(len(ballot.pairs), 'pair')} to judge in {out}; "
+        f"left out: {ballot.left_out} beyond --most, "
         f"{ballot.identical} of identical answers"
     )
     print("Open it in a browser, or send it; then  surrogate-arena vote ARENA --collect FILE ...")
@@ -138,4 +140,7 @@ def _collect(folder: Path, arena: Arena, files: list[Path], as_json: bool) -> No
         return
     printing.print_columns("Votes", found.voters, list(found.voters))
     again = found.replaced + len(found.judgments) - added
-    print(f"{added} votes added to {file}, {again} in the place of earlier ones on the same pair")
+    print(
+        f"{count_of(added, 'vote')} added to {file}, {again} in the place of earlier ones on the "
+        "same pair"
+    )

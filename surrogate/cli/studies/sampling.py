@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli.options import (
     ArenaArgument,
@@ -64,7 +65,7 @@ def sampling(
         printing.print_json({"table": study.table, "signature": study.signature})
         return
     printing.print_columns(
-        f"Kendall tau with the whole arena (mean and 95% of {study.repeats} repeats)",
+        f"Kendall tau with the whole arena (mean and 95% of {count_of(study.repeats, 'repeat')})",
         study.table,
         list(study.table),
     )

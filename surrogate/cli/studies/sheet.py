@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.options import (
     FOLDER,
     JsonOption,
@@ -66,7 +67,7 @@ def sheet(
     if as_json:
         printing.print_json({"file": str(out), **counts})
         return
-    print(f"{len(sentences)} sentences to annotate: {out}")
+    print(f"{count_of(len(sentences), 'sentence')} to annotate: {out}")
     if found is not None:
         print(
             f"Support is highlighted of {counts['highlighted']}; {counts['unsupported']} have "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.options import FILE, DownloadOption, JsonOption, SeedOption, with_settings
 from surrogate.cli.targets import OUT_FOLDER
 from surrogate.training.recipes import TuningSettings
@@ -79,7 +80,7 @@ def print_tuned(tuned: Tuned) -> None:
     plan, loss, examples = record["device"], record["loss"], record["examples"]
     mean = examples["tokens"]["all"] / examples["kept"]
     print(
-        f"{examples['kept']} examples of {mean:.0f} tokens on average, "
+        f"{count_of(examples['kept'], 'example')} of {mean:.0f} tokens on average, "
         f"{examples['too_long']} left out as longer than {record['recipe']['max_length']}"
     )
     print(
@@ -89,12 +90,12 @@ def print_tuned(tuned: Tuned) -> None:
     if tuned.resumed:
         print(f"Went on from step {tuned.resumed}")
     print(
-        f"{record['steps']} steps in {record['seconds']:.0f} s; loss {loss['first']:.3f} at the "
-        f"first, {loss['last']:.3f} at the last"
+        f"{count_of(record['steps'], 'step')} in {record['seconds']:.0f} s; loss "
+        f"{loss['first']:.3f} at the first, {loss['last']:.3f} at the last"
     )
     if loss["unseen_before"] is not None:
         print(
-            f"Loss on {record['tests']['kept']} chats of unseen questions: "
+            f"Loss on {count_of(record['tests']['kept'], 'chat')} of unseen questions: "
             f"{loss['unseen_before']:.3f} before, {loss['unseen_after']:.3f} after"
         )
     print(f"The model is in {tuned.folder}: give that folder as --model, or llm:{tuned.folder}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.group import new_group
 from surrogate.cli.options import (
     ArenaArgument,
@@ -308,6 +309,6 @@ def _present(
         printing.print_columns("Left out", made.left_out, list(made.left_out))
     if scores is not None:
         printing.print_columns("Scores that are taught", scores, list(scores))
-    print(f"{len(made.rows)} rows written to {out}")
+    print(f"{count_of(len(made.rows), 'row')} written to {out}")
     if unseen is not None:
-        print(f"{len(made.unseen)} rows of unseen questions written to {unseen}")
+        print(f"{count_of(len(made.unseen), 'row')} of unseen questions written to {unseen}")

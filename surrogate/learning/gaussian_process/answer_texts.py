@@ -21,7 +21,7 @@ Integers = npt.NDArray[np.intp]
 
 KEPT = np.float16
 """Type in which vectors are kept, small enough to travel with a board."""
-ANSWERS_AT_ONCE = 20_000
+ANSWERS_AT_ONCE = 2_000
 """Whose products are found together, which bounds memory."""
 
 
@@ -83,15 +83,15 @@ class AnswerTexts:
 
         Args:
             vectors: Those of N answers, shape (N, D).
-            questions: Place of each one's question, shape (N,).
+            questions: Place of each one's question, shape (N,); -1 of one that nobody answered.
             own: Whether an answer is a training system's own, and so not compared with itself.
 
         Returns:
             Shape (N,); NaN where no other training system answered.
         """
         cosines = _products(vectors, self.sums, questions)
-        itself = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64)
-        return _share(cosines - own * itself, self.counts[questions] - own)
+        others = np.where(questions >= 0, self.counts[questions] - own, 0.0)
+        return _share(cosines - own * _squares(vectors), others)
 
 
 def read_answer_texts(
@@ -117,9 +117,8 @@ def read_answer_texts(
     sums = _sums(vectors, questions, shape[1])
     times = np.bincount(questions, minlength=shape[1]).astype(np.float64)
     learned = AnswerTexts(weights, profiles, sums, times)
-    own = np.asarray(vectors.multiply(vectors).sum(axis=1), np.float64)
     to_all = _products(vectors, sums, questions)
-    return learned, _share(to_all - own, times[questions] - 1)
+    return learned, _share(to_all - _squares(vectors), times[questions] - 1)
 
 
 def mean_vectors(vectors: sparse.csr_array, systems: Integers, size: int) -> Floats:
@@ -158,10 +157,15 @@ def _products(vectors: sparse.csr_array, others: Floats, places: Integers) -> Fl
     return np.concatenate(found)
 
 
+def _squares(vectors: sparse.csr_array) -> Floats:
+    """Squared length of each unit vector, shape (N,): 1, or 0 of an empty text."""
+    return np.asarray(np.diff(vectors.indptr) > 0, dtype=np.float64)
+
+
 def _unit(counts: sparse.csr_array, weights: Floats) -> sparse.csr_array:
-    weighted = counts.data * weights[counts.indices]
-    matrix = sparse.csr_array((weighted, counts.indices, counts.indptr), shape=counts.shape)
-    return sparse.csr_array(normalize(matrix, copy=False))
+    """Weigh the counts of texts, and bring each text's to length 1, in place."""
+    counts.data *= weights[counts.indices]
+    return sparse.csr_array(normalize(counts, copy=False))
 
 
 def _share(totals: Floats, times: Floats) -> Floats:

@@ -112,7 +112,7 @@ class LanguageProfiles:
             known = places >= 0
             own = self._own(systems[codes])
             vectors = self.texts.vectors(answers)
-            values[known, -1] = self.texts.consensus(vectors[known], places[known], own[known])
+            values[known, -1] = self.texts.consensus(vectors, places, own)[known]
             profiles = mean_vectors(vectors, codes, len(systems))
             texts = (profiles - self.text_center) / self.text_scale
         means = _system_means(values - _levels(self.levels, places), codes, len(systems))

@@ -19,6 +19,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.languages import TournamentSettings, language_data
@@ -129,8 +130,8 @@ def _slices(judged: Arena, topic: str | None) -> dict[str, Arena]:
     columns = [name for name in judged.queries if name not in ("query", "passages", "query_id")]
     if topic not in columns:
         raise UsageError(f"questions have no column {topic!r}; there is {', '.join(columns)}")
-    keys = ["language", "query_id"]
-    topics = judged.judgments[keys].merge(judged.queries[[*keys, topic]], on=keys, how="left")
+    asked = judged.queries[[*QUESTION_KEY, topic]]
+    topics = judged.judgments[QUESTION_KEY].merge(asked, on=QUESTION_KEY, how="left")
     if topics.empty:
         raise UsageError("published ratings are of all questions together; leave the topic out")
     for value in sorted(topics[topic].dropna().astype(str).unique()):

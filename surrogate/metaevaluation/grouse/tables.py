@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from arena.data.errors import count_of
 from surrogate.metaevaluation.grouse.calibration import SPEARMAN
 from surrogate.metaevaluation.grouse.pass_rates import TOTAL
 from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, METRICS
@@ -101,7 +102,8 @@ def calibration_tables(calibration: pd.DataFrame, reference: str) -> list[Report
     notes = [
         f"Spearman's correlation for {' and '.join(graded)}, where both give a score; macro F1 of "
         "0, 1 and null for the others",
-        f"Left out: {left_out.iloc[0]} pairs with a null, {left_out.iloc[1]} without a score",
+        f"Left out: {count_of(left_out.iloc[0], 'pair')} with a null, {left_out.iloc[1]} without a "
+        "score",
         *no_value_notes(calibration["reason"]),
     ]
     titles = (f"Calibration against {reference}", f"The same score as {reference}, in percent")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.rows import plain_records
 from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.memerag.comparison import (
@@ -171,7 +171,7 @@ def comparison_report(comparisons: Sequence[JudgeComparison]) -> Report:
 def _comparison_table(comparison: JudgeComparison) -> ReportTable:
     table, left_out = comparison.table, comparison.left_out
     columns = [name for name in table if name != "reason" or table[name].notna().any()]
-    note = f"{left_out} sentences left out, which one of the two was not asked about"
+    note = f"{count_of(left_out, 'sentence')} left out, which one of the two was not asked about"
     return ReportTable(
         f"A: {' '.join(comparison.judge_a)}   B: {' '.join(comparison.judge_b)}",
         [spaced(name) for name in columns],

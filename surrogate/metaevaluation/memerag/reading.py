@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 from arena.data.errors import Problem, UsageError
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import read_rows
+from arena.data.schema import QUESTION_KEY
 from surrogate.metaevaluation.reading import (
     FilledText,
     in_order,
@@ -185,7 +186,7 @@ class LabeledAnswer(BaseModel):
     answer: list[LabeledSentence] = Field(min_length=1)
 
 
-SENTENCE_KEY = ["language", "query_id", "sentence_id"]
+SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
 COLUMNS = [
     *SENTENCE_KEY,
     *("query", "model", "passages", "answer", "sentence"),

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.rows import plain_records
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import ModelSettings, Prompt
@@ -214,7 +214,7 @@ class MemeragRelevance:
             "without_label": unlabeled,
             "notice": NOTICE,
         }
-        notes = [f"Left out: {unlabeled} sentences without a label of relevance"]
+        notes = [f"Left out: {count_of(unlabeled, 'sentence')} without a label of relevance"]
         for row in scores[scores["language"] == MACRO].to_dict(orient="records"):
             notes += [f"{row['judge']}: {n}" for n in left_out_notes(row, "sentences", "label")]
         table = score_table(scores, "column", [*notes, *no_value_notes(scores["reason"])])

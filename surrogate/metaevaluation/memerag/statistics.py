@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from arena.data.rows import plain_records
+from arena.data.schema import QUESTION_KEY
 from surrogate.metaevaluation.memerag.reading import (
     CHALLENGING,
     FACTUALITY,
@@ -66,7 +67,7 @@ def label_distributions(sentences: pd.DataFrame) -> LabelDistributions:
 
 
 def _general(sentences: pd.DataFrame) -> pd.DataFrame:
-    answers = sentences.drop_duplicates(["language", "query_id"])
+    answers = sentences.drop_duplicates(QUESTION_KEY)
     words = pd.DataFrame(
         {
             "language": answers["language"],

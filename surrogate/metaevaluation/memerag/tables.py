@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.errors import count_of
 from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
 from surrogate.metaevaluation.memerag.reading import JUDGED
 from surrogate.metaevaluation.memerag.scores import MACRO
@@ -147,9 +148,9 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
 
 def left_out(scores: pd.DataFrame, challenging: int, undecided: int) -> list[str]:
     """Say which sentences were not judged, or not answered for."""
-    notes = [f"Left out: {challenging} sentences that are challenging to determine"]
+    notes = [f"Left out: {count_of(challenging, 'sentence')} challenging to determine"]
     if undecided:
-        notes.append(f"Left out: {undecided} sentences without a majority of labels")
+        notes.append(f"Left out: {count_of(undecided, 'sentence')} without a majority of labels")
     names = judge_labels(scores)
     for row in scores[scores["language"] == MACRO].to_dict(orient="records"):
         name = names[row["judge"], row["prompt"]]

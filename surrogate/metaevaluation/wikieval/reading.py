@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from rapidfuzz.fuzz import ratio
 
-from arena.data.errors import Problem, UsageError, checked_choice
+from arena.data.errors import Problem, UsageError, checked_choice, count_of
 from arena.data.rows import read_rows
 from surrogate.metaevaluation.reading import (
     FilledText,
@@ -270,7 +270,7 @@ def _unpaired(table: pd.DataFrame, source: str) -> Iterable[Problem]:
     for question, rows in table.groupby("question", sort=False):
         line = int(rows["line"].iloc[0])
         if len(rows) != 2:
-            fault = f"stands in {len(rows)} rows"
+            fault = f"stands in {count_of(len(rows), 'row')}"
             yield Problem(source, line, "question", question, fault, "give it two rows")
         elif rows["label"].nunique() != 2:
             value, hint = int(rows["label"].iloc[0]), "label one row 0 and one row 1"

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.data.files import file_digest
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary
 from surrogate.board.tables import BOARD_FILES, SURROGATE_FILE
 from surrogate.publish.exports.tables import markdown_text
-from surrogate.publish.formats import count_of, decimal, interval, language_name, percent, whole
+from surrogate.publish.formats import decimal, interval, language_name, percent, whole
 from surrogate.publish.view import mean_importances
 
 TAGS = ("surrogate-arena", "rag", "evaluation", "llm-as-a-judge", "bradley-terry", "leaderboard")
@@ -262,7 +262,7 @@ def _how_made(summary: BoardSummary) -> str:
         f"Ratings of {whole(max(item.systems_judged for item in languages))} systems were "
         f"published; their answers to {count_of(questions, 'question')} are at hand. "
         if summary.is_published
-        else f"{whole(judgments)} judgments of pairs of answers to {whole(judged)} of "
+        else f"{count_of(judgments, 'judgment')} of pairs of answers to {whole(judged)} of "
         f"{count_of(questions, 'question')} were fitted by Bradley-Terry models on bootstrapped "
         "tournaments. "
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from surrogate.metaevaluation.grouse.calibration import confusion, reference_scores
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, SCALES, Condition
 from surrogate.publish.figures.figure import (
@@ -22,7 +22,7 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.figures.matrices import MISSING, Floats, Matrix, draw_matrix
-from surrogate.publish.formats import count_of, percent, whole
+from surrogate.publish.formats import percent, whole
 from surrogate.publish.palette import BLUE, ORANGE, SEQUENTIAL, VERMILLION
 
 if TYPE_CHECKING:

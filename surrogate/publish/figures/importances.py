@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, UsageError, count_of
 from arena.judging.families import model_families
 from features.engine.extraction import feature_columns
 from features.measures.registry import parse_features
@@ -38,7 +38,6 @@ from surrogate.publish.figures.figure import (
     style,
     wrapped,
 )
-from surrogate.publish.formats import count_of
 from surrogate.publish.palette import BLUE, OKABE_ITO, SKY_BLUE, VERMILLION
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
 from surrogate.metaevaluation.memerag.reading import COARSE_OF_FINE
 from surrogate.metaevaluation.report import short_prompt
@@ -26,7 +26,7 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.figures.matrices import MISSING, Matrix, draw_matrix
-from surrogate.publish.formats import count_of, decimal, finite, whole
+from surrogate.publish.formats import decimal, finite, whole
 from surrogate.publish.palette import BLUE, SEQUENTIAL, SKY_BLUE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from surrogate.board.board import Board
 from surrogate.publish.figures.figure import (
     NO_VALUE_GROUND,
@@ -26,7 +26,7 @@ from surrogate.publish.figures.figure import (
     shown_names,
     style,
 )
-from surrogate.publish.formats import count_of, decimal, whole
+from surrogate.publish.formats import decimal, whole
 from surrogate.publish.palette import BLUE, SEQUENTIAL, VERMILLION, text_on
 from surrogate.publish.view import RankMatrix, rank_matrix
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
 from surrogate.publish.figures.figure import (
@@ -27,7 +27,7 @@ from surrogate.publish.figures.figure import (
     shown_names,
     style,
 )
-from surrogate.publish.formats import count_of, decimal, interval, percent, rank_range
+from surrogate.publish.formats import decimal, interval, percent, rank_range
 from surrogate.publish.palette import BOTH, SURROGATE, VERDICTS
 from surrogate.publish.view import RATINGS, TIER_COLUMNS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, count_of
 from arena.planning.study import COLUMNS
 from surrogate.publish.figures.figure import (
     Caption,
@@ -21,7 +21,7 @@ from surrogate.publish.figures.figure import (
     style,
 )
 from surrogate.publish.figures.importances import MARKERS
-from surrogate.publish.formats import count_of, decimal, whole
+from surrogate.publish.formats import decimal, whole
 from surrogate.publish.palette import BOTH, OKABE_ITO, SURROGATE, VERDICTS
 from surrogate.validation.replication import MACRO, TABLE_COLUMNS
 

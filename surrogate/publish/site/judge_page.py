@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
+from arena.data.errors import count_of
 from surrogate.board.board import Board
 from surrogate.board.judge.report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import Conclusion, LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
     LinearScale,
-    count_of,
     language_name,
     listing,
     percent,

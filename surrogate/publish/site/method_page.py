@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from arena.data.errors import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import (
     Agreements,
@@ -14,7 +15,7 @@ from surrogate.board.summary import (
     Reproduction,
     Skipped,
 )
-from surrogate.publish.formats import count_of, language_name
+from surrogate.publish.formats import language_name
 from surrogate.publish.site.judge_page import MACRO
 
 

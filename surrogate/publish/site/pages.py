@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from arena.data.errors import count_of
 from arena.data.version import __version__
 from surrogate.board.board import Board
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    "count_of": formats.count_of,
+    "count_of": count_of,
     "decimal": formats.decimal,
     "direction": formats.direction,
     "finite": formats.finite,

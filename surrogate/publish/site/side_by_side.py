@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.schema import QUESTION_KEY
 from arena.judging.pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.citations import CitationMarker, find_citations
 from surrogate.board.details import question_order
@@ -137,15 +138,13 @@ class Texts:
         self._texts, self._most = ArenaTexts(judged), most
         order = question_order(judged, seed).sort_values("order")
         self._keys: dict[str, list[QuestionKey]] = {}
-        for language, query_id in order[["language", "query_id"]].itertuples(
-            index=False, name=None
-        ):
+        for language, query_id in order[QUESTION_KEY].itertuples(index=False, name=None):
             self._keys.setdefault(language, []).append((language, query_id))
         self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(self._keys), 1))
         self._judgments = judged.judgments
         self.queries: dict[QuestionKey, str] = {
             (language, query_id): query
-            for language, query_id, query in order[["language", "query_id", "query"]].itertuples(
+            for language, query_id, query in order[[*QUESTION_KEY, "query"]].itertuples(
                 index=False, name=None
             )
         }

@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.errors import count_of
 from arena.data.rows import plain_records
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.tables import Example, ExampleVerdict
 from surrogate.publish.formats import (
     LinearScale,
-    count_of,
     finite,
     language_name,
     scale_over,

@@ -100,9 +100,9 @@ def test_what_limits_the_answers_is_said(serve, system_at, store):
     summary = generate_answers(queries, system_at(server), store).summary
     assert (summary.cut_off, summary.without_passages) == (1, 1)
     assert [warning.split(" ", 2)[2][:22] for warning in summary.warnings] == [
-        "were cut off at the mo",
-        "were asked without any",
-        "hold thoughts of a rea",
+        "cut off at the most to",
+        "asked without any pass",
+        "with thoughts of a rea",
     ]
 
 

@@ -277,7 +277,7 @@ def test_a_panel_that_was_killed_between_two_judges_goes_on_and_pays_nothing_twi
 def test_the_calls_of_a_run_are_shared_by_a_panel(folder, panel):
     judges, servers = panel
     done = ask_panel(folder, judges, 12, max_calls=10)
-    assert done.reason == "this run's 10 calls are spent"
+    assert done.reason == "this run's budget of 10 calls is spent"
     assert [sum(server.asked.values()) for server in servers] == [3, 3, 3]
 
 

@@ -139,5 +139,5 @@ def test_what_cannot_be_calibrated_is_refused(judged):
     with pytest.raises(UsageError, match="cannot be calibrated to itself"):
         calibrate(judged, "llm", ["llm"])
     one = judged[judged["query_id"] == "0"]
-    with pytest.raises(UsageError, match="share pairs on 1 questions"):
+    with pytest.raises(UsageError, match="share pairs on 1 question"):
         calibrate(one, "llm", ["person:ana"])

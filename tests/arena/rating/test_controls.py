@@ -81,7 +81,7 @@ def test_battles_of_absent_answers_are_told_apart():
 def test_judgments_of_absent_answers_are_left_out_and_counted():
     answers, judgments = battles(5)
     found = rate(judgments, interval="none", controls=["length"], answers=answers.iloc[1:])
-    assert found.notes[0] == "2 judgments of answers that are absent are left out"
+    assert found.notes[0] == "2 judgments of absent answers left out"
     assert found.table["wins"].sum() == len(judgments) - 2
 
 

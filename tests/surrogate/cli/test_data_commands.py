@@ -54,7 +54,7 @@ def test_an_arena_begins_with_a_table_of_answers(run, tmp_path, capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed["problems"] == []
     assert printed["gaps"] == [
-        "1 of 1 questions have no passages of their own",
+        "1 of 1 question without passages of their own",
         "nobody has judged:  surrogate-arena judge ARENA --model MODEL --dry-run",
     ]
 
@@ -97,7 +97,7 @@ def test_check_counts_what_is_not_there(run, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["gaps"] == [
         f"{missing} has answers to 3 of 4 questions",
         f"{first} has no judgment",
-        "1 of 4 questions have judgments",
+        "1 of 4 questions with judgments",
     ]
 
 

@@ -63,7 +63,7 @@ def test_bm25_shows_the_best_of_the_corpus_and_one_that_is_relevant(run, miracl,
     out = tmp_path / "arena"
     options = ["--context", "bm25", "--passages", 2, "--out", out]
     assert run("import", "miracl", *miracl, *options) == 0
-    assert "in 1 questions the last passage made room" in capsys.readouterr().out
+    assert "in 1 question the last passage made room" in capsys.readouterr().out
     oslo = read_arena_to_answer(out).queries["passages"][0]
     assert len(oslo) == 2
     assert oslo[1]["passage_id"] == "p0"

@@ -1,5 +1,7 @@
 """The Gaussian process over answers and features, against plain loops and scikit-learn's."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
 from arena.data.errors import UsageError
+from surrogate.learning.gaussian_process import answer_texts
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 from surrogate.learning.gaussian_process.ngrams import hashed
 from surrogate.learning.gaussian_process.profiles import learn_profiles
@@ -188,6 +191,27 @@ def test_texts_are_what_a_plain_loop_over_the_library_gives():
         for i in range(6)
     ]
     np.testing.assert_allclose(consensus, expected, atol=1e-3)
+
+
+def test_texts_take_the_memory_of_their_vectors_twice(monkeypatch):
+    random = np.random.default_rng(0)
+    texts = [" ".join(map(str, random.integers(1_000, size=60))) for _ in range(2_000)]
+    systems, questions = np.divmod(np.arange(len(texts)), 40)
+    whole = hashed(texts)
+    held = whole.data.nbytes + whole.indices.nbytes
+    monkeypatch.setattr(answer_texts, "ANSWERS_AT_ONCE", 100)
+    tracemalloc.start()
+    learned, consensus = read_answer_texts(texts, systems, questions, (50, 40))
+    peak = tracemalloc.get_traced_memory()[1] - learned.sums.nbytes - learned.profiles.nbytes
+    vectors = learned.vectors(texts)
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    again = learned.consensus(vectors, questions, np.ones(len(texts), dtype=bool))
+    further = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    np.testing.assert_allclose(again, consensus, rtol=1e-12)
+    assert peak < 2.2 * held
+    assert further < 0.3 * held
 
 
 def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_answers():

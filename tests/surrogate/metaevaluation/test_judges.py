@@ -76,7 +76,7 @@ def test_unusable_judges_are_refused(small_sentences):
             return [Verdict(YES)]
 
     benchmark = Memerag(small_sentences)
-    with pytest.raises(UsageError, match="short returned 1 verdicts for 5 sentences; return one"):
+    with pytest.raises(UsageError, match="short returned 1 verdict for 5 sentences; return one"):
         evaluate_judges(benchmark, [Short()])
     with pytest.raises(UsageError, match="there is no judge; give one at least"):
         evaluate_judges(benchmark, [])

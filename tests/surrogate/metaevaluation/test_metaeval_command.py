@@ -89,7 +89,7 @@ def test_judges_side_by_side(folder, tmp_path):
     printed = run("memerag", folder, *judges, "--languages", "de", "--limit", 3).stdout
     assert "Balanced accuracy in percent" in printed
     assert "not statistically different from the best" in printed
-    assert "Left out: 6 sentences that are challenging to determine" in printed
+    assert "Left out: 6 sentences challenging to determine" in printed
 
 
 def test_labels_of_several_people_are_taken_by_majority(tmp_path):

@@ -84,7 +84,7 @@ def changed(name, place, column, value):
         (changed("ar", 0, "answer", " "), r"ar\.csv:2: answer = ' ': is empty; give it a value"),
         (changed("cr", 0, "context", ""), r"cr\.csv:2: context = None: is missing"),
         (changed("ff", 3, "label", "0"), r"label = 0: is the label of both rows; label one row 0"),
-        (changed("ar", 3, "question", "Who?"), r"ar\.csv:5: question = 'Who\?': stands in 1 rows"),
+        (changed("ar", 3, "question", "Who?"), r"ar\.csv:5: question = 'Who\?': stands in 1 row"),
         (changed("ff", 0, "context", "Else."), r"ff\.csv:2: context = .*: differs from that of"),
         (rows_of() | {"cr": []}, r"cr\.csv: holds no rows; put two rows a question in"),
         (changed("ar", 3, "answer", "Else."), r"ff\.csv:2: question = .*: has 0 answers in common"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from arena.data.errors import count_of
 from surrogate.cli.options import JsonOption, split_names
 from surrogate.cli.targets import OUT_FOLDER
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from arena.adapters import ForeignArena, WrittenImport
 
 
+_PLURAL = re.compile(r"(\w+(?: rating)?)s\b")
 OutOption = Annotated[
     Path, typer.Option("--out", help="Arena folder to write, whole or not.", **OUT_FOLDER)
 ]
@@ -185,6 +188,14 @@ def write_and_print(
     _print_written(written, read, left_out, notes)
 
 
+def counted_words(number: int, words: str) -> str:
+    """Put a number before words that begin with what is counted, in the plural."""
+    noun = _PLURAL.match(words)
+    return (
+        f"{number:,} {words}" if noun is None else count_of(number, noun[1]) + words[noun.end() :]
+    )
+
+
 def _print_written(
     written: WrittenImport,
     read: ForeignArena,
@@ -193,9 +204,8 @@ def _print_written(
 ) -> None:
     from surrogate.cli import printing
 
-    counts = ", ".join(
-        f"{count:,} {name.replace('_', ' ')}" for name, count in written.counts.items() if count
-    )
+    there = {name.replace("_", " "): count for name, count in written.counts.items() if count}
+    counts = ", ".join(counted_words(count, name) for name, count in there.items())
     print(f"Arena written to {written.folder}: {counts}")
     if read.arena.info.note:
         print(f"  {read.arena.info.note}")
@@ -209,9 +219,9 @@ def _print_written(
         for reason, rows in left_out.groupby("reason", sort=False):
             of_each = zip(rows["language"], rows["count"], strict=True)
             by_language = ", ".join(f"{code} {count:,}" for code, count in of_each)
-            print(f"  Left out: {rows['count'].sum():,} {reason} ({by_language})")
+            print(f"  Left out: {counted_words(rows['count'].sum(), str(reason))} ({by_language})")
     skipped = read.skipped
     if len(skipped):
         printing.print_columns("Left out", skipped.head(SHOWN_REASONS), list(skipped.columns))
     if len(skipped) > SHOWN_REASONS:
-        print(f"… and {len(skipped) - SHOWN_REASONS:,} more rows; --json holds them all")
+        print(f"… and {count_of(len(skipped) - SHOWN_REASONS, 'more row')}; --json holds them all")
