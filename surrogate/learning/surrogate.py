@@ -133,7 +133,8 @@ class Surrogate(Protocol):
 
         Args:
             observed: Language to the ratings that verdicts give.
-            X: Answers of further systems among these, that were not trained on.
+            X: Answers of further systems, that were not trained on. What verdicts tell of them in
+                some languages counts in all where they have answers.
 
         Returns:
             Language to the ratings of the systems that have both; None where the surrogate is no

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +14,8 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from surrogate.board.board import Board
-from surrogate.learning.posterior.observations import Posterior
+from surrogate.integrity.coverage import Key
+from surrogate.learning.posterior.observations import Posterior, observe
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
@@ -30,8 +33,9 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
     """Rate new systems by their answers and verdicts: the posterior that boards have.
 
     Their battles join those the board was built from; the weights that the surrogate has learned
-    stay. Languages with verdicts on a system tell of it in each other; in one without any it has
-    no rating here.
+    stay. Languages with verdicts on a system tell of it in each other and, where the surrogate is a
+    Gaussian process, in those where it has answers alone: what is expected of it moves there as the
+    posterior does.
 
     Args:
         board: The board.
@@ -41,9 +45,10 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
             systems of which one is unknown, or both are on the board, are left aside.
 
     Returns:
-        A row a language and new system with judgments, ``JUDGED_COLUMNS``: how many judgments
-        there are and are left aside in the language, the rating (logits) with its standard error,
-        and how much of it rests on the system's own verdicts.
+        A row a language and new system, ``JUDGED_COLUMNS``, where it has judgments, or these move
+        its rating from elsewhere: how many judgments there are (0 there) and are left aside in the
+        language, the rating (logits) with its standard error, and how much of it rests on the
+        system's own verdicts in the language.
 
     Raises:
         UsageError: If no judgment can be used, or the board's ratings are published.
@@ -65,22 +70,81 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
     if not used:
         raise UsageError(NOBODY)
     found = posterior_ratings(board.surrogate, known, _expected(board, table), table)
+    counts = {
+        (language, system): int(_takes_part(rows, {system}).sum())
+        for language, rows in used.items()
+        for system in new
+    }
     rows = [
         {
             "language": language,
             "system": system,
-            "judgments": int(_takes_part(used[language], {system}).sum()),
+            "judgments": counts[language, system],
             "left_aside": aside[language],
             "rating": posterior.ratings[place] + _shift(board, language, posterior),
             "standard_error": posterior.standard_errors[place],
             "verdict_share": posterior.shares[place],
         }
         for language, posterior in found.items()
-        if language in used
         for place, system in enumerate(posterior.systems)
-        if system in new
+        if counts.get((language, system))
     ]
-    return pd.DataFrame(rows, columns=JUDGED_COLUMNS)
+    judged = {system for (_, system), count in counts.items() if count}
+    elsewhere = [
+        (language, system)
+        for language, posterior in found.items()
+        for system in posterior.systems
+        if system in judged and not counts.get((language, system))
+    ]
+    moved = [
+        {"judgments": 0, "left_aside": aside.get(row["language"], 0), "verdict_share": 0.0, **row}
+        for row in _moved(board, table, found, elsewhere)
+    ]
+    return pd.DataFrame([*rows, *moved], columns=JUDGED_COLUMNS)
+
+
+def _moved(
+    board: Board, table: pd.DataFrame, found: Mapping[str, Posterior], keys: Sequence[Key]
+) -> Iterator[dict[str, Any]]:
+    """Rate systems that have verdicts in other languages alone.
+
+    What is expected of a system moves by as much as its posterior beside the board's systems: where
+    few are judged, that is about another level. Its standard error moves by ``error_factor``.
+    """
+    if not keys:
+        return
+    new, surrogate = set(table["system"]), board.surrogate
+    before = surrogate.posterior(observe(surrogate.ratings_), table) or {}
+    expected = surrogate.predict(table).set_index(["language", "system"])
+    for language, system in keys:
+        rating, error = _beside(found[language], system, new)
+        old_rating, old_error = _beside(before[language], system, new)
+        known = expected.loc[(language, system)]
+        yield {
+            "language": language,
+            "system": system,
+            "rating": known["rating"] + rating - old_rating,
+            "standard_error": known["standard_error"] * error_factor(error / old_error),
+        }
+
+
+def error_factor(ratio: float) -> float:
+    """Return by what factor verdicts in other languages change the error of what is expected.
+
+    The root of the factor by which the posterior has it, where that is smaller: how far languages
+    agree on a system is learned from few systems, and the process is too sure of it. With the root,
+    conformal intervals hold by replay, and with the whole factor they do not
+    (``benchmarks/other_languages.py``).
+    """
+    return max(ratio, math.sqrt(ratio))
+
+
+def _beside(posterior: Posterior, system: str, new: set[str]) -> tuple[float, float]:
+    """Rating of a system less the mean of those that are not new, and its standard error."""
+    place = posterior.systems.index(system)
+    is_known = np.array([name not in new for name in posterior.systems])
+    level = float(posterior.ratings[is_known].mean())
+    return float(posterior.ratings[place]) - level, float(posterior.standard_errors[place])
 
 
 def _shift(board: Board, language: str, posterior: Posterior) -> float:

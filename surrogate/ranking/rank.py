@@ -49,6 +49,7 @@ OUTSIDE = "unlike the systems the surrogate was trained on"
 NO_ATTRIBUTIONS = (
     "no attributions of ratings in {}: forests and linear surrogates have them, not {}"
 )
+ELSEWHERE = "no verdict in this language: by its answers, and by the verdicts on it in others"
 ROW = "_row"
 NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
@@ -295,34 +296,33 @@ def _row(
 ) -> dict[str, object]:
     language, system = key
     known = rated.loc[key] if key in rated.index else pd.Series()
-    rating = round(float(known.get("rating", np.nan)), DECIMALS)
     answers = int(known.get("answers", 0))
     others = board.ratings.loc[board.ratings["language"] == language, "rating"]
     is_learned = language in _learned(board)
-    interval, error = _interval(board, language), float(known.get("standard_error", np.nan))
-    around = widened(rating, *interval.around(rating, error), standing.variances.get(system, 0.0))
-    low, high = (round(bound, DECIMALS) for bound in around)
-    is_beyond = interval.reaches_beyond(rating, error)
-    if is_beyond:
-        high = float("inf")
-    expected, expected_low, expected_high = rating, low, high
+    interval, variance = _interval(board, language), standing.variances.get(system, 0.0)
+    expected, expected_low, expected_high = _unjudged(interval, known, variance)
     verdicts = judged.loc[key] if key in judged.index else None
-    if verdicts is not None:
-        is_beyond, width = False, NORMAL_90 * verdicts["standard_error"]
+    is_judged = verdicts is not None and verdicts["judgments"] > 0
+    if verdicts is None:
+        rating, low, high = expected, expected_low, expected_high
+    elif is_judged:
+        width = NORMAL_90 * verdicts["standard_error"]
         rating, low, high = (
             round(float(verdicts["rating"] + side * width), DECIMALS) for side in (0, -1, 1)
         )
-    elif copy is not None and copy.share >= WHOLE_COPY:
+    else:
+        rating, low, high = _unjudged(interval, verdicts, variance, NORMAL_90)
+    if not is_judged and copy is not None and copy.share >= WHOLE_COPY:
         above = max(rating - _rating_of(board, language, copy.original), 0.0)
         rating, low, high = (round(bound - above, DECIMALS) for bound in (rating, low, high))
     why = NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers)
-    is_barred = verdicts is None and system in standing.unranked
+    is_barred = not is_judged and system in standing.unranked
     if is_barred:
-        is_beyond = False
         rating = low = high = float("nan")
     notes = [
         standing.note(system, why, is_barred=is_barred),
-        BEYOND if is_beyond else "",
+        BEYOND if np.isinf(high) else "",
+        ELSEWHERE if verdicts is not None and not is_judged and not is_barred else "",
         _unlike(explanation.outside_training),
         str(copy or ""),
     ]
@@ -340,7 +340,7 @@ def _row(
         "surrogate_rating": expected,
         "surrogate_low": expected_low,
         "surrogate_high": expected_high,
-        "worth": round(interval.worth(error), DECIMALS),
+        "worth": round(interval.worth(float(known.get("standard_error", np.nan))), DECIMALS),
         "judgments": 0 if verdicts is None else int(verdicts["judgments"]),
         "coverage": answers / questions,
         "answers": answers,
@@ -352,6 +352,30 @@ def _row(
         "outside_training": None if outside is None else list(outside),
         "anomalies": [asdict(anomaly) for anomaly in anomalies],
     }
+
+
+def _unjudged(
+    interval: RatingInterval, told: pd.Series, variance: float, least: float = 0.0
+) -> tuple[float, float, float]:
+    """Rate a system without verdicts in a language, with the bounds of its 90% interval.
+
+    Args:
+        interval: The language's.
+        told: Its ``rating`` and ``standard_error``, if there are any.
+        variance: Of the rating, for want of answers.
+        least: Standard errors that the half-width has at least.
+
+    Returns:
+        Rating and bounds; the upper one is infinite where it may be better than every judged one.
+    """
+    rating = round(float(told.get("rating", np.nan)), DECIMALS)
+    error = float(told.get("standard_error", np.nan))
+    low, high = interval.around(rating, error)
+    if least:
+        low = float(np.minimum(low, rating - least * error))  # where there is no interval, none
+        high = float(np.maximum(high, rating + least * error))
+    low, high = (round(bound, DECIMALS) for bound in widened(rating, low, high, variance))
+    return rating, low, float("inf") if interval.reaches_beyond(rating, error) else high
 
 
 def _interval(board: Board, language: str) -> RatingInterval:

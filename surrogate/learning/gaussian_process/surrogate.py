@@ -272,9 +272,10 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         among = {
             name: observed[name].among(known[name].systems) for name in known if name in observed
         }
+        others = self.borrowing_ if X is None else set(among)
         seen = Observations(
             {
-                name: with_unjudged(item, known[name].systems) if name in self.borrowing_ else item
+                name: with_unjudged(item, known[name].systems) if name in others else item
                 for name, item in among.items()
             }
         )

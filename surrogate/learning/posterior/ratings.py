@@ -36,11 +36,12 @@ def posterior_ratings(
         ratings: Language to what is known of the systems' ratings.
         expected: Columns ``language, system, rating``: of every judged system, the rating by a
             surrogate that has not seen it.
-        X: Answers of further systems that are among the rated ones, but not trained on.
+        X: Answers of further systems that were not trained on. A surrogate that is a Gaussian
+            process rates them wherever they answered.
 
     Returns:
-        Language to the ratings of the judged systems. Those that nothing is expected of, for want
-        of answers or of a surrogate, have what their verdicts say.
+        Language to the ratings of the judged systems, and of such further ones. Those that nothing
+        is expected of, for want of answers or of a surrogate, have what their verdicts say.
     """
     observed = observe(ratings)
     found = _both(surrogate, observed, expected, X)
