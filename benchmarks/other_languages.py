@@ -12,6 +12,7 @@ Run:  python benchmarks/other_languages.py ARENA FEATURES.parquet [--judge J] [-
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -70,7 +71,9 @@ def replayed(
     sizes = sorted({min(size, len(data)) for size in LANGUAGES})
     places = random.choice(len(data), sizes[number % len(sizes)], replace=False)
     whole = [data[place] for place in sorted(places)]
-    system = whole[0].systems[number % len(whole[0].systems)]
+    names = whole[0].systems
+    round_ = number // math.lcm(len(names), len(sizes))  # every system with every size
+    system = names[(number + round_) % len(names)]
     judged = {whole[place].language for place in random.choice(len(whole), JUDGED, replace=False)}
     known = [item.without([system]) for item in whole]
     surrogate = GaussianProcessSurrogate().fit(
