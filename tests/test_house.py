@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,11 @@ OLD_WORDS = {
 }
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def doors(folder):
     return [
         path
@@ -58,7 +64,7 @@ def shown(path):
 def test_a_public_name_is_defined_once():
     homes = defaultdict(set)
     for path in MODULES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_":
                 homes[node.name].add(shown(path))
     commands = {name for name, paths in homes.items() if any("/cli/" in path for path in paths)}
@@ -93,7 +99,7 @@ def test_the_keys_of_questions_and_answers_are_spelled_out_once():
     spelled = [
         str(path.relative_to(ROOT))
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if path != schema and isinstance(node, ast.List) and _texts_of(node)[:2] == QUESTION_KEY
     ]
     assert not spelled
@@ -104,7 +110,7 @@ def _texts_of(node):
 
 
 def test_every_module_says_what_it_holds():
-    assert [shown(p) for p in MODULES if not ast.get_docstring(ast.parse(p.read_text()))] == []
+    assert [shown(p) for p in MODULES if not ast.get_docstring(tree_of(p))] == []
 
 
 @pytest.mark.parametrize("word", OLD_WORDS)

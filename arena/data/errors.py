@@ -128,7 +128,7 @@ class DataError(ArenaError, ValueError):
         count = sum(problem.count for problem in self.problems)
         rest = count - sum(problem.count for problem in self.problems[:SHOWN_PROBLEMS])
         if rest:
-            shown.append(f"  … and {rest} more")
+            shown.append(f"  … and {rest:,} more")
         super().__init__("\n".join([f"{count_of(count, 'problem')} in the input:", *shown]))
 
 

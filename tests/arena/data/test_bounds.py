@@ -216,7 +216,7 @@ def test_problems_past_the_first_thousand_are_counted(tmp_path, kind):
     (folder / "judgments.jsonl.gz").write_bytes(gzip.compress(BAD[kind] * 2500))
     with pytest.raises(DataError) as caught:
         read_arena(folder)
-    assert str(caught.value).startswith("2500 problems in the input:")
+    assert str(caught.value).startswith("2,500 problems in the input:")
     assert len(caught.value.problems) == MOST_PROBLEMS + 1
     rest = caught.value.problems[-1]
     assert (rest.count, rest.line) == (1500, 1000)
@@ -235,7 +235,7 @@ def test_repeated_answers_are_counted(tmp_path):
     told = told_problems(faults, lambda at: Problem("x", at, None, None, "is wrong", "no"))
     assert len(told) == 1001
     assert sum(problem.count for problem in told) == 1003
-    assert "1003 problems" in str(DataError(told))
+    assert "1,003 problems" in str(DataError(told))
 
 
 def test_an_object_of_many_keys_with_one_repeated_is_read_in_linear_time(tmp_path):
