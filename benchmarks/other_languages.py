@@ -11,41 +11,34 @@ Run:  python benchmarks/other_languages.py ARENA FEATURES.parquet [--judge J] [-
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+sys.path.append(str(Path(__file__).parent))
 
 import numpy as np  # noqa: E402
 import numpy.typing as npt  # noqa: E402
 import pandas as pd  # noqa: E402
+from worth import read_study, seen  # noqa: E402
 
-from arena import read_arena  # noqa: E402
 from arena.data.seeds import generator  # noqa: E402
 from arena.statistics.significance import NORMAL_90  # noqa: E402
 from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings  # noqa: E402
-from surrogate.board.tables import read_feature_table  # noqa: E402
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out  # noqa: E402
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate  # noqa: E402
-from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
-from surrogate.learning.posterior.observations import Observation, Posterior, observe  # noqa: E402
+from surrogate.learning.languages import LanguageData  # noqa: E402
+from surrogate.learning.posterior.observations import Observation, Posterior  # noqa: E402
 from surrogate.learning.training import training_ratings  # noqa: E402
 from surrogate.ranking.judged import error_factor  # noqa: E402
-from surrogate.validation.study import study_data  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 
 LANGUAGES = (4, 6, 10, 16)
 QUESTIONS = (5, 10, 20, 40, 1000)
 JUDGED = 2
-
-
-def seen(data: Sequence[LanguageData]) -> dict[str, Observation]:
-    """Rate by verdicts, languages together."""
-    return observe(training_ratings({item.language: item.tournaments for item in data}))
 
 
 def beside(rated: Posterior | Observation, system: str) -> float:
@@ -135,19 +128,7 @@ def summarized(rows: pd.DataFrame) -> pd.Series:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("arena", type=Path)
-    parser.add_argument("features", type=Path)
-    parser.add_argument("--judge")
-    parser.add_argument("--cases", type=int, default=44)
-    parser.add_argument("--first", type=int, default=0)
-    arguments = parser.parse_args()
-    data = study_data(
-        read_arena(arguments.arena),
-        feature_table=read_feature_table(arguments.features),
-        judge=arguments.judge,
-        tournaments=TournamentSettings(tournaments=2),
-    ).languages
+    data, arguments = read_study(__doc__, cases=44, first=0)
     truth = seen(data)
     numbers = range(arguments.first, arguments.first + arguments.cases)
     rows = pd.DataFrame([row for number in numbers for row in replayed(data, truth, number)])

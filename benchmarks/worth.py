@@ -108,19 +108,28 @@ def verdicts_for(found: pd.DataFrame, error: float) -> tuple[float, str]:
     return float(np.exp(logs)), ""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+def read_study(
+    description: str | None, **numbers: int
+) -> tuple[Sequence[LanguageData], argparse.Namespace]:
+    """Read an arena and its features as the command line has them, and further numbers."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("arena", type=Path)
     parser.add_argument("features", type=Path)
     parser.add_argument("--judge")
-    parser.add_argument("--splits", type=int, default=20)
-    arguments = parser.parse_args()
-    data = study_data(
-        read_arena(arguments.arena),
-        feature_table=read_feature_table(arguments.features),
-        judge=arguments.judge,
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    study = study_data(
+        read_arena(options.arena),
+        feature_table=read_feature_table(options.features),
+        judge=options.judge,
         tournaments=TournamentSettings(tournaments=2),
-    ).languages
+    )
+    return study.languages, options
+
+
+def main() -> None:
+    data, arguments = read_study(__doc__, splits=20)
     unseen = leave_systems_out(data, find_surrogate(), Repeats(1, 0))
     error, verdicts = claimed(unseen, data)
     found = errors_of_verdicts(data, arguments.splits)
