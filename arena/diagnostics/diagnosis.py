@@ -212,7 +212,9 @@ def diagnose_judgments(
     witnesses, derived = independent(table)
     agreement = agreement_table(witnesses, seed)
     # A judge is held against those not looked at, too.
-    around = verdicts(selected_judgments(everybody, language or ALL, ALL), pool)
+    around = table
+    if judge is not None:
+        around = verdicts(selected_judgments(everybody, language or ALL, ALL), pool)
     kinds = families_of_systems(sorted({*around["first"], *around["second"]}), attributes, families)
     preference = self_preference_table(around, kinds, families, seed)
     if judge is not None:
