@@ -71,36 +71,41 @@ def judged_ratings(board: Board, table: pd.DataFrame, judgments: pd.DataFrame) -
         raise UsageError(NOBODY)
     found = posterior_ratings(board.surrogate, known, _expected(board, table), table)
     counts = {
-        (language, system): int(_takes_part(rows, {system}).sum())
+        (language, system): number
         for language, rows in used.items()
         for system in new
+        if (number := int(_takes_part(rows, {system}).sum()))
     }
-    rows = [
-        {
+    judged = {system for _, system in counts}
+    keys = [
+        (language, system)
+        for language, posterior in found.items()
+        for system in posterior.systems
+        if system in judged
+    ]
+    rated = [
+        *_rated(board, found, {key: counts[key] for key in keys if key in counts}),
+        *_moved(board, table, found, [key for key in keys if key not in counts]),
+    ]
+    ratings = pd.DataFrame(rated, columns=JUDGED_COLUMNS)
+    return ratings.assign(left_aside=ratings["language"].map(aside).fillna(0).astype(int))
+
+
+def _rated(
+    board: Board, found: Mapping[str, Posterior], counts: Mapping[Key, int]
+) -> Iterator[dict[str, Any]]:
+    """Rate systems by their own verdicts and their answers."""
+    for (language, system), judgments in counts.items():
+        posterior = found[language]
+        place = posterior.systems.index(system)
+        yield {
             "language": language,
             "system": system,
-            "judgments": counts[language, system],
-            "left_aside": aside[language],
+            "judgments": judgments,
             "rating": posterior.ratings[place] + _shift(board, language, posterior),
             "standard_error": posterior.standard_errors[place],
             "verdict_share": posterior.shares[place],
         }
-        for language, posterior in found.items()
-        for place, system in enumerate(posterior.systems)
-        if counts.get((language, system))
-    ]
-    judged = {system for (_, system), count in counts.items() if count}
-    elsewhere = [
-        (language, system)
-        for language, posterior in found.items()
-        for system in posterior.systems
-        if system in judged and not counts.get((language, system))
-    ]
-    moved = [
-        {"judgments": 0, "left_aside": aside.get(row["language"], 0), "verdict_share": 0.0, **row}
-        for row in _moved(board, table, found, elsewhere)
-    ]
-    return pd.DataFrame([*rows, *moved], columns=JUDGED_COLUMNS)
 
 
 def _moved(
@@ -123,8 +128,10 @@ def _moved(
         yield {
             "language": language,
             "system": system,
+            "judgments": 0,
             "rating": known["rating"] + rating - old_rating,
             "standard_error": known["standard_error"] * error_factor(error / old_error),
+            "verdict_share": 0.0,
         }
 
 
