@@ -120,7 +120,14 @@ class Tournaments:
 
     def first(self, count: int) -> Self:
         """Keep the first tournaments."""
-        return replace(self, draws=self.draws[:count], coefficients=self.coefficients[:count])
+        return self._part(slice(count))
+
+    def single(self, index: int) -> Self:
+        """Keep one tournament."""
+        return self._part(slice(index, index + 1))
+
+    def _part(self, kept: slice) -> Self:
+        return replace(self, draws=self.draws[kept], coefficients=self.coefficients[kept])
 
     def without(self, systems: Sequence[str]) -> Tournaments:
         """Leave systems out with their battles; the others keep their coefficients."""

@@ -78,12 +78,10 @@ def work(
     backend, _ = get_active_backend()
     remaining = iter(jobs)
     if expected is not None and isinstance(backend, LokyBackend):
-        seconds = 0.0
-        for job in islice(remaining, 1):
-            start = perf_counter()
-            done = task(job)
-            seconds = perf_counter() - start
-            yield done
+        start = perf_counter()
+        done = [task(job) for job in islice(remaining, 1)]
+        seconds = perf_counter() - start
+        yield from done
         if seconds * (expected - 1) < WORTH_PROCESSES:
             yield from map(task, remaining)
             return

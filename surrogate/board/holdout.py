@@ -14,7 +14,6 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
-from surrogate.learning.training import one_tournament
 
 Floats = npt.NDArray[np.float64]
 
@@ -115,7 +114,7 @@ def fit_tournament(
     Raises:
         UsageError: If too few systems can be trained on, or no feature has a value.
     """
-    ratings = {data.language: one_tournament(data.tournaments, index) for data in languages}
+    ratings = {data.language: data.tournaments.single(index) for data in languages}
     # One tournament has one row a system, whose features are those of its own questions.
     rows = "system" if surrogate.rows == "overall" else surrogate.rows
     fitted = reseeded(surrogate, seed, trees=trees, rows=rows, n_jobs=1).fit(

@@ -5,17 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
 from features.engine.extraction import feature_columns
+from features.engine.workers import work
 from surrogate.learning.posterior.observations import Observation, Posterior
 from surrogate.learning.tensor import (
     FeatureTensor,
@@ -281,11 +282,8 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         self.models_: dict[str, Any] = {}
         everything = list(self.sets_)
         groups = [everything] if self.pooled and everything else [[name] for name in everything]
-        unfitted = clone(self)
-        done = Parallel(n_jobs=n_jobs)(
-            delayed(_trained)(unfitted, [self.sets_[name] for name in group], arrays)
-            for group in groups
-        )
+        sets = [[self.sets_[name] for name in group] for group in groups]
+        done = work(partial(_trained, clone(self), arrays=arrays), sets, n_jobs, len(sets))
         for group, (model, failure) in zip(groups, done, strict=True):
             if model is None and arrays.keys() & set(group):
                 raise UsageError(failure)

@@ -111,13 +111,6 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
     }
 
 
-def one_tournament(tournaments: Tournaments, index: int) -> Tournaments:
-    """Keep a single tournament."""
-    kept = slice(index, index + 1)
-    draws, coefficients = tournaments.draws[kept], tournaments.coefficients[kept]
-    return replace(tournaments, draws=draws, coefficients=coefficients)
-
-
 @dataclass(frozen=True)
 class TrainingSet:
     """What is known of the training systems of one language.

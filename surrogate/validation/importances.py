@@ -20,7 +20,7 @@ from surrogate.learning.cross_fitting import Progress, Repeats, derived_seed, he
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
 from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded
-from surrogate.learning.training import finite_means, one_tournament
+from surrogate.learning.training import finite_means
 from surrogate.validation.shapley import explained, shapley_shares
 from surrogate.validation.study import Study, StudyData, checked_repeats, study_data
 
@@ -274,7 +274,7 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
     found = []
     for index in range(times):
         state = derived_seed(data.settings.seed, "shares", data.language, str(index))
-        ratings = {data.language: one_tournament(data.tournaments, index)}
+        ratings = {data.language: data.tournaments.single(index)}
         fitted = reseeded(surrogate, state, trees=FEW_TREES).fit(data.rows(), ratings)
         found.append(fitted.importances().set_index("feature")["importance"].reindex(features))
     return np.array(found)

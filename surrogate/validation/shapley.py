@@ -25,7 +25,6 @@ from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.regression.regressors import is_linear, per_feature
 from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.surrogate import FEW_TREES, reseeded
-from surrogate.learning.training import one_tournament
 from surrogate.validation.study import StudyData
 
 Floats = npt.NDArray[np.float64]
@@ -180,7 +179,7 @@ def _of_language(
     shares = np.full((len(data.tournaments.draws), len(features)), np.nan)
     for index, row in enumerate(shares):
         state = derived_seed(data.settings.seed, "shares", data.language, str(index))
-        ratings = {data.language: one_tournament(data.tournaments, index)}
+        ratings = {data.language: data.tournaments.single(index)}
         fitted = reseeded(surrogate, state, trees=FEW_TREES).fit(data.rows(), ratings)
         model = fitted.models_[data.language]
         rows = fitted.training_rows(fitted.sets_[data.language])
