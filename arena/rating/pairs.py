@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, log_expit
 
 from arena.rating.likelihoods import Counts
 from arena.statistics.bootstrap import bootstrap_weights, exponential_sums
@@ -25,8 +24,6 @@ POINTS_OF_A = np.array([1.0, 0.0, 0.5])
 """Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
 BLOCK_ENTRIES = 6_000_000
 """Counts (replicates x pairs x outcomes) held at a time while resampling."""
-LEAST_EFFECT = 0.25
-"""Design effect of questions that few of them may make seem smaller."""
 
 
 @dataclass(frozen=True)
@@ -279,90 +276,6 @@ def split_outcomes(stacked: npt.ArrayLike) -> Counts:
     counts = np.asarray(stacked, dtype=np.float64)
     columns = counts[:, None] if counts.ndim == 1 else counts
     return Counts(*np.split(columns, OUTCOMES))
-
-
-@dataclass(frozen=True)
-class BattleLikelihood:
-    """The Bradley-Terry likelihood of battles, by question; a tie is half a win for both.
-
-    Attributes:
-        items: Outcomes of the battles between S systems, on Q questions.
-    """
-
-    items: JudgedItems
-
-    @property
-    def pairs(self) -> Pairs:
-        """The P pairs that met."""
-        return self.items.pairs
-
-    def expected(self, ratings: Floats) -> Floats:
-        """Share of points of each pair's first system, shape (P,)."""
-        return np.asarray(expit(self.pairs.differences(ratings)))
-
-    def value(self, ratings: Floats) -> float:
-        """Logarithm of the likelihood."""
-        better = self.pairs.differences(ratings)
-        won, met = self.items.totals
-        return float((won * log_expit(better) + (met - won) * log_expit(-better)).sum())
-
-    def scores(self, ratings: Floats) -> Floats:
-        """Gradient of each question's logarithm, shape (Q, S)."""
-        items, size = self.items, self.pairs.n_systems
-        surplus = items.points - items.counts * self.expected(ratings)[items.pair]
-        won, lost = (
-            np.bincount(items.question * size + side[items.pair], surplus, items.n_questions * size)
-            for side in (self.pairs.first, self.pairs.second)
-        )
-        won -= lost
-        return np.asarray(won, dtype=np.float64).reshape(items.n_questions, size)
-
-    def slope(self, ratings: Floats) -> Floats:
-        """Gradient of the logarithm, shape (S,)."""
-        won, met = self.items.totals
-        return self.pairs.sums(won - met * self.expected(ratings))
-
-    def information(self, ratings: Floats) -> Floats:
-        """Of the battles as if they were independent, shape (S, S)."""
-        expected = self.expected(ratings)
-        return self.pairs.laplacian(self.items.totals[1] * expected * (1 - expected))
-
-    def third_derivatives(self, ratings: Floats, matrix: Floats) -> Floats:
-        """By how much the information grows with each rating, traced with a matrix.
-
-        Args:
-            ratings: Shape (S,).
-            matrix: Shape (S, S).
-
-        Returns:
-            Traces of the matrix times the information's derivatives, shape (S,).
-        """
-        expected = self.expected(ratings)
-        slopes = self.items.totals[1] * expected * (1 - expected) * (1 - 2 * expected)
-        return self.pairs.sums(slopes * self.pairs.spreads(matrix))
-
-    def design_effects(self, ratings: Floats) -> Floats:
-        """Variance of each system's score where questions are drawn, over that of single battles.
-
-        Verdicts on a question hang together (Kish, 1965). Not of all scores in one, for in a star
-        of battles about one system these would be its own.
-
-        Returns:
-            Shape (S,); NaN without battles, 1 of one question.
-        """
-        independent = np.diag(self.information(ratings))
-        questions = self.items.n_questions
-        if questions < 2:
-            return np.where(independent > 0, 1.0, np.nan)
-        drawn = np.sum(self.scores(ratings) ** 2, axis=0) * questions / (questions - 1)
-        unknown = np.full(len(drawn), np.nan)
-        return np.asarray(np.divide(drawn, independent, out=unknown, where=independent > 0))
-
-
-def mean_design_effect(effects: Floats) -> float:
-    """Mean of the known design effects, not below a quarter; 1 if none is known."""
-    known = effects[np.isfinite(effects)]
-    return max(float(known.mean()), LEAST_EFFECT) if known.size else 1.0
 
 
 def connected_groups(

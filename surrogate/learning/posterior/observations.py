@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.linalg import block_diag, cho_solve, cholesky
 
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
-from arena.rating.pairs import BattleLikelihood, mean_design_effect
+from arena.rating.posterior import BattleLikelihood, mean_design_effect
 from arena.rating.published import completed_variances
 from surrogate.learning.posterior.process import (
     CONVERGED,

@@ -9,7 +9,8 @@ import pytest
 from arena.data.errors import DataError, UsageError
 from arena.rating.battle_files import is_large_file, read_battle_columns
 from arena.rating.battles import Battles
-from arena.rating.pairs import BattleLikelihood, connected_groups, is_strongly_connected
+from arena.rating.pairs import connected_groups, is_strongly_connected
+from arena.rating.posterior import BattleLikelihood
 
 ROWS = pd.DataFrame(
     [

@@ -6,7 +6,8 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 import arena.rating.posterior as arena_posterior
-from arena.rating.pairs import BattleLikelihood, JudgedItems, Pairs
+from arena.rating.pairs import JudgedItems, Pairs
+from arena.rating.posterior import BattleLikelihood
 from surrogate.learning.posterior.observations import JudgedBattles, Observation, Observations
 from surrogate.learning.posterior.process import (
     MarginalLikelihood,
