@@ -353,6 +353,16 @@ def finite_number(value: object) -> float | None:
     return found if math.isfinite(found) else None
 
 
+def whole_digits(value: object) -> str | None:
+    """Write a whole number as an id; None for anything else.
+
+    1.0 is 1: pandas makes floats of whole numbers where one of a column is missing.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or value % 1 != 0:
+        return None
+    return str(int(value))
+
+
 def is_unstorable(value: object) -> bool:
     """Say whether a value holds half a surrogate pair, at any depth."""
     if isinstance(value, str):
