@@ -49,6 +49,8 @@ def variances_of_coverage(
 
     The delete-a-group jackknife (Kott, 2001) of what the surrogate predicts, times the finite
     population correction 1 - n / Q: a system that answered all Q questions has none.
+    Where an answer that is not there counts 0 in a mean (``missing``), one that is left out
+    counts the mean of the others instead.
 
     Args:
         surrogate: The surrogate.
@@ -59,6 +61,7 @@ def variances_of_coverage(
         Language and system to the variance; systems that answered every question, or one alone,
         are left out.
     """
+    counted = _counted_as_zero(surrogate, X)
     parts, corrections = [], dict[Key, float]()
     for (language, system), rows in X.groupby(["language", "system"]):
         total, size = questions.get(str(language), 0), len(rows)
@@ -68,8 +71,12 @@ def variances_of_coverage(
         ordered = rows.sort_values("query_id", kind="stable")
         groups = np.arange(size) % min(GROUPS, size)
         for group in range(groups.max() + 1):
-            name = f"{system}{ANSWER_MARK}{group}"
-            parts.append(ordered[groups != group].assign(system=name))
+            kept = ordered[groups != group]
+            if counted:
+                means = kept[counted].fillna(0.0).mean()
+                left_out = ordered[groups == group].assign(**means)
+                kept = pd.concat([kept, left_out])
+            parts.append(kept.assign(system=f"{system}{ANSWER_MARK}{group}"))
     if not parts:
         return {}
     rated = surrogate.predict(pd.concat(parts, ignore_index=True))
@@ -80,6 +87,12 @@ def variances_of_coverage(
         spread = (size - 1) * ratings.var(ddof=0)
         found[str(language), str(system)] = float(spread) * corrections[str(language), str(system)]
     return found
+
+
+def _counted_as_zero(surrogate: Surrogate, X: pd.DataFrame) -> list[str]:
+    """Return the features of which an answer that is not there counts 0; most often none."""
+    counts = getattr(surrogate, "missing", "nan") == "zero" and surrogate.rows != "question"
+    return [name for name in surrogate.features_ if name in X] if counts else []
 
 
 def widened(rating: float, low: float, high: float, variance: float) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from surrogate.integrity.coverage import (
     variances_of_coverage,
     widened,
 )
+from surrogate.learning.names import find_surrogate
 
 
 class MeanOfLength:
@@ -47,6 +48,22 @@ def test_the_variance_is_that_of_a_mean_of_a_part_of_the_questions():
     found = variances_of_coverage(MeanOfLength(), table, {"en": 24, "de": 6})
     expected = values.var(ddof=1) / 6 * (1 - 6 / 24)
     assert found == {("en", "part"): pytest.approx(expected)}
+
+
+@pytest.mark.parametrize(("size", "groups"), [(6, 6), (40, 10)])
+def test_where_missing_answers_count_0_those_that_are_left_out_do_not(size, groups):
+    """They once did: the variance was that of one with fewer answers, a third too small here."""
+    lengths = np.random.default_rng(0).normal(5.0, 1.0, size=48)
+    levels = {f"s{level}": answers(f"s{level}", lengths * level / 4) for level in range(9)}
+    rated = [{"language": "en", "system": name, "rating": float(name[1:])} for name in levels]
+    ridge = find_surrogate("ridge", rows="overall", missing="zero")
+    ridge.fit(pd.concat(levels.values()), pd.DataFrame(rated))
+    five, six = (ridge.predict(answers("new", [level] * 48))["rating"][0] for level in (5.0, 6.0))
+    values = lengths[:size]
+    found = variances_of_coverage(ridge, answers("part", values), {"en": 48})
+    means = values.reshape(-1, groups).mean(axis=0)
+    sampled = (size / 48) ** 2 * means.var(ddof=1) / groups * (1 - size / 48)
+    assert found == {("en", "part"): pytest.approx((six - five) ** 2 * sampled)}
 
 
 def test_in_groups_it_is_about_the_same():
