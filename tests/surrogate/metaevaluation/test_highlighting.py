@@ -51,7 +51,9 @@ def test_support_is_read(text, found):
     assert read_support(Completion(text)) == found
 
 
-@pytest.mark.parametrize("text", ["", "1", "<label>yes</label>", "<label>10</label>", "<think>1: <label>1</label>"])
+@pytest.mark.parametrize(
+    "text", ["", "1", "<label>yes</label>", "<label>10</label>", "<think>1: <label>1</label>"]
+)
 def test_what_holds_no_label(text):
     with pytest.raises(UnparsableError, match="no <label> with 0 or 1"):
         read_support(Completion(text))

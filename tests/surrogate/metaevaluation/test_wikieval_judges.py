@@ -206,8 +206,10 @@ def test_scores_are_read(text, score):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 3-4", "<think>Score: 3"]
-    + ["Score: 10-12", "Score: 7.5-8", "Score: 7,5 – 8"],
+    [
+        *("", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 3-4", "<think>Score: 3"),
+        *("Score: 10-12", "Score: 7.5-8", "Score: 7,5 — 8"),
+    ],
 )
 def test_replies_without_a_score(text):
     with pytest.raises(UnparsableError):
