@@ -65,7 +65,8 @@ def test_the_bill_of_materials_has_the_version_and_no_build_tools(tmp_path):
     program(tools, "uv", 'echo "$@" > build/sbom.txt')
     program(tools, "cyclonedx-py", 'cat "$2" "$4" > dist/sbom.cdx.json')
     subprocess.run([MAKE, "sbom"], cwd=tmp_path, check=True, capture_output=True)
-    shown, _, project = (tmp_path / "dist" / "sbom.cdx.json").read_text().partition("[build-system]")
+    given = (tmp_path / "dist" / "sbom.cdx.json").read_text()
+    shown, _, project = given.partition("[build-system]")
     assert "--no-annotate pyproject.toml -c locks/core.txt -o" in shown
     stated = tomllib.loads(f"[build-system]{project}")["project"]
     assert stated["version"] == __version__
