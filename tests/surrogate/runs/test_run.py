@@ -264,7 +264,8 @@ def test_pages_and_figures_follow_the_board(made, configure, make, states, place
     }
     assert check_boards(boards, boards.out).is_current
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-    told = [step.stage for step in check_boards(boards, boards.out).steps if step.state == "would run"]
+    steps = check_boards(boards, boards.out).steps
+    told = [step.stage for step in steps if step.state == "would run"]
     assert told == ["board", "site", "plots", "exports"]
 
 

@@ -77,7 +77,8 @@ def test_a_killed_run_goes_on_where_it_was(made, configure, place):
     run.send_signal(signal.SIGKILL)
     run.communicate()
     assert list(folder.glob(".writing-*"))
-    told = {f"{step.board}/{step.stage}": step.state for step in check_boards(boards, boards.out).steps}
+    steps = check_boards(boards, boards.out).steps
+    told = {f"{step.board}/{step.stage}": step.state for step in steps}
     assert told == {
         **dict.fromkeys(["a/features", "a/board", "b/features"], "current"),
         "b/board": "would run",
