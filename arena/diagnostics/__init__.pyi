@@ -3,5 +3,6 @@ from .contents import white_space_words as white_space_words
 from .diagnosis import Diagnosis as Diagnosis
 from .diagnosis import diagnose as diagnose
 from .diagnosis import diagnose_judgments as diagnose_judgments
+from .diagnosis import diagnose_languages as diagnose_languages
 from .finding import Finding as Finding
 from .finding import Severity as Severity

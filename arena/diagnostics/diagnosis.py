@@ -204,13 +204,6 @@ def diagnose_judgments(
     everybody = checked_judgments(judgments)
     chosen = selected_judgments(everybody, language or ALL, judge or ALL)
     table = verdicts(chosen, pool)
-    pairs = pairs_table(table)
-    records = systems_table(table, pairs, systems)
-    overview = overview_table(table, records, queries)
-    connections, coverage = connections_table(records), coverage_table(pairs, records)
-    position, order_consistency = position_table(table, pairs), order_consistency_table(table)
-    witnesses, derived = independent(table)
-    agreement = agreement_table(witnesses, seed)
     # A judge is held against those not looked at, too.
     around = table
     if judge is not None:
@@ -219,36 +212,89 @@ def diagnose_judgments(
     preference = self_preference_table(around, kinds, families, seed)
     if judge is not None:
         preference = preference[preference["judge"] == judge].reset_index(drop=True)
-    lengths = None if answers is None else length_table(table, answers)
-    absent = None if answers is None else answers_table(table, answers)
-    findings = chain(
-        unjudged_languages(languages if language is None else (), overview),
-        connection_findings(connections, records),
+    tables = _tables(table, answers, queries, systems, seed) | {"self_preference": preference}
+    unjudged = unjudged_languages(languages if language is None else (), tables["overview"])
+    findings = by_severity([*unjudged, *_findings(table, tables, systems)])
+    return Diagnosis(findings, seed=seed, **tables)
+
+
+def diagnose_languages(
+    judgments: pd.DataFrame, answers: pd.DataFrame, seed: int = 0
+) -> dict[str, Diagnosis]:
+    """Diagnose each language's judgments by itself, which takes little longer than one language.
+
+    Args:
+        judgments: Of one judge, in the columns and as sound as those of an arena: they are not
+            checked again.
+        answers: Columns ``query_id, language, system, answer``.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        Language, sorted, to what ``diagnose_judgments`` finds in its judgments.
+    """
+    table = verdicts(judgments.reset_index(drop=True))
+    if table.empty:
+        return {}
+    tables = _tables(table, answers, None, (), seed)
+    found = {}
+    for language in sorted(table["language"].unique()):
+        own = _of_language(table, language)
+        parts = {
+            name: None if part is None else _of_language(part, language)
+            for name, part in tables.items()
+        }
+        kinds = families_of_systems(sorted({*own["first"], *own["second"]}))
+        parts["self_preference"] = self_preference_table(own, kinds, seed=seed)
+        findings = by_severity(list(_findings(own, parts, ())))
+        found[str(language)] = Diagnosis(findings, seed=seed, **parts)
+    return found
+
+
+def _of_language(table: pd.DataFrame, language: str) -> pd.DataFrame:
+    return table[table["language"] == language].reset_index(drop=True)
+
+
+def _tables(
+    table: pd.DataFrame,
+    answers: pd.DataFrame | None,
+    queries: pd.DataFrame | None,
+    systems: Sequence[str],
+    seed: int,
+) -> dict[str, Any]:
+    """Make the tables of a diagnosis, but for that of judges and their own families."""
+    pairs = pairs_table(table)
+    records = systems_table(table, pairs, systems)
+    return {
+        "overview": overview_table(table, records, queries),
+        "connections": connections_table(records),
+        "coverage": coverage_table(pairs, records),
+        "systems": records,
+        "pairs": pairs,
+        "position": position_table(table, pairs),
+        "order_consistency": order_consistency_table(table),
+        "agreement": agreement_table(independent(table)[0], seed),
+        "lengths": None if answers is None else length_table(table, answers),
+        "absent": None if answers is None else answers_table(table, answers),
+    }
+
+
+def _findings(
+    table: pd.DataFrame, tables: Mapping[str, Any], systems: Sequence[str]
+) -> Iterator[Finding]:
+    records, overview = tables["systems"], tables["overview"]
+    witnesses, derived = independent(table)
+    return chain(
+        connection_findings(tables["connections"], records),
         overview_findings(overview, records),
         repeat_findings(table),
         name_findings([*systems, *records["system"]]),
-        coverage_findings(coverage),
-        _unless_none(absent, answer_findings),
-        position_findings(position),
-        order_consistency_findings(order_consistency),
-        agreement_findings(agreement, judges_left_out(witnesses), derived),
-        self_preference_findings(preference),
-        _unless_none(lengths, length_findings),
-    )
-    return Diagnosis(
-        by_severity(list(findings)),
-        overview=overview,
-        connections=connections,
-        coverage=coverage,
-        systems=records,
-        pairs=pairs,
-        position=position,
-        order_consistency=order_consistency,
-        agreement=agreement,
-        self_preference=preference,
-        lengths=lengths,
-        absent=absent,
-        seed=seed,
+        coverage_findings(tables["coverage"]),
+        _unless_none(tables["absent"], answer_findings),
+        position_findings(tables["position"]),
+        order_consistency_findings(tables["order_consistency"]),
+        agreement_findings(tables["agreement"], judges_left_out(witnesses), derived),
+        self_preference_findings(tables["self_preference"]),
+        _unless_none(tables["lengths"], length_findings),
     )
 
 

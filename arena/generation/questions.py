@@ -16,7 +16,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.judging.choosing.drawn import question_draw
 from arena.judging.pairs import QuestionKey, ShownPassage
 from arena.llm.ask import Llm, Progress, ask_table
-from arena.llm.replies import Completion, UnparsableError
+from arena.llm.replies import THOUGHTS, Completion, UnparsableError
 from arena.llm.settings import Endpoint, ModelSettings, Prompt
 from arena.llm.usage import Budget, Usage
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
@@ -218,12 +218,12 @@ def time_dependence(
 
 
 def read_label(completion: Completion) -> TimeLabel:
-    """Read the last ``<label>`` of a reply.
+    """Read the last ``<label>`` of a reply, outside of thoughts.
 
     Raises:
         UnparsableError: If there is none, or it is neither yes nor no.
     """
-    text = completion.text or ""
+    text = THOUGHTS.sub(" ", completion.text or "")
     labels = _LABEL.findall(text)
     if not labels:
         raise UnparsableError("the reply has no <label>; expected yes or no in it")

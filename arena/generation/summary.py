@@ -107,7 +107,7 @@ class LlmSystem:
         return self.name or self.settings.model
 
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHTS = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 
 
 def summarize_generation(

@@ -107,7 +107,10 @@ def holds_verdict(text: str) -> bool:
     return _VERDICT.search(text) is not None
 
 
-_ORDER = re.compile(r"\[{0,2}\s?\d{1,3}\s?\]?(?:\s{0,3}[>=]\s{0,3}\[?\s?\d{1,3}\s?\]?)+")
+_ORDER = re.compile(r"\[\[\s?\d{1,3}(?:\s{0,3}[>=]\s{0,3}\d{1,3})+\s?\]\]")
+_NEARLY_ORDER = re.compile(
+    r"\[{0,2}\s?\d{1,3}\s?\]{0,2}(?:\s{0,3}[>=]\s{0,3}\[{0,2}\s?\d{1,3}\s?\]{0,2})+"
+)
 _STEP = re.compile(r"([>=]?)\s{0,3}\[{0,2}\s?(\d{1,3})")
 _QUOTED_IN_LIST = re.compile(
     r"\[The Start of Answer (\d{1,3}) ([^\]\n]{0,40})\].*?\[The End of Answer \1 \2\]", re.DOTALL
@@ -116,7 +119,7 @@ _ORDER_FORMAT = re.compile(r'"\[\[2 > 1 = 3\]\]" says')
 
 
 def read_order(text: str) -> tuple[int, ...]:
-    """Read the last order of a reply, such as ``[[2 > 1 = 3]]`` or ``[2] > [1] > [3]``.
+    """Read the last ``[[2 > 1 = 3]]`` of a reply, or else the last order such as ``[2] > [1]``.
 
     Answers that the reply quotes between the prompt's delimiters, the prompt's example, and the
     thoughts of a reasoning model hold no orders.
@@ -128,7 +131,8 @@ def read_order(text: str) -> tuple[int, ...]:
         UnparsableError: If there is no order, or it does not name every number from 1 once.
     """
     own = _ORDER_FORMAT.sub(" ", _QUOTED_IN_LIST.sub(" ", THOUGHTS.sub(" ", text)))
-    orders = _ORDER.findall(unicodedata.normalize("NFKC", own))
+    own = unicodedata.normalize("NFKC", own)
+    orders = _ORDER.findall(own) or _NEARLY_ORDER.findall(own)
     if not orders:
         raise UnparsableError("the reply has no order; expected such as [[2 > 1 = 3]]")
     places: dict[int, int] = {}

@@ -26,7 +26,7 @@ _OWN_FORMAT: dict[RatingForm, re.Pattern[str]] = {
 _LABELED = re.compile(
     rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
 )
-_BARE = re.compile(r"[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
+_BARE = re.compile(r"\s*[^\w-]{0,6}(?P<number>\d{1,9})(?:\s?/\s?5)?\W{0,6}")
 
 # After a number: a range ("3-4"), or another scale ("4/10").
 _RANGE_OR_SCALE = re.compile(

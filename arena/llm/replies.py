@@ -50,7 +50,11 @@ MOST_COUNT = 2**53
 _LARGEST = sys.float_info.max
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
-THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+THOUGHTS = re.compile(
+    r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
+    r"|\A(?:(?!<think(?:ing)?>).)*?</think(?:ing)?>",  # the chat template has opened them
+    re.DOTALL | re.IGNORECASE,
+)
 """What some models write before their answer; thoughts that do not end go on to the end."""
 
 Alternatives = tuple[tuple[str, float], ...]

@@ -86,6 +86,28 @@ def _whole(digits: str) -> str:
     return digits.lstrip("0") or "0"
 
 
+def names_in(sentence: str) -> list[str]:
+    """Return the names of a sentence, case-folded, in order, repetitions included.
+
+    A name is a word of two characters or more with a capital. The first word has one anyway and
+    is left out, but where the next is of a script without capitals, whose sentences begin with
+    none: ``DNA`` in ``DNA คือ`` and ``DNA是``, not ``Yes`` in ``Yes, DNA``.
+    """
+    found = words(sentence)
+    counted = found if found and _precedes_uncased(found[0], sentence) else found[1:]
+    return [word.casefold() for word in counted if len(word) > 1 and word[0].isupper()]
+
+
+def _precedes_uncased(word: str, sentence: str) -> bool:
+    """Return whether a letter of a script without capitals follows a word, but for a space."""
+    following = sentence.partition(word)[2].lstrip()[:1]
+    return following.isalpha() and not _is_cased(following)
+
+
+def _is_cased(letter: str) -> bool:
+    return letter.islower() or letter.isupper()
+
+
 def unsupported_numbers(sample: Sample, passages: Passages) -> Value:
     """Return the share of the answer's distinct numbers that no passage and no question holds.
 
@@ -105,15 +127,15 @@ def unsupported_numbers(sample: Sample, passages: Passages) -> Value:
 def unsupported_names(sample: Sample, passages: Passages) -> Value:
     """Return the share of the answer's distinct names that no passage and no question holds.
 
-    A name is a word of two characters or more with a capital that does not begin its sentence;
-    in German every noun is one. A name is held whatever its case.
+    Names are capitalized words, see ``names_in``; in German every noun is one. In scripts without
+    capitals that leaves foreign names alone. A name is held whatever its case.
     """
     allowed = evidence(sample, passages)
     if isinstance(allowed, Missing):
         return allowed
     if not sample.folded_words:
         return EMPTY_ANSWER
-    if not any(letter.islower() or letter.isupper() for letter in sample.text):
+    if not any(map(_is_cased, sample.text)):
         return NO_CAPITALS
     names = _names(sample)
     if not names:
@@ -140,18 +162,13 @@ def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
 
 
 def _names(sample: Sample) -> frozenset[str]:
-    return frozenset(
-        word.casefold()
-        for statement in _statements(sample)
-        for word in words(statement.text)[1:]
-        if len(word) > 1 and word[0].isupper()
-    )
+    return frozenset(name for statement in _statements(sample) for name in names_in(statement.text))
 
 
 def _statements(sample: Sample) -> tuple[Statement, ...]:
-    """Cut the answer at full stops, also in Thai: what has capitals there is not Thai.
+    """Cut the answer at full stops, also in Thai, so that names need no package for Thai.
 
-    So names need no package that tells Thai sentences by their words.
+    Where a Thai sentence ends does not matter: its first word counts like any other.
     """
     question = sample.question
     if question.language != THAI:

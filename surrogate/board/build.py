@@ -14,6 +14,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
+from arena.diagnostics import diagnose_languages
 from features.declare.feature import Feature
 from features.engine.extraction import extract, feature_columns
 from features.measures.registry import distinct_features, parse_features
@@ -50,7 +51,6 @@ from surrogate.board.settings import (
     chosen_settings,
 )
 from surrogate.board.summarize import (
-    language_diagnoses,
     language_intervals,
     summarize_board,
     summarize_first_board,
@@ -331,7 +331,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     others = [table for table in unjudged if not table.empty]
     ratings = _stacked([*rated, *others])
     ratings = ratings.sort_values("language", kind="stable", ignore_index=True)
-    diagnoses = language_diagnoses(parts.judged)
+    diagnoses = diagnose_languages(parts.judged.judgments, parts.judged.answers)
     return Board(
         features=parts.table,
         arena=_stacked(arena_table(fit.ratings, fit.language) for fit in fits),

@@ -14,7 +14,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.rows import plain_records
-from arena.diagnostics import Diagnosis, diagnose_judgments
+from arena.diagnostics import Diagnosis
 from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
@@ -214,16 +214,6 @@ def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]
     if worth is None:
         return intervals
     return {name: item.model_copy(update=asdict(worth)) for name, item in intervals.items()}
-
-
-def language_diagnoses(judged: Arena) -> dict[str, Diagnosis]:
-    """Diagnose the judgments of every language."""
-    return {
-        str(language): diagnose_judgments(
-            judgments, judged.answers[judged.answers["language"] == language]
-        )
-        for language, judgments in judged.judgments.groupby("language")
-    }
 
 
 def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:

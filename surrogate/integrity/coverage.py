@@ -92,7 +92,7 @@ def variances_of_coverage(
 def _counted_as_zero(surrogate: Surrogate, X: pd.DataFrame) -> list[str]:
     """Return the features of which an answer that is not there counts 0; most often none."""
     counts = getattr(surrogate, "missing", "nan") == "zero" and surrogate.rows != "question"
-    return [name for name in surrogate.features_ if counts and name in X]
+    return [name for name in surrogate.features_ if name in X] if counts else []
 
 
 def widened(rating: float, low: float, high: float, variance: float) -> tuple[float, float]:

@@ -59,7 +59,12 @@ def mirage_examples(
             checked.append((key, answer))
         else:
             sieve.drop(language, fault or NO_ANSWER)
-    for (key, answer), is_target in zip(checked, _in_language(checked), strict=True):
+    prose = [
+        strip_citations(parse_answer(answer).text, _ids(texts.passages(key, teacher)))
+        for key, answer in checked
+    ]
+    asked_in = [language for (language, _), _ in checked]
+    for (key, answer), is_target in zip(checked, _in_language(asked_in, prose), strict=True):
         if not is_target:
             sieve.drop(key[0], OTHER_LANGUAGE)
             continue
@@ -88,7 +93,7 @@ def _fault(answer: str, passages: Sequence[ShownPassage]) -> str | None:
         return NO_RELEVANT
     if not parsed.is_marked or parsed.reason is None or not parsed.text:
         return NO_MARKERS
-    cited = cited_passages(parsed.text, [passage.passage_id for passage in passages])
+    cited = cited_passages(parsed.text, _ids(passages))
     if cited.unknown:
         return WRONG_CITATION
     if not cited.known:
@@ -97,12 +102,15 @@ def _fault(answer: str, passages: Sequence[ShownPassage]) -> str | None:
     return NOT_RELEVANT if irrelevant.intersection(cited.known) else None
 
 
-def _in_language(checked: Sequence[tuple[QuestionKey, str]]) -> list[bool]:
-    """Tell of each answer whether it is in the question's language, as far as that can be told."""
+def _ids(passages: Sequence[ShownPassage]) -> list[str]:
+    return [passage.passage_id for passage in passages]
+
+
+def _in_language(languages: Sequence[str], texts: Sequence[str]) -> list[bool]:
+    """Tell of each text whether it is in its language, as far as that can be told."""
     columns = {label: place for place, label in enumerate(languages_of())}
-    texts = [strip_citations(parse_answer(answer).text) for _, answer in checked]
     likeliest = pd.Series(identify_many(texts).argmax(axis=1) if texts else [], dtype="int64")
     return [
         language not in columns or columns[language] == found
-        for ((language, _), _), found in zip(checked, likeliest, strict=True)
+        for language, found in zip(languages, likeliest, strict=True)
     ]

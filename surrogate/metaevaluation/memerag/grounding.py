@@ -5,7 +5,7 @@ A sentence is supported if ``coverage - numbers * N - names * M`` reaches a thre
 * the coverage: the share of its runs of five characters that its best passage holds, rare runs
   first, so that any script is read alike and endings of words count little;
 * N: how many of its numbers no passage and no question holds;
-* M: the share of its capitalized words, but the first, that none of them holds.
+* M: the share of its names, told by their capitals, that none of them holds.
 
 The settings are the same for all languages. They were found without a label of any benchmark, on
 claims made from arenas (``benchmarks/grounding_calibration.py``).
@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from features.measures.facts import numbers_in
-from features.text.tokens import folded_words, words
+from features.measures.facts import names_in, numbers_in
+from features.text.tokens import folded_words
 from surrogate.metaevaluation.judges import RUN, Verdict, character_runs
 from surrogate.metaevaluation.memerag.judges import Claim, support
 
@@ -173,9 +173,7 @@ def _missing_numbers(claim: Claim) -> int:
 
 
 def _missing_names(claim: Claim) -> float:
-    names = [
-        word.casefold() for word in words(claim.sentence)[1:] if len(word) > 1 and word[0].isupper()
-    ]
+    names = names_in(claim.sentence)
     if not names:
         return 0.0
     known = {word for text in (claim.question, *claim.passages) for word in folded_words(text)}

@@ -13,7 +13,7 @@ import pandas as pd
 
 from arena.data.languages import named_language
 from arena.llm.ask import Llm, Progress, ask_table
-from arena.llm.replies import UNPARSABLE, Completion, UnparsableError
+from arena.llm.replies import THOUGHTS, UNPARSABLE, Completion, UnparsableError
 from arena.llm.settings import Prompt
 from arena.llm.usage import Usage
 from arena.text.prompts import (
@@ -147,12 +147,12 @@ def highlight_support(
 
 
 def read_support(completion: Completion) -> FoundSupport:
-    """Read the last ``<label>`` and ``<references>`` of a reply.
+    """Read the last ``<label>`` and ``<references>`` of a reply, outside of thoughts.
 
     Raises:
         UnparsableError: If there is no label, or it is neither 0 nor 1.
     """
-    text = completion.text or ""
+    text = THOUGHTS.sub(" ", completion.text or "")
     labels = _LABEL.findall(text)
     if not labels or labels[-1] not in ("0", "1"):
         raise UnparsableError("the reply has no <label> with 0 or 1 in it")

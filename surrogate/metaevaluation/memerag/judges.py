@@ -13,7 +13,7 @@ import numpy as np
 
 from arena.data.errors import checked_choice
 from arena.data.languages import named_language
-from arena.llm.replies import UnparsableError
+from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import ModelSettings, Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, packaged_prompt
 from features.models import Item, Scores
@@ -198,9 +198,7 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
         return label
 
 
-_REASONING = re.compile(
-    r"<(think|thinking|rationale)>.*?</\1>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE
-)
+_REASONING = re.compile(rf"{THOUGHTS.pattern}|<rationale>.*?</rationale>", THOUGHTS.flags)
 _OPENING = re.compile(r"<answer>", re.IGNORECASE)
 _CLOSING = re.compile(r"</\s*answer\s*>", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")

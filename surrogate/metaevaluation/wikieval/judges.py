@@ -224,7 +224,7 @@ def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prom
 
 LOWEST, HIGHEST = 0, 10
 
-_NUMBER = r"(-?\d{1,6}(?:[.,]\d{1,6})?)"
+_NUMBER = r"(-?\d{1,6}+(?:[.,]\d{1,6}+)?+)"
 _TAIL = r"(?!\s?[-‐–—~]\s?\d)(?:\s?(?:/|out of)\s?(\d{1,6}))?"
 _SCORE = re.compile(
     r"\b(?:score|faithfulness|relevanc[ey])\b\W{0,6}?(?:(?:is|of|as|would be)\W{1,3})?"

@@ -8,7 +8,8 @@ import pytest
 
 from arena import Arena
 from arena.data.errors import DataError, UsageError
-from arena.diagnostics import diagnose, diagnose_judgments
+from arena.diagnostics import diagnose, diagnose_judgments, diagnose_languages
+from arena.diagnostics.diagnosis import TABLES
 from arena.diagnostics.systems import LOSES_ALL, NEVER_JUDGED, WINS_ALL
 from arena.simulation import simulate
 
@@ -282,3 +283,26 @@ def test_json_is_strict_and_complete():
     assert {row["system"] for row in content["systems"]} == {"x", "y", "z", "idle"}
     assert set(content["findings"][0]) == {"severity", "check", "subject", "sentence"}
     assert diagnose_judgments(judgments(CYCLE)).worst == "warning"
+
+
+def test_languages_diagnosed_together_are_found_as_each_alone():
+    arena = simulate(languages=("en", "sw"), questions=5, seed=1).arena
+    table = arena.judgments
+    gpt = dict(zip(arena.info.systems[:3], ("gpt-4o", "gpt-4o-mini", "na\u00adme"), strict=True))
+    both_orders = table.head(9).rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    english = table["language"] == "en"
+    rows = pd.concat([table[english], table[~english].iloc[: len(both_orders)], both_orders])
+    for side in ("system_a", "system_b"):
+        rows[side] = rows[side].replace(gpt)
+    rows = rows.assign(judge="gpt-4o-judge").sample(frac=1, random_state=1)
+    answers = arena.answers.assign(system=arena.answers["system"].replace(gpt))
+    together = diagnose_languages(rows, answers)
+    assert list(together) == ["en", "sw"]
+    for language, found in together.items():
+        alone = diagnose_judgments(
+            rows[rows["language"] == language], answers[answers["language"] == language]
+        )
+        assert found.findings == alone.findings
+        assert said(found, "self-preference")
+        for name in TABLES:
+            pd.testing.assert_frame_equal(getattr(found, name), getattr(alone, name))

@@ -94,8 +94,9 @@ def test_answers_to_another_prompt_are_warned_of(serve, system_at, store):
     assert warning.startswith("there are answers of m to another prompt (memerag.v1@")
 
 
-def test_what_limits_the_answers_is_said(serve, system_at, store):
-    server = serve(lambda *_: completion("<think>hm</think> Paris", finish_reason="length"))
+@pytest.mark.parametrize("thoughts", ["<think>hm</think>", "hm</think>"])
+def test_what_limits_the_answers_is_said(serve, system_at, store, thoughts):
+    server = serve(lambda *_: completion(f"{thoughts} Paris", finish_reason="length"))
     queries = build_queries(1, passages=())
     summary = generate_answers(queries, system_at(server), store).summary
     assert (summary.cut_off, summary.without_passages) == (1, 1)

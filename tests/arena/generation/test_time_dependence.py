@@ -57,7 +57,15 @@ def test_the_last_label_counts(text, label):
 
 
 @pytest.mark.parametrize(
-    "text", ["yes", "<label>maybe</label>", "<label>{yes or no}</label>", "<label></label>", ""]
+    "text",
+    [
+        "yes",
+        "<label>maybe</label>",
+        "<label>{yes or no}</label>",
+        "<label></label>",
+        "",
+        "<think><label>no</label>",
+    ],
 )
 def test_no_label_is_no_answer(text):
     with pytest.raises(UnparsableError):

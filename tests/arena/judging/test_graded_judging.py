@@ -204,6 +204,8 @@ def test_orders_are_read_as_written(order, signs):
     for number in order:
         listed = re.sub(rf"(?<!\[)\b{number}\b", f"[{number}]", listed)
     assert read_order(listed) == places
+    assert read_order(listed.replace("[", "[[").replace("]", "]]")) == places
+    assert read_order(f"[[{plain}]] (so 1 > 2 and 3 > 4)") == places
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ QUOTE = (
         ('I write "[[A]]" if A is better, "[[B]]" if B is better. [[B]]', "b"),
         (QUOTE + "\nIt boasts. [[B]]", "b"),
         ("<think>maybe [[A]]</think>[[B]]", "b"),
+        ("Okay, maybe [[A]], or not.\n</think>\n\nThey differ.", None),
         ("", None),
         ("Answer A is better.", None),
         ("[A]", None),
@@ -76,6 +77,7 @@ def test_several_verdicts_are_noted():
     assert read_verdict("[[A]] or rather [[B]]").flags == (CONTRADICTORY_VERDICTS,)
     assert read_verdict("[[A]]. So: [[A]]").flags == (REPEATED_VERDICT,)
     assert read_verdict("[[A]]").flags == ()
+    assert read_verdict("so [[A]]?\n</think>\n[[B]]").flags == ()
 
 
 @given(st.text(alphabet="[]ABC abcＡ\\【】<think>/\n'", max_size=60) | st.text())

@@ -22,7 +22,7 @@ from features.declare.sample import (
     SHORT_ANSWER,
     Memo,
 )
-from features.measures.facts import numbers_in
+from features.measures.facts import names_in, numbers_in
 from features.measures.registry import GROUNDING_FEATURES
 from features.text.passage_index import PassageIndex
 from features.text.tokens import folded_words
@@ -181,11 +181,22 @@ def test_unsupported_numbers(answer, expected):
         ("We saw London [1]. London saw Berlin and I did.", 1),
         ("We asked Victor [1].", 0),
         ("Мы видели Москву [1].", 1),
+        ("EMI是唱片公司 [1]", 1),
+        ("Victor เป็นคนจาก Berlin [1]", 1 / 2),
+        ("Yes, 東芝のTFT [1]。", 1),
     ],
 )
 def test_unsupported_names(answer, expected):
     sample = make_sample(answer, ["paris", "London Rome"], query="Who is Victor?")
     assert measure("unsupported_names", sample) == pytest.approx(expected)
+
+
+def test_names_in_a_sentence():
+    assert names_in("Yes, it was Paris.") == ["paris"]
+    assert names_in("DNA คือ RNA") == ["dna", "rna"]
+    assert names_in("Paris में London") == ["paris", "london"]
+    assert names_in("Yes, 東芝 of Tokyo") == ["tokyo"]
+    assert names_in("Paris") == names_in("[1]") == []
 
 
 def test_a_name_is_held_however_its_apostrophe_is_written():

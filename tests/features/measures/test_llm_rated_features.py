@@ -129,6 +129,8 @@ def test_an_answer_cannot_forge_the_lines_around_it():
         ("fluency", "**Rating:** 4", 4),
         ("fluency", "The rating is 1.", 1),
         ("fluency", "5", 5),
+        ("overlap", "<think>It may be 3, or 4.</think>\n\n4", 4),
+        ("fluency", "It may be [[1]] or 3.\n</think>\n\n**4**", 4),
         ("overlap", " 5/5\n", 5),
         ("fluency", "##Rating: 4 out of 5 - good", 4),
     ],

@@ -65,6 +65,7 @@ BERGEN = "Bergen is rainy & <b>green</b>."
         ("Statement 1: A.\nstatement: B.", ["A.", "B."]),
         ("Oslo is a city.\n\nIt is big.", ["Oslo is a city.", "It is big."]),
         ("<think>1. x</think>1) ওসলো একটি শহর।", ["ওসলো একটি শহর।"]),
+        ("It says:\n1. x\n</think>\n1. A.\n2. B.", ["A.", "B."]),
         ("1889 was the year.\nIt ended.", ["1889 was the year.", "It ended."]),
         ("statements:\nOslo is a city.\nIt is big.", ["Oslo is a city.", "It is big."]),
         ("NONE", []),

@@ -11,6 +11,7 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
+from arena.diagnostics import diagnose_languages
 from surrogate.board.judge.metaevaluations import MetaEvaluation, add_metaevaluations
 from surrogate.board.judge.report import (
     ALL_TIES,
@@ -24,7 +25,6 @@ from surrogate.board.judge.report import (
     read_judging_records,
     report_judge,
 )
-from surrogate.board.summarize import language_diagnoses
 
 sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
@@ -47,7 +47,8 @@ def report_of(arena, rows, judge="m", records=None):
     columns = ["query_id", "system_a", "system_b", "winner", "judge"]
     judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
     arena = type(arena)(arena.info, arena.queries, arena.answers, judgments)
-    diagnoses = language_diagnoses(arena.judged_by(judge))
+    own = arena.judged_by(judge)
+    diagnoses = diagnose_languages(own.judgments, own.answers)
     return report_judge(arena, judge, diagnoses, records or JudgingRecords())
 
 
@@ -92,7 +93,7 @@ def test_other_judges_are_compared_over_all_languages(small_arena):
     stranger = judgments.head(1).assign(judge="stranger", query_id="elsewhere")
     everyone = pd.concat([judgments, friend, random, stranger], ignore_index=True)
     judge = judgments["judge"][0]
-    diagnoses = language_diagnoses(small_arena)
+    diagnoses = diagnose_languages(small_arena.judgments, small_arena.answers)
     arena = replace(small_arena, judgments=everyone)
     report = report_judge(arena, judge, diagnoses, JudgingRecords())
     found = {item.judge: item for item in report.agreement}
@@ -173,7 +174,8 @@ def test_failures_and_calls_are_those_of_the_judges_run(run, small_arena, tmp_pa
     assert read_judging_records(tmp_path, "other").failures.count == 0
     assert "no call to a model" in read_judging_records(tmp_path, "other").usage.reason
     arena = read_arena(tmp_path)
-    diagnoses = language_diagnoses(arena.judged_by("local"))
+    own = arena.judged_by("local")
+    diagnoses = diagnose_languages(own.judgments, own.answers)
     report = report_judge(arena, "local", diagnoses, records)
     assert report.flip_rate.items == summary["flips"]["items"]
     assert report.position.share == 1.0  # this judge says A whenever it says something

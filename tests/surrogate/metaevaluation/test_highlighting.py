@@ -44,13 +44,16 @@ def behave(prompt, _=None):
         (reply(1, "1.2, 2.1, 1.2"), FoundSupport(True, ((1, 2), (2, 1)))),
         (reply(0, "1.2"), FoundSupport(False, ())),
         ("<label>0</label> or <label> 1 </label>", FoundSupport(True, ())),
+        (f"<think>{reply(1, '1.1')}</think><label>1</label>", FoundSupport(True, ())),
     ],
 )
 def test_support_is_read(text, found):
     assert read_support(Completion(text)) == found
 
 
-@pytest.mark.parametrize("text", ["", "1", "<label>yes</label>", "<label>10</label>"])
+@pytest.mark.parametrize(
+    "text", ["", "1", "<label>yes</label>", "<label>10</label>", "<think>1: <label>1</label>"]
+)
 def test_what_holds_no_label(text):
     with pytest.raises(UnparsableError, match="no <label> with 0 or 1"):
         read_support(Completion(text))

@@ -59,6 +59,7 @@ CASES = [
     ("<rationale>It is supported.</rationale>\n<answer>Not Supported</answer>", NO),
     ("<rationale><answer>Supported</answer></rationale> <answer>Not Supported</answer>", NO),
     ("<think><answer>Supported</answer></think>Not Supported", NO),
+    ("It is supported, or is it?\n</think>\nNot Supported", NO),
     ("First <answer>Supported</answer>, no: <answer>Not Supported</answer>", NO),
     ("<answer>Not Supported</answer> Correction: <answer>Supported</answer>", YES),
     ("Not Supported", NO),

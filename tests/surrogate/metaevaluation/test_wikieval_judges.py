@@ -194,6 +194,7 @@ def test_the_published_table():
         ("score is 0", 0),
         ("A score of ten? Score: 3. On reflection: Score: 4", 4),
         ("<think>Score: 9</think>Score: 2", 2),
+        ("Maybe 9/10?\n</think>\n2", 2),
         (" 10 ", 10),
         ("9/10", 9),
         ("Score: 7,5", 7.5),
@@ -204,7 +205,11 @@ def test_scores_are_read(text, score):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 3-4", "<think>Score: 3"]
+    "text",
+    [
+        *("", "Good.", "Score: 11", "Score: -1", "Score: 4/5", "Score: 3-4", "<think>Score: 3"),
+        *("Score: 10-12", "Score: 7.5-8", "Score: 7,5 — 8"),
+    ],
 )
 def test_replies_without_a_score(text):
     with pytest.raises(UnparsableError):

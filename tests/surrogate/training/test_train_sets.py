@@ -92,6 +92,20 @@ def test_answers_that_teach_the_wrong_thing_are_left_out(small_arena, relevant, 
     assert sieve.candidates["en"] == 1
 
 
+def test_citations_do_not_count_as_the_language_of_an_answer_whatever_ids_look_like(small_arena):
+    """Ids of words stayed in the text, and a German id made an English answer German."""
+    text = "##Reason: see [{0}]. ##Answer: It opened in 1894 [{0}]."
+    ids = ["Die-Eröffnung-der-Brücke-für-den-Verkehr", "der-Bau-und-die-Arbeiten-an-der-Brücke"]
+    chosen = with_answer(small_arena, text.format(ids[0]))
+    passages = [
+        {"passage_id": name, "text": "A text.", "title": None, "relevance": 1} for name in ids
+    ]
+    chosen = replace(chosen, queries=chosen.queries.assign(passages=[passages]))
+    sieve = mirage_examples(chosen, TEACHER, answer_prompt())
+    assert left_out(sieve) == {}
+    assert len(sieve.kept) == 1
+
+
 def test_the_prompts_show_all_passages_as_the_systems_see_them(small_arena):
     asked = answer_prompt(seed=3)
     sieve = mirage_examples(small_arena, TEACHER, asked, ["en"])
