@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import cache
-from numbers import Real
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal
 
 import pandas as pd
@@ -358,9 +358,9 @@ def whole_digits(value: object) -> str | None:
 
     1.0 is 1: pandas makes floats of whole numbers where one of a column is missing.
     """
-    if isinstance(value, bool) or not isinstance(value, Real) or value % 1 != 0:
-        return None
-    return str(int(value))
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else None
 
 
 def is_unstorable(value: object) -> bool:

@@ -109,8 +109,8 @@ def first_ratings(
     )
     referred = {_plain(name) for name in shares} & {*REFERENCE_FEATURES}
     notes = [
-        _note(*pair, bool(referred) and name == reference)
-        for name, *pair in zip(systems, table["rating"], answers, strict=True)
+        _note(rating, count, bool(referred) and name == reference)
+        for name, rating, count in zip(systems, table["rating"], answers, strict=True)
     ]
     whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
     ordered = table.assign(note=notes).astype(whole)
