@@ -159,13 +159,14 @@ def _batches_done(
     runs = {}
     with open_store(where) as store:
         for judge in judges:
+            sent = sum(run.submitted for run in runs.values())
             runs[judge.judge] = run_batches(
                 judge_requests(arena, judge, chosen),
                 judge.asked_settings,
                 judge.endpoint,
                 store,
                 Path(f"{where}.batches.json"),
-                max_calls,
+                None if max_calls is None else max_calls - sent,
             )
     is_waiting = any(run.waiting for run in runs.values())
     if as_json and is_waiting:
