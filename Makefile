@@ -81,12 +81,16 @@ test-minimal: $(VENV)/bin/uv
 		choix evalica
 	OMP_NUM_THREADS=1 $(MINIMAL)/bin/python -m pytest -m "not slow" -W default $(HEART)
 
-# What a plain install consists of, in CycloneDX, for a release.
-sbom: $(VENV)/.core
+# What a plain install consists of, in CycloneDX, for a release: of the lock, what is no build tool.
+# The tool reads no dynamic version, so it is shown a pyproject.toml that states it.
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' arena/data/version.py)
+sbom: $(VENV)/bin/uv
 	$(INSTALL) cyclonedx-bom
-	mkdir -p dist
-	$(BIN)/cyclonedx-py requirements locks/core.txt --pyproject pyproject.toml --output-reproducible \
-		--output-format JSON --output-file dist/sbom.cdx.json
+	mkdir -p build dist
+	sed 's/^dynamic = \["version"\]/version = "$(VERSION)"/' pyproject.toml > build/pyproject.toml
+	$(COMPILE) pyproject.toml -c locks/core.txt -o build/sbom.txt
+	$(BIN)/cyclonedx-py requirements build/sbom.txt --pyproject build/pyproject.toml \
+		--output-reproducible --output-format JSON --output-file dist/sbom.cdx.json
 
 clean:
 	rm -rf $(VENV) $(MINIMAL) out build dist

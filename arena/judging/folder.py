@@ -18,7 +18,7 @@ from arena.judging.judge import LlmJudge, judge_arena
 from arena.judging.pairs import PAIR_COLUMNS
 from arena.judging.panel.aggregation import Aggregate, Panel, aggregate_votes
 from arena.judging.panel.agreement import agreement_with_others
-from arena.judging.summary import Judged, JudgingSummary
+from arena.judging.summary import JudgingSummary, Verdicts
 from arena.llm.ask import Progress
 from arena.llm.usage import Budget, Price
 
@@ -114,7 +114,7 @@ def agreement_of(judgments: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def list_judging_failures(folder: Path | str, judged: Judged) -> Path | None:
+def list_judging_failures(folder: Path | str, judged: Verdicts) -> Path | None:
     """List a judge's failures in an arena folder; those that have a verdict by now are dropped."""
     key = ["judge", *PAIR_COLUMNS]
     tables = [table[key] for table in (judged.judgments, judged.failures)]

@@ -30,6 +30,7 @@ from arena.judging.summary import (
     PROBABILITY_COLUMNS,
     VERDICT_COLUMNS,
     Judged,
+    Verdicts,
     summarize_judging,
 )
 from arena.llm.ask import Llm, Progress, ask_table
@@ -187,6 +188,31 @@ def judge_arena(
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
+    found = ask_judge(arena, judge, pairs, store, budget=budget, progress=progress)
+    summary = summarize_judging(
+        judge,
+        pairs,
+        _left(pairs, there, judge),
+        found.judgments,
+        found.failures,
+        there,
+        found.usage,
+        prices,
+    )
+    return Judged(found.judgments, found.failures, found.usage, summary)
+
+
+def ask_judge(
+    arena: Arena,
+    judge: LlmJudge,
+    pairs: ChosenPairs,
+    store: Store,
+    *,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+) -> Verdicts:
+    """Judge as ``judge_arena`` does, which raises the same, without counting what came."""
+    there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = _left(pairs, there, judge)
     version = judge.version
     llm = Llm(judge.asked_settings, judge.endpoint, store, budget or Budget())
@@ -201,10 +227,8 @@ def judge_arena(
             failures.append(_failure(pair, judge.judge, reply, flags, version))
         else:
             verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
-    judgments = _judgments(verdicts)
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    summary = summarize_judging(judge, pairs, left, judgments, failed, there, usage, prices)
-    return Judged(judgments, failed, summary)
+    return Verdicts(_judgments(verdicts), failed, usage)
 
 
 def _ask(

@@ -232,19 +232,30 @@ IDENTICAL = "identical"
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The judgments of one judge.
+class Verdicts:
+    """What came of asking one judge.
 
     Attributes:
         judgments: An arena's ``judgments``, with ``probability`` (of the verdict among the three)
             and ``probability_a, probability_b`` where log-probabilities were read, ``flags``
             (comma-separated) and ``prompt`` (its version).
         failures: Pairs without a verdict: ``reason``, ``detail``, and ``key`` in the store.
-        summary: What was counted.
+        usage: Calls and tokens.
     """
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Judged(Verdicts):
+    """The judgments of one judge, as ``Verdicts``.
+
+    Attributes:
+        summary: What was counted.
+    """
+
     summary: JudgingSummary
 
 

@@ -171,6 +171,7 @@ def _shape(passage_id: str) -> str:
     return _DIGITS.sub("0", passage_id)
 
 
+@lru_cache(maxsize=4096)  # the same few brackets come again and again
 def _cited_ids(content: str, citable: _Citable) -> tuple[str, ...]:
     """Return the ids a bracket cites; none if it holds prose."""
     whole = _known_id([content, content.strip(), _plain(content)], citable)

@@ -66,7 +66,7 @@ def _off_question(batch: AnswerBatch, known: References, _evidence: Evidence) ->
 
 def _disorder(batch: AnswerBatch, known: References, _evidence: Evidence) -> Floats:
     codes, owners = known.pair_codes(batch)
-    means = mean_of(-known.order()[codes], owners, len(batch.texts))
+    means = mean_of(-known.order[codes], owners, len(batch.texts))
     enough = np.bincount(owners, minlength=len(batch.texts)) >= FEWEST_PAIRS
     return np.where(enough, means, np.nan)
 

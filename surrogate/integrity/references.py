@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -51,16 +52,20 @@ class References:
         nobody else answered the question or any other.
         """
         known = self.answers > 0
-        centers = normalize(self.sums)
-        cosines = np.where(known, vectors @ centers.T, np.nan)
+        cosines = np.where(known, vectors @ self._centers.T, np.nan)
         own = cosines[np.arange(len(questions)), questions][:, None]
         above = (cosines > own).sum(axis=1) + ((cosines == own).sum(axis=1) - 1) / 2
         others = known.sum() - 1
         usable = known[questions] & (others > 0)
         return np.where(usable, above / max(others, 1), np.nan)
 
+    @cached_property
+    def _centers(self) -> Floats:
+        return np.asarray(normalize(self.sums))
+
+    @cached_property
     def order(self) -> Floats:
-        """Return how much oftener each frequent word follows each than by chance, shape (V * V,).
+        """How much oftener each frequent word follows each than by chance, shape (V * V,).
 
         The logarithm of the ratio (pointwise mutual information), shrunk to 0 where pairs are few.
         """

@@ -71,7 +71,8 @@ def hash_texts(texts: Sequence[str]) -> Hashes:
     """Hash words or numbers, the same on any machine."""
     if not texts:
         return np.empty(0, np.uint64)
-    return np.asarray(pd.util.hash_array(np.array(texts, dtype=object)), np.uint64)
+    words = np.array(texts, dtype=object)
+    return np.asarray(pd.util.hash_array(words, categorize=False), np.uint64)
 
 
 def keyed(hashes: Hashes, places: Integers) -> Hashes:

@@ -100,7 +100,7 @@ PATIENCE_S = 0.5
 Say = Callable[[str], None]
 
 
-def check(boards: Leaderboards, out: Path | str, force: Collection[str] = ()) -> RunReport:
+def check_boards(boards: Leaderboards, out: Path | str, force: Collection[str] = ()) -> RunReport:
     """Say what ``bring_up_to_date`` would make, and why; nothing is written.
 
     A step whose upstream step would run is said to run as well, though it is current after all

@@ -25,14 +25,14 @@ from arena.judging.folder import (
     panel_of,
 )
 from arena.judging.graded import GradedPrompt
-from arena.judging.judge import LlmJudge, judge_arena
+from arena.judging.judge import LlmJudge, ask_judge
 from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, QuestionKey
-from arena.judging.panel.aggregation import Aggregate
+from arena.judging.panel.aggregation import Aggregate, panel_verdicts
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     JUDGMENT_COLUMNS,
-    Judged,
     JudgingSummary,
+    Verdicts,
     stacked,
     summarize_judging,
 )
@@ -162,7 +162,7 @@ class _Run:
     prices: Mapping[str, Price] | None
     progress: Progress | None
     added: int = 0
-    batches: list[tuple[Judged, ...]] = field(default_factory=list)
+    batches: list[tuple[Verdicts, ...]] = field(default_factory=list)
     asked: list[ChosenPairs] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -250,15 +250,14 @@ class _Run:
         self.batches.append(batch)
         self.asked.append(pairs)
 
-    def _judged(self, judge: LlmJudge, pairs: ChosenPairs) -> Judged:
+    def _judged(self, judge: LlmJudge, pairs: ChosenPairs) -> Verdicts:
         """Ask one judge, and write what came."""
-        judged = judge_arena(
+        judged = ask_judge(
             self.arena,
             judge,
             pairs,
             self.store,
             budget=self._calls,
-            prices=self.prices,
             progress=self._progress_from(self.done),
         )
         rows = judged.judgments.assign(**{CHOSEN: ADAPTIVE})
@@ -332,7 +331,7 @@ class _Run:
         own, failed, there = (
             table[table["judge"] == name] for table in (judgments, failures, self.there)
         )
-        usages = [batch[place].summary.usage for batch in self.batches]
+        usages = [batch[place].usage for batch in self.batches]
         usage = Usage.total(judge.asked_settings.model, usages)
         return summarize_judging(judge, chosen, left, own, failed, there, usage, self.prices)
 
@@ -380,10 +379,11 @@ def _spoken(
     said = pd.concat([votes[[*PAIR_COLUMNS, "judge"]], failed[[*PAIR_COLUMNS, "judge"]]])
     times = said.drop_duplicates().groupby(PAIR_COLUMNS).size()
     whole = times[times == len(names)].index.to_frame(index=False)
-    panel, _ = panel_of(_among(votes, whole), names, "majority")
-    if panel is None:
+    try:
+        panel = panel_verdicts(_among(votes, whole), names)
+    except UsageError:
         return votes.iloc[:0], whole
-    return panel.judgments, whole[~_keys(whole).isin(_keys(panel.judgments))]
+    return panel, whole[~_keys(whole).isin(_keys(panel))]
 
 
 def _lasting_failures(path: Path, there: pd.DataFrame) -> pd.DataFrame:

@@ -15,13 +15,13 @@ from arena.data.schema import QUESTION_KEY
 from arena.diagnostics.self_check import FEWEST, SAME_LETTER
 from arena.judging.choosing.drawn import asked_pairs, question_draw
 from arena.judging.graded import GradedPrompt
-from arena.judging.judge import LlmJudge, judge_arena
+from arena.judging.judge import LlmJudge, ask_judge
 from arena.judging.pairs import ArenaTexts, QuestionKey
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     IDENTICAL,
     VERDICT_COLUMNS,
-    Judged,
+    Verdicts,
     stacked,
 )
 from arena.llm.ask import Progress
@@ -170,7 +170,7 @@ class _Run:
         self._seed = seed
         self._progress = progress
         self._texts = ArenaTexts(arena)
-        self._parts: list[Judged] = []
+        self._parts: list[Verdicts] = []
         self._scored: dict[QuestionKey, float] = {}
         self._asked = 0
         self._done = 0
@@ -195,7 +195,7 @@ class _Run:
         keys = [(*key, *self._systems) for key in self.questions[self._done : self._done + size]]
         show = self._judge.asked_by.show
         pairs = asked_pairs(self._texts, keys, True, self._seed, 0, 0, show)
-        judged = judge_arena(
+        judged = ask_judge(
             self._arena, self._judge, pairs, self._store, progress=self._counted_from(self._done)
         )
         self._parts.append(judged)
@@ -232,9 +232,7 @@ class _Run:
             failures=stacked([part.failures for part in self._parts], FAILURE_COLUMNS),
             questions=len(self.questions),
             reason=self.reason or "",
-            usage=Usage.total(
-                self._judge.settings.model, [part.summary.usage for part in self._parts]
-            ),
+            usage=Usage.total(self._judge.settings.model, [part.usage for part in self._parts]),
         )
 
 

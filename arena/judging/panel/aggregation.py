@@ -77,25 +77,44 @@ def aggregate_votes(
         UsageError: If the rule is unknown, there are fewer than two judges, or no item has
             enough verdicts.
     """
-    checked_choice(aggregate, AGGREGATES, "aggregate")
+    kept, too_few = _enough_votes(judgments, judges)
+    verdicts, accuracy = _verdicts(kept, aggregate)
+    return Panel(
+        judgments=verdicts,
+        too_few=too_few,
+        split=int((verdicts["flags"] == SPLIT).sum()),
+        judges=_with_accuracy(_taus(kept, aggregate), accuracy),
+    )
+
+
+def panel_verdicts(
+    judgments: pd.DataFrame, judges: Sequence[str], aggregate: Aggregate = "majority"
+) -> pd.DataFrame:
+    """Return the ``judgments`` alone of ``aggregate_votes``, which takes and raises the same."""
+    return _verdicts(_enough_votes(judgments, judges)[0], aggregate)[0]
+
+
+def _enough_votes(judgments: pd.DataFrame, judges: Sequence[str]) -> tuple[pd.DataFrame, int]:
+    """Return the votes on items that half of the judges voted on, and how many others there are."""
     members = list(dict.fromkeys(judges))
     if len(members) < 2:
         raise UsageError("a panel needs two judges at least")
     votes = _votes(judgments, members)
-    enough = votes.notna().sum(axis=1) >= len(members) / 2
-    kept = votes[enough]
+    kept = votes[votes.notna().sum(axis=1) >= len(members) / 2]
     if kept.empty:
         raise UsageError("no pair has verdicts of half of the panel's judges")
-    parts = [_aggregated(part, aggregate) for _, part in kept.groupby(level="language", sort=True)]
+    return kept, len(votes) - len(kept)
+
+
+def _verdicts(
+    votes: pd.DataFrame, aggregate: Aggregate
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Return a panel's verdicts and, by Dawid and Skene, how accurate its judges are."""
+    checked_choice(aggregate, AGGREGATES, "aggregate")
+    parts = [_aggregated(part, aggregate) for _, part in votes.groupby(level="language", sort=True)]
     table = pd.concat([part for part, _ in parts])
     accuracy = pd.concat([of_judges for _, of_judges in parts]) if parts[0][1] is not None else None
-    verdicts = _as_judgments(table, members, aggregate)
-    return Panel(
-        judgments=verdicts,
-        too_few=int((~enough).sum()),
-        split=int((verdicts["flags"] == SPLIT).sum()),
-        judges=_with_accuracy(_taus(kept, members, aggregate), accuracy),
-    )
+    return _as_judgments(table, list(votes.columns), aggregate), accuracy
 
 
 def _votes(judgments: pd.DataFrame, members: list[str]) -> pd.DataFrame:
@@ -152,8 +171,8 @@ def _as_judgments(table: pd.DataFrame, members: list[str], aggregate: Aggregate)
     return judgments.astype({"winner": "str", "judge": "str", "flags": "str", "prompt": "str"})
 
 
-def _taus(votes: pd.DataFrame, members: list[str], aggregate: Aggregate) -> pd.DataFrame:
-    rows = []
+def _taus(votes: pd.DataFrame, aggregate: Aggregate) -> pd.DataFrame:
+    rows, members = [], list(votes.columns)
     for language, part in votes.groupby(level="language", sort=True):
         for judge in members:
             others = [name for name in members if name != judge]

@@ -56,8 +56,7 @@ def run(
     """
     from surrogate.cli.printing import print_json, progress_bar
     from surrogate.runs.config import read_configuration
-    from surrogate.runs.run import bring_up_to_date
-    from surrogate.runs.run import check as check_boards
+    from surrogate.runs.run import bring_up_to_date, check_boards
 
     boards = read_configuration(configuration)
     folder = _output_folder(boards, out)

@@ -54,8 +54,8 @@ TrainQuestionsOption = Annotated[
 ]
 
 
-@trainset.command()
-def mirage(
+@trainset.command("mirage")
+def trainset_mirage(
     arena: ArenaArgument,
     teacher: Annotated[
         str,
@@ -88,9 +88,9 @@ def mirage(
     _present(made, out, unseen, as_json)
 
 
-@trainset.command()
+@trainset.command("grouse")
 @with_settings(JudgeOptions, LOCAL_MODEL_FIELDS)
-def grouse(
+def trainset_grouse(
     source: Annotated[
         Path, typer.Argument(help="Arena folder, or answers in GroUSE's format.", exists=True)
     ],

@@ -145,7 +145,7 @@ def test_word_order_is_the_shrunk_mutual_information_of_pairs():
     totals = {"first": {"a": 6, "b": 5, "c": 1}, "second": {"a": 4, "b": 6, "c": 2}}  # and one each
     table = dict(zip(known.words.tolist(), range(3), strict=True))
     place = dict(zip("abc", [table[int(h)] for h in read_words(["a b c"]).hashes], strict=True))
-    found = known.order().reshape(3, 3)
+    found = known.order.reshape(3, 3)
     for one, first in totals["first"].items():
         for other, second in totals["second"].items():
             share = second / 12

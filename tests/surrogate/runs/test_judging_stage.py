@@ -14,7 +14,7 @@ from chat_server import ChatServer, completion
 from arena.data.errors import DataError
 from arena.data.rows import read_rows
 from surrogate.board.board import Board
-from surrogate.runs.run import check
+from surrogate.runs.run import check_boards
 from surrogate.runs.steps import read_manifest
 
 
@@ -46,7 +46,7 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     steps = make(boards)
     assert states(steps) == {"a/judging": "made", "a/features": "made", "a/board": "made"}
     assert sum(server.asked.values()) == 20
-    (reason,) = check(boards, boards.out).steps[0].reasons
+    (reason,) = check_boards(boards, boards.out).steps[0].reasons
     assert reason == "pairs without a verdict: 13 over_budget"
     boards = configure(judging(server))
     assert states(make(boards))["a/board"] == "made"
@@ -54,7 +54,7 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     calls = len(server.asked)
     assert calls > 20
     assert len(read_rows(boards.out / "a" / "judging" / "judgments.parquet").table) == 36
-    assert check(boards, boards.out).is_current
+    assert check_boards(boards, boards.out).is_current
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
     text = (boards.out / "manifest.json").read_text()
     assert str(server.port) not in text

@@ -10,7 +10,7 @@ from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
 from surrogate import build_board
 from surrogate.runs import steps as versions_module
-from surrogate.runs.run import bring_up_to_date, check
+from surrogate.runs.run import bring_up_to_date, check_boards
 from surrogate.runs.stages import steps_of
 from surrogate.runs.steps import read_manifest
 
@@ -26,7 +26,7 @@ def test_a_second_run_makes_nothing_and_touches_nothing(made, make, states):
     boards = made
     before = {path: path.stat().st_mtime_ns for path in boards.out.rglob("*") if path.is_file()}
     assert set(states(make(boards)).values()) == {"current"}
-    assert check(boards, boards.out).is_current
+    assert check_boards(boards, boards.out).is_current
     after = {path: path.stat().st_mtime_ns for path in boards.out.rglob("*") if path.is_file()}
     assert after == before
 
@@ -52,7 +52,7 @@ def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
 def test_a_judgment_changes_the_board_but_not_its_features(made, make, states, place):
     boards = made
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-    told = {f"{step.board}/{step.stage}": step for step in check(boards, boards.out).steps}
+    told = {f"{step.board}/{step.stage}": step for step in check_boards(boards, boards.out).steps}
     assert told["a/features"].state == "current"
     assert told["a/board"].reasons == ("arena judgments.jsonl changed",)
     assert states(make(boards)) == {"a/features": "current", "a/board": "made"}
@@ -75,7 +75,7 @@ def test_options_change_only_what_they_concern(made, configure, make, states):
     assert states(steps) == {"a/features": "current", "a/board": "made"}
     assert steps["a/board"].reasons == ("tournaments: 2 → 3",)
     changed = configure(BOARD + "holdout = ['x', 'y']\nfeatures = 'citations,bleu'\n")
-    reasons = {step.stage: step.reasons for step in check(changed, changed.out).steps}
+    reasons = {step.stage: step.reasons for step in check_boards(changed, changed.out).steps}
     assert reasons["features"][0] == "features: answer_length, citations → citations, bleu"
     assert [reason.split(":")[0] for reason in reasons["features"][1:]] == ["feature code"]
     assert reasons["board"] == (
@@ -86,7 +86,7 @@ def test_options_change_only_what_they_concern(made, configure, make, states):
 def test_a_step_that_makes_the_same_again_leaves_the_next_alone(made, make, states):
     boards = made
     (boards.out / "a" / "features" / "features.parquet").unlink()
-    told = [step.state for step in check(boards, boards.out).steps]
+    told = [step.state for step in check_boards(boards, boards.out).steps]
     assert told == ["would run", "would run"]
     steps = make(boards)
     assert states(steps) == {"a/features": "made", "a/board": "current"}
@@ -104,7 +104,7 @@ def test_a_step_that_makes_the_same_again_leaves_the_next_alone(made, make, stat
 )
 def test_deleted_and_altered_outputs_are_noticed(made, damage, reason):
     damage(made.out / "a" / "board")
-    features, board = check(made, made.out).steps
+    features, board = check_boards(made, made.out).steps
     assert features.state == "current"
     assert reason in board.reasons
 
@@ -115,7 +115,7 @@ def test_a_deleted_board_is_made_again_as_it_was(made, make, states):
     shutil.rmtree(folder)
     assert states(make(made)) == {"a/features": "current", "a/board": "made"}
     assert (folder / "board.csv").read_bytes() == content
-    assert check(made, made.out).is_current
+    assert check_boards(made, made.out).is_current
 
 
 def test_another_version_of_a_library_is_a_reason(made, make, monkeypatch):
@@ -166,7 +166,7 @@ def test_a_board_that_fails_keeps_what_was_made_before(made, make, place):
     (place / "arena" / "judgments.jsonl").write_text("{}\n")
     assert make(boards)["a/board"].state == "failed"
     assert (boards.out / "a" / "board" / "board.csv").read_bytes() == before
-    assert not check(boards, boards.out).is_current
+    assert not check_boards(boards, boards.out).is_current
 
 
 def test_force_makes_one_board_again(made, configure, make, states):
@@ -262,9 +262,10 @@ def test_pages_and_figures_follow_the_board(made, configure, make, states, place
     assert {path.name for path in (boards.out / "a" / "exports").iterdir()} == {
         *("overall.csv", "overall.tex", "languages.csv", "languages.tex"),
     }
-    assert check(boards, boards.out).is_current
+    assert check_boards(boards, boards.out).is_current
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
-    told = [step.stage for step in check(boards, boards.out).steps if step.state == "would run"]
+    steps = check_boards(boards, boards.out).steps
+    told = [step.stage for step in steps if step.state == "would run"]
     assert told == ["board", "site", "plots", "exports"]
 
 
@@ -278,7 +279,7 @@ def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, plac
 
     assert make(made, force=["a"], progress=change_once)["a/board"].state == "made"
     assert set(stages) == {"a/board surrogates"}
-    told = [step.reasons for step in check(made, made.out).steps]
+    told = [step.reasons for step in check_boards(made, made.out).steps]
     assert told == [(), ("arena judgments.jsonl changed",)]
 
 

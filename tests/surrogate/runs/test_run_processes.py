@@ -12,7 +12,7 @@ import pytest
 
 from arena.data.files import locked_folder
 from surrogate.runs.config import read_configuration
-from surrogate.runs.run import bring_up_to_date, check
+from surrogate.runs.run import bring_up_to_date, check_boards
 
 pytest.importorskip("fcntl", reason="needs a system that locks folders")
 
@@ -40,7 +40,7 @@ def test_of_two_runs_at_once_each_step_is_made_by_one(configure, place):
         [("features", "current"), ("board", "current")],
         [("features", "made"), ("board", "made")],
     ]
-    assert check(boards, boards.out).is_current
+    assert check_boards(boards, boards.out).is_current
 
 
 def test_a_run_that_has_to_wait_says_so(made):
@@ -77,7 +77,8 @@ def test_a_killed_run_goes_on_where_it_was(made, configure, place):
     run.send_signal(signal.SIGKILL)
     run.communicate()
     assert list(folder.glob(".writing-*"))
-    told = {f"{step.board}/{step.stage}": step.state for step in check(boards, boards.out).steps}
+    steps = check_boards(boards, boards.out).steps
+    told = {f"{step.board}/{step.stage}": step.state for step in steps}
     assert told == {
         **dict.fromkeys(["a/features", "a/board", "b/features"], "current"),
         "b/board": "would run",
