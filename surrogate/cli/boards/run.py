@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,7 +69,7 @@ def run(
         if not as_json:
             print("\n".join(map(str, report.steps)))
     else:
-        with progress_bar() as progress:
+        with progress_bar() as progress, _warnings_in_words():
             report = bring_up_to_date(
                 *(boards, folder),
                 force=force or (),
@@ -81,6 +84,15 @@ def run(
         _print(report, folder)
     if failed:
         raise typer.Exit(NOT_CURRENT)
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """Say each warning once, such as of characters without a font, and not where the code is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", UserWarning)
+        warnings.showwarning = lambda message, *_: typer.echo(str(message), err=True)
+        yield
 
 
 def _output_folder(boards: Leaderboards, out: Path | None) -> Path:

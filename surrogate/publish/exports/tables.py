@@ -312,7 +312,7 @@ _SPECIAL = re.compile(
     r"|^[-+=]",  # of blocks
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"^(\d{1,9})([.)])")
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 
 
 def markdown_text(text: str) -> str:

@@ -160,6 +160,12 @@ def test_markdown_says_where_a_value_is_missing(tabled_hostile):
     assert len(unranked) == 1
 
 
+def test_numbers_in_markdown_are_as_they_are_and_no_items_of_lists():
+    assert markdown_text("1.25") == "1.25"
+    assert markdown_text("3. place") == r"3\. place"
+    assert markdown_text("2)") == r"2\)"
+
+
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"])))
 def test_markdown_texts_are_verbatim(text):
     (paragraph, *rest) = [
