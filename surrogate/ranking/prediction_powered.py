@@ -92,24 +92,27 @@ def prediction_powered_mean(
         outcomes: Shape (n,), of items drawn at random from all.
         predictions: Predictions of the same items, shape (n,); must not have learned from the
             outcomes.
-        unjudged: Predictions of the other items, shape (N,).
+        unjudged: Predictions of the other items, shape (N,); without any, predictions say nothing.
         level: Coverage of the interval (Student's t with n - 1 degrees of freedom).
 
     Raises:
-        UsageError: With fewer than five outcomes, no other item, values that are not finite, or
-            a level out of range.
+        UsageError: With fewer than five outcomes, values that are not finite, or a level out of
+            range.
     """
     known, guessed, others = (
         np.asarray(part, dtype=np.float64) for part in (outcomes, predictions, unjudged)
     )
     _check(known, guessed, others, level)
     size = len(known)
-    weights = _tuned_weights(known, guessed, size / len(others))
+    weights = _tuned_weights(known, guessed, size / len(others) if len(others) else np.inf)
     weight = float(weights.mean())
     corrected = known - weights * guessed
     spread = np.concatenate([guessed, others]).var(ddof=1)
-    variance = corrected.var(ddof=1) / size + weight**2 * spread / len(others)
-    value = float(corrected.mean() + weight * others.mean())
+    variance = corrected.var(ddof=1) / size
+    value = float(corrected.mean())
+    if len(others):
+        variance += weight**2 * spread / len(others)
+        value += weight * float(others.mean())
     return PoweredMean(
         _interval(value, float(np.sqrt(variance)), size, level),
         _interval(float(known.mean()), float(known.std(ddof=1) / np.sqrt(size)), size, level),
@@ -122,10 +125,9 @@ def prediction_powered_mean(
 def _check(known: Floats, guessed: Floats, others: Floats, level: float) -> None:
     if known.ndim != 1 or known.shape != guessed.shape or others.ndim != 1:
         raise UsageError("outcomes and their predictions must be two lists of the same length")
-    if len(known) < FEWEST_OUTCOMES or not len(others):
+    if len(known) < FEWEST_OUTCOMES:
         raise UsageError(
-            f"{len(known)} outcomes and {len(others)} further predictions are too few; at least "
-            f"{FEWEST_OUTCOMES} and 1 are needed"
+            f"{len(known)} outcomes are too few; at least {FEWEST_OUTCOMES} are needed"
         )
     if not all(np.isfinite(part).all() for part in (known, guessed, others)):
         raise UsageError("outcomes and predictions must be numbers; leave missing ones out")

@@ -120,6 +120,7 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
 def _print_new(placed: RankedSystems) -> None:
     from surrogate.board.ratings.intervals import LEVEL
     from surrogate.cli import printing
+    from surrogate.publish.formats import percent, whole
 
     new = placed.new
     ranked = placed.board.groupby("language")["rank"].count()
@@ -130,17 +131,27 @@ def _print_new(placed: RankedSystems) -> None:
             for low, high in zip(new["rank_low"], new["rank_high"], strict=True)
         ],
         interval=[
-            printing.shown_bounds(low, high, ", ")
+            printing.shown_bounds(low, high, " to ", printing.two_decimals)
             for low, high in zip(new["low"], new["high"], strict=True)
         ],
+        rating=new["rating"].map(printing.two_decimals),
+        own=new["verdict_share"].map(percent),
+        surrogate=new["surrogate_rating"].map(printing.two_decimals),
+        worth=new["worth"].map(whole),
+        coverage=new["coverage"].map(percent),
     )
     columns = ["language", "system", "rank", "of", "ranks", "rating", "interval"]
     if (new["judgments"] > 0).any():
-        columns += ["judgments", "verdict_share", "surrogate_rating"]
-    columns += ["worth", "coverage"]
+        columns += ["judgments", "own", "surrogate"]
+    columns.append("worth")
+    columns += ["coverage"] if (new["coverage"] < 1).any() else []
+    columns += ["note"] if (new["note"] != "").any() else []
     by = "verdicts and surrogate" if "judgments" in columns else "the surrogate"
-    title = f"New systems, language by language (ratings by {by}, {LEVEL:.0%} intervals)"
-    printing.print_columns(title, rows, [*columns, "note"])
+    title = f"New systems, language by language: ratings by {by}, with {LEVEL:.0%} intervals"
+    if "own" in columns:
+        title += "; the share that is by a system's own verdicts; the rating by the surrogate alone"
+    title += "; how many verdicts that is worth"
+    printing.print_columns(title, rows, columns)
 
 
 def _print_explanations(placed: RankedSystems) -> None:

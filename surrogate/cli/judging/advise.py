@@ -94,7 +94,10 @@ def _print(advice: Advice, estimates: pd.DataFrame | None, as_json: bool) -> Non
     )
     printing.print_columns(title, advice.neighbors, list(advice.neighbors))
     title = "Questions to judge: by order for the neighbors, by random order for a win rate"
-    printing.print_columns(title, advice.questions, list(advice.questions))
+    if advice.questions.empty:
+        print("\nNo question is left to judge: all that were answered are judged.")
+    else:
+        printing.print_columns(title, advice.questions, list(advice.questions))
     if estimates is not None:
         columns = ["language", "system", "judgments", "questions", "win_rate", "low", "high"]
         title = "Win rate against the opponents judged, with the surrogate's predictions"

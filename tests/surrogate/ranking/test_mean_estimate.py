@@ -81,11 +81,17 @@ def test_useless_predictions_cost_little_and_good_ones_save_much():
     assert useful == pytest.approx(math.sqrt((2 + 1 / 10) / 5), abs=0.03)  # weight 1
 
 
+def test_where_all_items_have_outcomes_predictions_say_nothing():
+    found = prediction_powered_mean([0, 1, 1, 0.5, 1, 0], [0.2, 0.9, 0.6, 0.4, 0.8, 0.1], [])
+    assert found.powered == found.classical
+    assert found.powered.value == pytest.approx(3.5 / 6)
+    assert (found.weight, found.unjudged, found.width_ratio) == (0, 0, 1)
+
+
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ((np.ones(4), np.ones(4), np.ones(9)), "4 outcomes and 9 further predictions"),
-        ((np.ones(9), np.ones(9), []), "9 outcomes and 0 further predictions"),
+        ((np.ones(4), np.ones(4), np.ones(9)), "4 outcomes are too few; at least 5"),
         ((np.ones(9), np.ones(8), np.ones(9)), "two lists of the same length"),
         ((np.ones(9), np.full(9, np.nan), np.ones(9)), "leave missing ones out"),
     ],

@@ -1,6 +1,7 @@
 """New systems of a simulated arena: win rates from a few judgments, and what to judge next."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -164,7 +165,7 @@ def test_too_few_judged_questions_have_no_estimate_and_say_why(published, own, j
     few = judged[judged["query_id"].isin(sorted(set(judged["query_id"]))[:3])]
     [row] = estimate_win_rates(published, own, few).to_dict(orient="records")
     assert np.isnan(row["win_rate"])
-    assert "3 outcomes and 21 further predictions are too few" in row["reason"]
+    assert "3 outcomes are too few" in row["reason"]
     with pytest.raises(UsageError, match="no judgment is of a new system"):
         estimate_win_rates(published, own, judged.assign(language="fi"))
 
@@ -254,3 +255,14 @@ def test_the_command_prints_tables_or_strict_json(folder, whole, judged, run, ca
     assert "Win rate against" not in shown
     assert run(*command, "--judgments", folder / "judged.jsonl") == 0
     assert "Win rate against" in capsys.readouterr().out
+    every = whole.judgments[of(whole.judgments, NEW)].reset_index(drop=True)
+    write_rows(every, folder / "every.jsonl")
+    assert run(*command, "--judgments", folder / "every.jsonl") == 0
+    shown = capsys.readouterr().out
+    assert "No question is left to judge" in shown
+    assert "too few" not in shown
+    rank = ("rank", folder / "new.jsonl", "--board", folder / "board")
+    assert run(*rank, "--judgments", folder / "every.jsonl") == 0
+    shown = capsys.readouterr().out
+    assert "the share that is by a system's own verdicts" in shown
+    assert re.search(r"│ +-?\d\.\d\d │ -?\d\.\d\d to -?\d\.\d\d │", shown)
