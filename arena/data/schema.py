@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from numbers import Real
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal
 
 import pandas as pd
@@ -349,6 +349,16 @@ def finite_number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return found if math.isfinite(found) else None
+
+
+def whole_digits(value: object) -> str | None:
+    """Write a whole number as an id; None for anything else.
+
+    1.0 is 1: pandas makes floats of whole numbers where one of a column is missing.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else None
 
 
 def is_unstorable(value: object) -> bool:

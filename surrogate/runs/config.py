@@ -21,7 +21,7 @@ from features.declare.feature import Feature
 from features.measures.registry import parse_features, with_templates
 from features.models import FEATURE_PROMPTS
 from surrogate.board.settings import BoardSettings, Names, Positive, preset_values
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.names import find_surrogate
 
 HIDDEN = "(not shown)"
 
@@ -56,7 +56,8 @@ class ValidationOptions(_Table):
 
     Attributes:
         protocol: How systems, languages or questions are held out.
-        surrogate: Surrogate to validate.
+        surrogate: Surrogate to validate, with default rows; the board's own, with its rows and
+            rule of missing values, if None.
         repeats: Repeats; the protocol's own number if None.
         tournaments: Bootstrapped tournaments a language.
     """
@@ -68,7 +69,7 @@ class ValidationOptions(_Table):
         "leave-questions-out",
         "mirage",
     ]
-    surrogate: str = DEFAULT_SURROGATE
+    surrogate: str | None = None
     repeats: Positive | None = None
     tournaments: Positive = 50
 
@@ -407,8 +408,8 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
         yield from refused(key, getattr(options, key), board.features)
     name, rule = options.surrogate, options.missing
     yield from refused("surrogate", name, lambda: find_surrogate(name, missing=rule))
-    if options.after.validation is not None:
-        validated = options.after.validation.surrogate
+    validated = options.after.validation and options.after.validation.surrogate
+    if validated:
         key = "after.validation.surrogate"
         yield from refused(key, validated, lambda: find_surrogate(validated))
 

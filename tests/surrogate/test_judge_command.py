@@ -477,6 +477,14 @@ def test_addresses_that_are_none_are_said_by_the_command(run, folder, capsys, ur
     assert "base" in capsys.readouterr().err
 
 
+def test_batches_of_a_panel_share_the_calls_of_a_run(run, folder, capsys):
+    with BatchServer() as server:
+        options = ["--model", "m", "--panel", "n,o", "--base-url", server.url, "--pairs", 2]
+        assert run("judge", folder, *options, "--batch", "--max-calls", 5, "--questions", 2) == 0
+        assert sum(len(server.sent(name)) for name in server.batches) == 5
+        assert "o: 0 answers came, 0 calls sent" in capsys.readouterr().out
+
+
 def test_a_batch_is_sent_and_fetched_by_the_same_command(run, folder, capsys):
     before = len(read_arena(folder).judgments)
     with BatchServer() as server:

@@ -66,7 +66,7 @@ class AdaptivePlan:
         questions: Questions drawn of each language; None for all.
         languages: Languages to judge; all by default.
         seed: Seed of all draws.
-        max_calls: Most pairs to ask in one run.
+        max_calls: Most calls in one run, over all judges, retries not counted.
     """
 
     budget: int | None = None
@@ -171,6 +171,7 @@ class _Run:
         self.names = [judge.judge for judge in self.judges]
         self._texts = ArenaTexts(self.arena)
         self._calls = Budget(self.plan.max_calls)
+        self._calls_a_pair = sum(judge.repeats for judge in self.judges)
         drawn, self._without_pair = draw_questions(
             self.arena,
             self._texts,
@@ -218,7 +219,7 @@ class _Run:
         if not any(map(self._may_ask, self.rankings)):
             return NOTHING_OPEN
         left = self._calls.calls_left
-        if plan.max_calls is not None and left is not None and left < len(self.judges):
+        if plan.max_calls is not None and left is not None and left < self._calls_a_pair:
             return CALLS_SPENT.format(count_of(plan.max_calls, "call"))
         return None
 
@@ -235,7 +236,7 @@ class _Run:
         )
         size = batch_size(len(ranking.systems), ranking.done)
         left = self._calls.calls_left
-        limits = [None if left is None else left // len(self.judges)]
+        limits = [None if left is None else left // self._calls_a_pair]
         if self.plan.budget is not None:
             limits.append(self.plan.budget - self.done)
         size = min([size, *(limit for limit in limits if limit is not None)])

@@ -247,6 +247,21 @@ def test_problems_name_table_row_column_value_and_what_to_do():
     ]
 
 
+def test_whole_numbers_name_questions_whatever_pandas_made_of_them():
+    """A missing id makes floats of a column; ids in texts and in numbers are the same."""
+    numbers = ANSWERS.assign(query_id=[1, 1, 2, 2])
+    expected = Arena.from_frames(QUESTIONS, ANSWERS).answers
+    for key in (numbers["query_id"], numbers["query_id"].astype(float)):
+        found = Arena.from_frames(QUESTIONS, numbers.assign(query_id=key))
+        pd.testing.assert_frame_equal(found.answers, expected)
+    gap = numbers.assign(query_id=[1, 1, 2, np.nan])
+    assert problems(QUESTIONS, gap) == [
+        "answers.iloc[3]: query_id = None: is missing; give it a value"
+    ]
+    odd = numbers.assign(query_id=[1, 1, 2, 2.5])
+    assert "answers.iloc[3]: query_id = 2.5: is not a string" in problems(QUESTIONS, odd)[-1]
+
+
 def test_problems_of_all_tables_come_together():
     unasked = PASSAGES.assign(query_id=["1", "1", "9"], passage_id="p1")
     found = problems(QUESTIONS, ANSWERS, changed(JUDGMENTS, 0, "query_id", "8"), unasked)
