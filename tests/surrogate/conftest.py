@@ -55,8 +55,26 @@ def small_board(small_arena):
 
 
 @pytest.fixture(scope="session")
-def tiny_arena():
-    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1).arena
+def tiny_simulation():
+    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1)
+
+
+@pytest.fixture(scope="session")
+def tiny_arena(tiny_simulation):
+    return tiny_simulation.arena
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tiny_arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    write_arena(tiny_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def quick_board(small_arena, build_quickly):
+    """What ``build_quickly`` makes of the small arena, for tests that only read it."""
+    return build_quickly(small_arena)
 
 
 @pytest.fixture(scope="session")

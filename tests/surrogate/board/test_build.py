@@ -339,12 +339,12 @@ def test_verdicts_narrow_what_the_surrogate_expects(small_board):
     assert (rows["rank"] <= rows["rank_high"]).all()
 
 
-def test_few_systems_leave_no_interval_and_the_reason(small_arena, build_quickly):
+def test_few_systems_leave_no_interval_and_the_reason(small_arena, english_arena, build_quickly):
     five = list(small_arena.info.systems[:5])
     judgments = small_arena.judgments
     among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
-    english = among & (judgments["language"] == "en")
-    board = build_quickly(replace(small_arena, judgments=judgments[english]), holdout=[])
+    english = judgments[among & (judgments["language"] == "en")]
+    board = build_quickly(replace(english_arena, judgments=english), holdout=[])
     assert board.ratings[["surrogate_low", "surrogate_high"]].isna().all(axis=None)
     judged = board.ratings["arena_rating"].notna()
     assert board.ratings.loc[judged, ["low", "high"]].notna().all(axis=None)
