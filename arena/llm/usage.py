@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from arena.data.errors import DataError, UsageError, count_of
+from arena.data.errors import DataError, UsageError
 from arena.data.files import utf8_bytes
 from arena.data.schema import validation_problems
+from arena.data.wording import count_of
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
 from arena.text.trimming import BYTES_A_TOKEN
 

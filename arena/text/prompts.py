@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import count
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.data.errors import UsageError
+from arena.data.wording import did_you_mean
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -242,9 +242,7 @@ def _named(texts: Sequence[str], prompts: Sequence[ReplaceablePrompt]) -> Iterab
 
 
 def _offered(name: str, known: Collection[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}there is {', '.join(known)}"
+    return f"{did_you_mean(name, known)} there is {', '.join(known)}".lstrip()
 
 
 def _texts(sample: object) -> Iterable[str]:

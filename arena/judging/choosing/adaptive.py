@@ -11,9 +11,10 @@ import pandas as pd
 
 from arena.data.append import append_rows
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, QUESTION_KEY
+from arena.data.wording import count_of
 from arena.judging.choosing.drawn import ChosenPairs, asked_pairs, draw_questions
 from arena.judging.choosing.language_ranking import LanguageRanking, rating_rows
 from arena.judging.folder import (
