@@ -15,28 +15,24 @@ Run:  python benchmarks/adaptive_coverage.py [--arenas 20] [--systems 12,30]
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit
 
-import numpy as np  # noqa: E402
-import numpy.typing as npt  # noqa: E402
-import pandas as pd  # noqa: E402
-from scipy.special import expit  # noqa: E402
-
-from arena.planning.adaptive import AdaptivePairing, batch_size  # noqa: E402
-from arena.planning.answer_strengths import attenuation  # noqa: E402
-from arena.rating.battles import Battles  # noqa: E402
-from arena.rating.bradley_terry import fit_bradley_terry  # noqa: E402
-from arena.rating.posterior import RatingPrior, battle_posterior  # noqa: E402
-from arena.rating.ratings import rate  # noqa: E402
-from arena.rating.tournaments import bootstrap_tournaments  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
-from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.learning.posterior.ratings import posterior_ratings  # noqa: E402
-from surrogate.learning.training import training_ratings  # noqa: E402
+from arena.planning.adaptive import AdaptivePairing, batch_size
+from arena.planning.answer_strengths import attenuation
+from arena.rating.battles import Battles
+from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.posterior import RatingPrior, battle_posterior
+from arena.rating.ratings import rate
+from arena.rating.tournaments import bootstrap_tournaments
+from arena.statistics.rank_agreement import kendall_tau
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.posterior.ratings import posterior_ratings
+from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]
 

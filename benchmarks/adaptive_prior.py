@@ -14,38 +14,35 @@ Run:  python benchmarks/adaptive_prior.py ARENA FEATURES.parquet [--seeds 5] [--
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-import numpy as np  # noqa: E402
-import numpy.typing as npt  # noqa: E402
-import pandas as pd  # noqa: E402
-
-from arena import read_arena  # noqa: E402
-from arena.data.seeds import generator  # noqa: E402
-from arena.planning.study import connected_battles  # noqa: E402
-from arena.planning.subsets import Parts, adaptive_items, completed_items, random_items  # noqa: E402
-from arena.rating.battles import Battles  # noqa: E402
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry  # noqa: E402
-from arena.rating.posterior import RatingPrior  # noqa: E402
-from arena.statistics.rank_agreement import (  # noqa: E402
+from arena import read_arena
+from arena.data.seeds import generator
+from arena.planning.study import connected_battles
+from arena.planning.subsets import Parts, adaptive_items, completed_items, random_items
+from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.rating.posterior import RatingPrior
+from arena.statistics.rank_agreement import (
     SAME_RATING_DECIMALS,
     kendall_tau,
     kendall_taus,
 )
-from surrogate.board.first_board import first_prior, first_ratings  # noqa: E402
-from surrogate.board.tables import read_feature_table  # noqa: E402
-from surrogate.learning.languages import (  # noqa: E402
+from surrogate.board.first_board import first_prior, first_ratings
+from surrogate.board.tables import read_feature_table
+from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
     language_data,
     with_answers,
 )
-from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.learning.training import training_ratings  # noqa: E402
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]
 

@@ -19,11 +19,9 @@ R² varies by some 0.04 from seed to seed, on either side.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import choix
 import numpy as np
@@ -33,17 +31,13 @@ from scipy.stats import combine_pvalues, ks_2samp, mannwhitneyu, wilcoxon
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import r2_score
 from threadpoolctl import threadpool_limits
+from tournaments import QUESTIONS, SYSTEMS, simulated_judgments
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-sys.path.append(str(Path(__file__).parent))
-
-from tournaments import QUESTIONS, SYSTEMS, simulated_judgments  # noqa: E402
-
-from arena.rating.tournaments import Tournaments, bootstrap_tournaments  # noqa: E402
-from surrogate.board.holdout import fit_tournament  # noqa: E402
-from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
-from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.learning.surrogate import TREES  # noqa: E402
+from arena.rating.tournaments import Tournaments, bootstrap_tournaments
+from surrogate.board.holdout import fit_tournament
+from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.surrogate import TREES
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]

@@ -11,33 +11,30 @@ FOLDER holds a feature table ARENA.parquet of each; by default the features are 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+import numpy as np
+import pandas as pd
 
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-
-from arena import Arena, read_arena  # noqa: E402
-from arena.rating.tournaments import DECIMALS  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
-from features import extract  # noqa: E402
-from features.engine.extraction import feature_columns  # noqa: E402
-from surrogate.board.first_board import (  # noqa: E402
+from arena import Arena, read_arena
+from arena.rating.tournaments import DECIMALS
+from arena.statistics.rank_agreement import kendall_tau
+from features import extract
+from features.engine.extraction import feature_columns
+from surrogate.board.first_board import (
     EVIDENCE,
     LABEL_FEATURES,
     REFERENCE_FEATURES,
     first_ratings,
 )
-from surrogate.board.tables import read_feature_table  # noqa: E402
-from surrogate.learning.languages import (  # noqa: E402
+from surrogate.board.tables import read_feature_table
+from surrogate.learning.languages import (
     TournamentSettings,
     language_data,
     with_answers,
 )
-from surrogate.learning.posterior.observations import observe  # noqa: E402
-from surrogate.learning.training import training_ratings  # noqa: E402
+from surrogate.learning.posterior.observations import observe
+from surrogate.learning.training import training_ratings
 
 PARTS = {"references": REFERENCE_FEATURES, "labels": LABEL_FEATURES, "consensus": ()}
 MEASURED = "bleu,rouge_l,citation_recall@10,citation_map@10"

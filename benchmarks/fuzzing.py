@@ -10,7 +10,6 @@ import argparse
 import io
 import json
 import random
-import sys
 import tempfile
 import time
 import tomllib
@@ -22,25 +21,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-sys.path.append(str(Path(__file__).parent))
+from published_rows import PUBLISHED
 
-from published_rows import PUBLISHED  # noqa: E402
-
-from arena import Arena, write_arena  # noqa: E402
-from arena.adapters.judgments import read_judgments  # noqa: E402
-from arena.data.errors import ArenaError  # noqa: E402
-from arena.data.files import file_digest  # noqa: E402
-from arena.data.folder import read_arena  # noqa: E402
-from arena.llm import ModelSettings, Prompt, open_store  # noqa: E402
-from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding  # noqa: E402
-from arena.llm.settings import request_for  # noqa: E402
-from arena.llm.store_rows import Result  # noqa: E402
-from arena.simulation import DEFAULT_SYSTEMS, simulate  # noqa: E402
-from surrogate import Board, build_board  # noqa: E402
-from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE  # noqa: E402
-from surrogate.learning.saving import load_surrogate  # noqa: E402
-from surrogate.runs.config import read_configuration  # noqa: E402
+from arena import Arena, write_arena
+from arena.adapters.judgments import read_judgments
+from arena.data.errors import ArenaError
+from arena.data.files import file_digest
+from arena.data.folder import read_arena
+from arena.llm import ModelSettings, Prompt, open_store
+from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding
+from arena.llm.settings import request_for
+from arena.llm.store_rows import Result
+from arena.simulation import DEFAULT_SYSTEMS, simulate
+from surrogate import Board, build_board
+from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE
+from surrogate.learning.saving import load_surrogate
+from surrogate.runs.config import read_configuration
 
 ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 1, 1e308, -0.5, 2**63, 10**30, "", " ", "x", "a", "tie", "en", "\u202e"),

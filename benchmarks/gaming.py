@@ -22,16 +22,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-
-from arena import Arena, rate, read_arena, sample_arena  # noqa: E402
-from arena.data.seeds import generator  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
-from surrogate import build_board  # noqa: E402
-from surrogate.board.board import Board  # noqa: E402
-from surrogate.integrity.calibration import learn_language  # noqa: E402
-from surrogate.integrity.check import NOT_RANKED  # noqa: E402
-from surrogate.integrity.damage import DAMAGES, Original, shuffled  # noqa: E402
+from arena import Arena, rate, read_arena, sample_arena
+from arena.data.seeds import generator
+from arena.statistics.rank_agreement import kendall_tau
+from surrogate import build_board
+from surrogate.board.board import Board
+from surrogate.integrity.calibration import learn_language
+from surrogate.integrity.check import NOT_RANKED
+from surrogate.integrity.damage import DAMAGES, Original, shuffled
 
 QUARTERS = (0.25, 0.5, 0.75)
 SAMPLE = "sample"

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +22,6 @@ import pandas as pd
 from scipy.optimize import fsolve
 from scipy.special import softmax
 from scipy.stats import norm
-
-sys.path.pop(0)  # features.py beside this file has the name of the package
 
 from arena.statistics.betting import EVEN, SequentialTest, log_capitals
 from surrogate.board.tables import RATINGS

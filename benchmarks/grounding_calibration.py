@@ -9,18 +9,12 @@ Run:  python benchmarks/grounding_calibration.py [--shared FOLDER]
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-if __name__ == "__main__":  # beside this file stands one named features
-    sys.path[0] = str(Path(__file__).parents[1])
-    sys.path.append(str(Path(__file__).parent))
-
 from known_claims import KnownClaim, KnownClaims, built_claims, cited_claims
 
 from arena import UsageError, read_arena

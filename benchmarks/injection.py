@@ -23,14 +23,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-
-from arena import Arena, sample_arena  # noqa: E402
-from arena.judging import LlmJudge, choose_pairs, judge_arena  # noqa: E402
-from arena.judging.prompt import PairwisePrompt, pairwise_prompt  # noqa: E402
-from arena.llm import Endpoint, ModelSettings, open_store  # noqa: E402
-from arena.llm.store import Store  # noqa: E402
-from arena.rating.ratings import rate  # noqa: E402
+from arena import Arena, sample_arena
+from arena.judging import LlmJudge, choose_pairs, judge_arena
+from arena.judging.prompt import PairwisePrompt, pairwise_prompt
+from arena.llm import Endpoint, ModelSettings, open_store
+from arena.llm.store import Store
+from arena.rating.ratings import rate
 
 LANGUAGE = "en"
 HALF = 0.5

@@ -12,31 +12,26 @@ systems' error rates, answers and judgments.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-
-import pandas as pd  # noqa: E402
-
-from arena.simulation import Simulation, mix_systems, simulate  # noqa: E402
-from arena.statistics.rank_agreement import kendall_tau  # noqa: E402
-from features import parse_features  # noqa: E402
-from surrogate.learning.cross_fitting import Repeats, leave_systems_out  # noqa: E402
-from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
-from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.learning.posterior.ratings import (  # noqa: E402
+from arena.simulation import Simulation, mix_systems, simulate
+from arena.statistics.rank_agreement import kendall_tau
+from features import parse_features
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out
+from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.posterior.ratings import (
     expected_ratings,
     posterior_ratings,
 )
-from surrogate.learning.training import training_ratings  # noqa: E402
-from surrogate.validation.study import study_data  # noqa: E402
+from surrogate.learning.training import training_ratings
+from surrogate.validation.study import study_data
 
 Floats = npt.NDArray[np.float64]
 

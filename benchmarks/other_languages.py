@@ -12,27 +12,22 @@ Run:  python benchmarks/other_languages.py ARENA FEATURES.parquet [--judge J] [-
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-sys.path.append(str(Path(__file__).parent))
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from worth import read_study, seen
 
-import numpy as np  # noqa: E402
-import numpy.typing as npt  # noqa: E402
-import pandas as pd  # noqa: E402
-from worth import read_study, seen  # noqa: E402
-
-from arena.data.seeds import generator  # noqa: E402
-from arena.statistics.significance import NORMAL_90  # noqa: E402
-from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings  # noqa: E402
-from surrogate.learning.cross_fitting import Repeats, leave_systems_out  # noqa: E402
-from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate  # noqa: E402
-from surrogate.learning.languages import LanguageData  # noqa: E402
-from surrogate.learning.posterior.observations import Observation, Posterior  # noqa: E402
-from surrogate.learning.training import training_ratings  # noqa: E402
-from surrogate.ranking.judged import error_factor  # noqa: E402
+from arena.data.seeds import generator
+from arena.statistics.significance import NORMAL_90
+from surrogate.board.ratings.intervals import conformal_intervals, unseen_ratings
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out
+from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.posterior.observations import Observation, Posterior
+from surrogate.learning.training import training_ratings
+from surrogate.ranking.judged import error_factor
 
 Floats = npt.NDArray[np.float64]
 

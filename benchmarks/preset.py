@@ -18,13 +18,11 @@ from typing import Any
 
 import pandas as pd
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-
-from arena import read_arena  # noqa: E402
-from arena.simulation import sample_folder  # noqa: E402
-from features import extract, feature_columns  # noqa: E402
-from features.measures.registry import PAPER_BY_LIBRARIES, PAPER_WITHOUT_MODELS  # noqa: E402
-from surrogate import build_board  # noqa: E402
+from arena import read_arena
+from arena.simulation import sample_folder
+from features import extract, feature_columns
+from features.measures.registry import PAPER_BY_LIBRARIES, PAPER_WITHOUT_MODELS
+from surrogate import build_board
 
 BY_LIBRARIES = [feature for feature in PAPER_BY_LIBRARIES if feature.reading is None]
 LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (

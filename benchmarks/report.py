@@ -8,15 +8,12 @@ Run:  python benchmarks/report.py
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
-sys.path.pop(0)  # features.py beside this file has the name of the package
 
 from arena.data.languages import MIRACL_LANGUAGES
 from surrogate import Board

@@ -20,9 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-
-from arena import Arena, write_arena  # noqa: E402
+from arena import Arena, write_arena
 
 COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "run"]
 CONFIG = """out = "boards"

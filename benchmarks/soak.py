@@ -26,11 +26,11 @@ from typing import Any
 
 import pandas as pd
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-sys.path.append(str(Path(sys.path[0], "tests", "arena", "llm")))
+from arena import Arena, read_arena, write_arena
+from arena.llm import open_store
 
-from arena import Arena, read_arena, write_arena  # noqa: E402
-from arena.llm import open_store  # noqa: E402
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests" / "arena" / "llm"))
 
 chat_server: Any = import_module("chat_server")
 """The server that the tests have."""
@@ -167,7 +167,7 @@ def soak(
 
 
 def _started(folder: Path, words: list[str]) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join([sys.path[0], os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [*COMMAND, *words],
         cwd=folder,

@@ -23,21 +23,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from crude_features import CRUDE_FEATURES
+from reliability import SHARES, SPLITS, coverage, split_half
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
-sys.path.append(str(Path(__file__).parent))
-
-from crude_features import CRUDE_FEATURES  # noqa: E402
-from reliability import SHARES, SPLITS, coverage, split_half  # noqa: E402
-
-from arena import Arena, read_arena  # noqa: E402
-from arena.data.errors import ArenaError  # noqa: E402
-from arena.data.version import __version__  # noqa: E402
-from features import extract  # noqa: E402
-from surrogate.learning.languages import TournamentSettings  # noqa: E402
-from surrogate.learning.names import SURROGATE_NAMES  # noqa: E402
-from surrogate.validation import validate  # noqa: E402
-from surrogate.validation.study import study_data  # noqa: E402
+from arena import Arena, read_arena
+from arena.data.errors import ArenaError
+from arena.data.version import __version__
+from features import extract
+from surrogate.learning.languages import TournamentSettings
+from surrogate.learning.names import SURROGATE_NAMES
+from surrogate.validation import validate
+from surrogate.validation.study import study_data
 
 Line = dict[str, Any]
 

@@ -12,26 +12,23 @@ Run:  python benchmarks/worth.py ARENA FEATURES.parquet [--judge J] [--splits 20
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).parents[1])  # beside this file stands one named features
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-import numpy as np  # noqa: E402
-import numpy.typing as npt  # noqa: E402
-import pandas as pd  # noqa: E402
-
-from arena import read_arena  # noqa: E402
-from arena.data.seeds import generator  # noqa: E402
-from surrogate.board.tables import read_feature_table  # noqa: E402
-from surrogate.learning.cross_fitting import Outcome, Repeats, leave_systems_out  # noqa: E402
-from surrogate.learning.languages import LanguageData, TournamentSettings  # noqa: E402
-from surrogate.learning.names import find_surrogate  # noqa: E402
-from surrogate.learning.posterior.observations import Observation, observe  # noqa: E402
-from surrogate.learning.posterior.worth import worth_of  # noqa: E402
-from surrogate.learning.training import training_ratings  # noqa: E402
-from surrogate.validation.study import study_data  # noqa: E402
+from arena import read_arena
+from arena.data.seeds import generator
+from surrogate.board.tables import read_feature_table
+from surrogate.learning.cross_fitting import Outcome, Repeats, leave_systems_out
+from surrogate.learning.languages import LanguageData, TournamentSettings
+from surrogate.learning.names import find_surrogate
+from surrogate.learning.posterior.observations import Observation, observe
+from surrogate.learning.posterior.worth import worth_of
+from surrogate.learning.training import training_ratings
+from surrogate.validation.study import study_data
 
 Floats = npt.NDArray[np.float64]
 

@@ -88,6 +88,11 @@ def test_nothing_loose_stands_beside_the_stages(package):
     assert loose <= {"__init__.py", "__main__.py"}
 
 
+def test_no_benchmark_has_the_name_of_a_package():
+    """Beside it the others would import it in the package's place, and mypy could not tell them."""
+    assert not {path.stem for path in ROOT.glob("benchmarks/*.py")} & set(PACKAGES)
+
+
 def test_no_file_is_longer_than_a_reader_stays():
     lengths = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     assert {name: count for name, count in lengths.items() if count > MOST_LINES} == {}

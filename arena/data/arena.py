@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.schema import ArenaInfo
 from arena.data.tables.published import no_published_ratings
 from arena.data.tables.systems import no_attributes
+from arena.data.wording import count_of
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Arena:
             UsageError: If something is no DataFrame, or passages are given twice.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
         """
-        from arena.data.frames import arena_of_frames
+        from arena.data.tables.frames import arena_of_frames
 
         frames = {"questions": questions, "answers": answers, "judgments": judgments}
         frames |= {"passages": passages, "published_ratings": published_ratings}
@@ -120,7 +121,7 @@ class Arena:
 
     def _repr_html_(self) -> str:
         """Show in a notebook how much of what the arena holds, by language."""
-        from arena.data.frames import notebook_html
+        from arena.data.tables.frames import notebook_html
 
         said = (
             f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -44,6 +45,7 @@ SUFFIXES = (
     ".parquet",
 )
 
+_DELIMITERS = (",", ";", "\t")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _JSON_NAMES = {
     list: "array",
@@ -115,7 +117,8 @@ def read_rows(path: Path, source: str | None = None) -> Rows:
     """Read a JSONL, CSV or Parquet file, keeping the line of every row.
 
     Text is UTF-8, with or without a byte order mark. CSV knows neither null nor nested values:
-    an empty cell reads as missing, every other cell as a string.
+    an empty cell reads as missing, every other cell as a string. Semicolons or tabs part its cells
+    where the header holds no comma.
 
     Args:
         path: File whose suffix is one of ``SUFFIXES``.
@@ -163,7 +166,9 @@ def _object_column(values: list[Any]) -> pd.Series:
 def _read_csv(path: Path, source: str) -> Rows:
     limits = bounds()
     with lenient_text(path) as stream, _long_cells(limits.line):
-        reader = csv.reader(_bounded_lines(stream, source, limits), strict=True)
+        texts = _bounded_lines(stream, source, limits)
+        first = next(texts, "")
+        reader = csv.reader(chain([first], texts), delimiter=_delimiter(first), strict=True)
         rows = _csv_rows(reader, source)
         line, header = next(rows, (1, []))
         if isinstance(header, Problem):
@@ -180,6 +185,11 @@ def _read_csv(path: Path, source: str) -> Rows:
                 break
     table = pd.DataFrame(taken.records, columns=header, dtype=object)
     return _rows(table.where(table != "", None), taken.lines, source, taken.told())
+
+
+def _delimiter(header: str) -> str:
+    """Return what parts the cells: spreadsheets write semicolons where commas part decimals."""
+    return next((mark for mark in _DELIMITERS if mark in header), _DELIMITERS[0])
 
 
 def _csv_rows(reader: Any, source: str) -> Iterator[tuple[int, list[str] | Problem]]:  # noqa: ANN401
@@ -357,9 +367,8 @@ def read_json_array(path: Path, source: str | None = None) -> Rows:
         for number, item in enumerate(items, start=1)
         if not isinstance(item, dict)
     )
-    numbers = [number for number, item in enumerate(items, start=1) if isinstance(item, dict)]
-    table = _object_table([items[n - 1] for n in numbers], source)
-    return _rows(table, numbers, source, problems)
+    sound = {line: item for line, item in enumerate(items, start=1) if isinstance(item, dict)}
+    return _rows(_object_table(list(sound.values()), source), sound, source, problems)
 
 
 def _json_record(line: str) -> dict[str, Any]:
@@ -450,9 +459,8 @@ def write_rows(table: pd.DataFrame, path: Path) -> None:
                 _write_jsonl(table, temporary)
         except UnicodeEncodeError as error:
             fault = f"a text {HALF_SURROGATE}"
-            raise DataError(
-                [Problem(path.name, None, None, None, fault, HALF_SURROGATE_HINT)]
-            ) from error
+            problem = Problem(path.name, None, None, None, fault, HALF_SURROGATE_HINT)
+            raise DataError([problem]) from error
 
 
 def _write_jsonl(table: pd.DataFrame, path: Path) -> None:
@@ -478,22 +486,15 @@ def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
     texts = table.select_dtypes(["object", "string"])
-    nested = [name for name in texts if texts[name].map(_is_nested).any()]
+    nests = (list, tuple, dict, set)
+    nested = [name for name in texts if any(isinstance(value, nests) for value in texts[name])]
     if nested:
         raise UsageError(
             f"{path.name}: CSV cannot hold the nested values of {nested[0]!r}; "
             "use .jsonl or .parquet"
         )
     # The csv module leaves a lone carriage return unquoted, and then reads it as a line end.
-    quote_all = any(texts[name].map(_holds_carriage_return).any() for name in texts)
+    quote_all = any(isinstance(v, str) and "\r" in v for name in texts for v in texts[name])
     quoting = csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL
     with open_text(path, "wt") as stream:
         table.to_csv(stream, index=False, lineterminator="\n", quoting=quoting)
-
-
-def _is_nested(value: object) -> bool:
-    return isinstance(value, list | tuple | dict | set)
-
-
-def _holds_carriage_return(value: object) -> bool:
-    return isinstance(value, str) and "\r" in value

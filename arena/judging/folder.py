@@ -74,7 +74,7 @@ def judge_folder(
         pairs: What to judge; see ``choose_pairs``.
         store: Where replies are and go.
         aggregate: How a panel comes to a verdict; see ``aggregate_votes``.
-        max_calls: Most pairs to ask, over all judges.
+        max_calls: Most calls, over all judges, retries not counted.
         prices: Price of each model, or None.
         progress: Called with a judge's name, the pairs done, and all.
 

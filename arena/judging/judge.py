@@ -178,7 +178,7 @@ def judge_arena(
         pairs: What to judge; see ``choose_pairs``. They must be chosen for what the judge's
             prompt shows.
         store: Where replies are and go; see ``arena.llm.open_store``.
-        budget: Most pairs to ask; the rest fails as ``over_budget``. None asks all.
+        budget: Most calls; pairs that are left fail as ``over_budget``. None asks all.
         prices: Price of each model, for the cost in the summary.
         progress: Called with the judge's name, the pairs done, and all.
 

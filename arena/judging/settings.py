@@ -159,7 +159,9 @@ class JudgingSettings(BaseModel):
         "given.",
     )
     max_calls: int | None = Field(
-        default=None, ge=0, description="Most pairs to ask in one run; the next asks the rest."
+        default=None,
+        ge=0,
+        description="Most calls in one run, retries not counted; the next makes the rest.",
     )
     temperature: float = Field(
         default=0.0, description="Below 0, none is sent: some models take none."

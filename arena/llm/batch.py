@@ -23,8 +23,10 @@ from arena.data.errors import DataError, MissingDependencyError, UsageError
 from arena.data.files import atomic_path
 from arena.data.schema import validation_problems
 from arena.llm.replies import (
+    FINAL,
     MALFORMED,
     REJECTED,
+    Completion,
     MalformedAnswerError,
     read_completion,
     shown_detail,
@@ -73,7 +75,8 @@ class BatchRun:
     """What one look at the batches brought.
 
     Attributes:
-        received: Answers that were fetched into the store.
+        received: Answers that were fetched into the store, those included that are final without
+            a text (a filter's, of prompts that are too long).
         failed: Requests that came back without one, by reason.
         submitted: Requests sent now.
         waiting: Requests in batches under way, those sent now included.
@@ -207,11 +210,12 @@ def _unanswered(
 def _parts(requests: Iterable[Request]) -> Iterator[list[Request]]:
     part, size = list[Request](), 0
     for request in requests:
-        if part and (len(part) == MOST_REQUESTS or size + len(request.body) > MOST_BYTES):
+        length = len(request.body.encode())
+        if part and (len(part) == MOST_REQUESTS or size + length > MOST_BYTES):
             yield part
             part, size = [], 0
         part.append(request)
-        size += len(request.body.encode())
+        size += length
     if part:
         yield part
 
@@ -268,7 +272,7 @@ def _fetched(
     results: dict[str, Result] = {}
     for file_id in (found.output_file_id, found.error_file_id):
         if file_id:
-            text = client.files.content(file_id).text
+            text = client.files.content(file_id).content.decode(errors="replace")
             results |= {each.key: each for each in _results(text, key)}
     wanted = set(batch.keys)
     known = [result for result in results.values() if result.key in wanted]
@@ -286,8 +290,8 @@ def _fetched(
 
 
 def _results(text: str, api_key: str) -> Iterator[Result]:
-    """Read the lines of a batch's file; a line without a usable answer is a passing failure."""
-    for line in text.splitlines():
+    """Read the lines of a batch's file; what is no line of one is left out."""
+    for line in text.split("\n"):  # not splitlines: a reply may hold U+2028 and the like
         try:
             row = json.loads(line)
             key, response = str(row["custom_id"]), row.get("response")
@@ -299,14 +303,19 @@ def _results(text: str, api_key: str) -> Iterator[Result]:
 def _result(key: str, response: object, error: object, api_key: str) -> Result:
     body: Any = response.get("body") if isinstance(response, Mapping) else None
     status = response.get("status_code") if isinstance(response, Mapping) else None
+    if isinstance(status, int) and status >= 400:
+        from arena.llm.transport import status_fault
+
+        fault = status_fault(status, json.dumps(body, ensure_ascii=False), {}, api_key)
+        answer = Completion(None, failure=fault.reason) if fault.reason in FINAL else None
+        return Result(key, answer, fault.reason, fault.detail, tries=1)
     if status != 200:
-        said = error or (body.get("error") if isinstance(body, Mapping) else None)
         return Result(
-            key, None, REJECTED, shown_detail(f"status {status}: {said}", api_key), tries=1
+            key, None, REJECTED, shown_detail(f"status {status}: {error}", api_key), tries=1
         )
     try:
         completion = read_completion(body, 0.0)
-    except MalformedAnswerError as fault:
-        return Result(key, None, MALFORMED, shown_detail(str(fault), api_key), tries=1)
+    except MalformedAnswerError as malformed:
+        return Result(key, None, MALFORMED, shown_detail(str(malformed), api_key), tries=1)
     completion = without_key(completion, api_key)
     return Result(key, completion, completion.failure, tries=1)

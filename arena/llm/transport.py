@@ -63,7 +63,8 @@ class ServerTransport:
                 response = await self._post(request)
             self.reached = True
             if not response.is_success:
-                return status_fault(response, self._api_key)
+                said = response.content.decode(errors="replace").strip()
+                return status_fault(response.status_code, said, response.headers, self._api_key)
             read = read_embedding if request.path == EmbeddingSettings.path else read_completion
             completion = read(_json(response), time.perf_counter() - started)
             return without_key(completion, self._api_key)
@@ -152,10 +153,8 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def status_fault(response: httpx2.Response, api_key: str) -> Fault:
+def status_fault(status: int, said: str, headers: Mapping[str, str], api_key: str) -> Fault:
     """Say what an answer with an error status means."""
-    status = response.status_code
-    said = response.content.decode(errors="replace").strip()
     message = _message(said)
     detail = shown_detail(f"status {status}: {message}" if message else f"status {status}", api_key)
     if status in (400, 403, 413, 422):
@@ -169,7 +168,7 @@ def status_fault(response: httpx2.Response, api_key: str) -> Fault:
         return Fault(replies.REJECTED, shown, advice=advice)
     if status in _PASSING_STATUS or status >= 500:
         reason = _PASSING_STATUS.get(status, replies.SERVER_ERROR)
-        return Fault(reason, detail, again=True, asked_wait_s=asked_wait(response.headers))
+        return Fault(reason, detail, again=True, asked_wait_s=asked_wait(headers))
     return Fault(replies.REJECTED, detail)
 
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from arena.data.errors import UsageError, checked_choice, count_of
+from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.data.version import __version__
+from arena.data.wording import count_of
 from arena.rating.battle_files import selected_judgments
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.bradley_terry import (

@@ -26,7 +26,7 @@ from arena.rating.posterior import PRIOR_COLUMNS
 from arena.rating.ratings import ranks_and_tiers
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.extraction import feature_columns
-from surrogate.board.ratings.table import BOARD_COLUMNS, absence
+from surrogate.board.ratings.table import BOARD_COLUMNS, NO_ANSWER
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 
 Floats = npt.NDArray[np.float64]
@@ -40,6 +40,7 @@ ROUNDS = 1_000
 LEVEL = (5.0, 95.0)
 
 NO_VERDICT = "nobody has judged it"
+NO_COMPARISON = "its answers could not be compared with those of another system"
 IS_REFERENCE = "; its own answers are the references"
 NO_VALUES = "no two answers to a question have a value"
 NO_DIFFERENCE = "the same for all answers to a question"
@@ -108,14 +109,22 @@ def first_ratings(
     )
     referred = {_plain(name) for name in shares} & {*REFERENCE_FEATURES}
     notes = [
-        absence(*pair) or NO_VERDICT + (IS_REFERENCE if referred and name == reference else "")
-        for name, *pair in zip(systems, table["rating"], answers, strict=True)
+        _note(rating, count, bool(referred) and name == reference)
+        for name, rating, count in zip(systems, table["rating"], answers, strict=True)
     ]
     whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
     ordered = table.assign(note=notes).astype(whole)
     ordered = ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
     covariance = pd.DataFrame(draws, columns=wide.columns).cov()
     return FirstRatings(ordered[BOARD_COLUMNS], tuple(shares), left_out, covariance)
+
+
+def _note(rating: float, answers: int, is_reference: bool) -> str:
+    if not answers:
+        return NO_ANSWER
+    if np.isnan(rating):
+        return NO_COMPARISON
+    return NO_VERDICT + (IS_REFERENCE if is_reference else "")
 
 
 def _evidence(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:

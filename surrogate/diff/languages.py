@@ -123,17 +123,24 @@ _SCALE = {
     "ties": "the tie rule",
 }
 _INSTRUMENT = {
+    "ratings": "what rates",
     "ridge": "the prior",
     "features": "the features",
     "surrogate": "the surrogate",
     "rows": "the training rows",
+    "missing": "how missing values count",
+}
+_BY_VERDICTS = {
+    "arena_ratings": "what rates",
 }
 
 
 def incomparable(old: Board, new: Board, kind: str) -> str:
     """Say why two boards' ratings cannot be compared at all; empty if they can."""
-    fields = _SCALE if kind == ARENA else _SCALE | _INSTRUMENT
+    fields = _SCALE | (_BY_VERDICTS if kind == ARENA else _INSTRUMENT)
     before, after = (board.summary.settings for board in (old, new))
+    if kind == ARENA and before.arena_ratings == "tournaments":
+        fields["ridge"] = _INSTRUMENT["ridge"]
     differing = [
         words for name, words in fields.items() if getattr(before, name) != getattr(after, name)
     ]
@@ -165,7 +172,7 @@ def language_diff(old: Board, new: Board, kind: str, language: str) -> pd.DataFr
     table["recentered"] = recentered and bool(rated.any())
     table["rank_change"] = rank_change(table["rank_old"], table["rank_new"], rated)
     table["rating_change"] = _changes(table, rated, recentered)
-    errors = [_errors(table, kind, side) for side in ("old", "new")]
+    errors = [_errors(table, board, kind, side) for side, board in (("old", old), ("new", new))]
     error, freedom = difference_errors(*errors)
     table["standard_error"], table["freedom"] = error, freedom
     table["reason"] = _reasons(table, incomparable(old, new, kind))
@@ -210,11 +217,13 @@ def _changes(table: pd.DataFrame, rated: npt.NDArray[np.bool_], recentered: bool
     return np.asarray(np.where(rated, change, np.nan))
 
 
-def _errors(table: pd.DataFrame, kind: str, side: str) -> Errors:
+def _errors(table: pd.DataFrame, board: Board, kind: str, side: str) -> Errors:
     low, high = (table[f"{bound}_{side}"].to_numpy(float) for bound in ("low", "high"))
     if kind == BOARD:
         return normal_errors(low, high, INTERVAL_LEVEL)
-    return bootstrap_errors(low, high, DEFAULT_ROUNDS)
+    settings = board.summary.settings
+    by_tournaments = settings.arena_ratings == "tournaments"
+    return bootstrap_errors(low, high, settings.tournaments if by_tournaments else DEFAULT_ROUNDS)
 
 
 def _reasons(

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,13 +14,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.wording import did_you_mean
 from arena.judging.settings import CONFIDENTIAL, JudgingSettings
 from arena.text.prompts import Templates, read_templates
 from features.declare.feature import Feature
 from features.measures.registry import parse_features, with_templates
 from features.models import FEATURE_PROMPTS
 from surrogate.board.settings import BoardSettings, Names, Positive, preset_values
-from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.names import find_surrogate
 
 HIDDEN = "(not shown)"
 
@@ -56,7 +56,8 @@ class ValidationOptions(_Table):
 
     Attributes:
         protocol: How systems, languages or questions are held out.
-        surrogate: Surrogate to validate.
+        surrogate: Surrogate to validate, with default rows; the board's own, with its rows and
+            rule of missing values, if None.
         repeats: Repeats; the protocol's own number if None.
         tournaments: Bootstrapped tournaments a language.
     """
@@ -68,7 +69,7 @@ class ValidationOptions(_Table):
         "leave-questions-out",
         "mirage",
     ]
-    surrogate: str = DEFAULT_SURROGATE
+    surrogate: str | None = None
     repeats: Positive | None = None
     tournaments: Positive = 50
 
@@ -363,8 +364,7 @@ def _problem(item: ErrorDetails, source: str) -> Problem:
             )
             return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
         known = [name for table in _TABLES for name in table.model_fields]
-        close = get_close_matches(place[-1], known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "see examples/leaderboards.toml"
+        hint = did_you_mean(place[-1], known) or "see examples/leaderboards.toml"
         shown = HIDDEN if isinstance(value, dict | list) else value
         return Problem(source, None, path, shown, "is no key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
@@ -408,8 +408,8 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
         yield from refused(key, getattr(options, key), board.features)
     name, rule = options.surrogate, options.missing
     yield from refused("surrogate", name, lambda: find_surrogate(name, missing=rule))
-    if options.after.validation is not None:
-        validated = options.after.validation.surrogate
+    validated = options.after.validation and options.after.validation.surrogate
+    if validated:
         key = "after.validation.surrogate"
         yield from refused(key, validated, lambda: find_surrogate(validated))
 

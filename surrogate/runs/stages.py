@@ -42,6 +42,7 @@ from surrogate.board.tables import (
     SURROGATE_FILE,
     read_feature_table,
 )
+from surrogate.learning.names import find_surrogate
 from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import FORMATS, save
@@ -98,6 +99,7 @@ _VERDICT_OPTIONS = {
     *("temperature", "max_tokens", "seed"),
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
+_ITS_SURROGATE = {"surrogate", "rows", "missing"}
 _FINAL = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
@@ -166,13 +168,15 @@ def _board_step(board: ConfiguredBoard) -> Step:
 
 def _validation_step(board: ConfiguredBoard, options: ValidationOptions) -> Step:
     shared = {"judge", "questions", "ties", "ridge", "seed"}
+    if options.surrogate is None:
+        shared |= _ITS_SURROGATE
     return Step(
         board.name,
         VALIDATION,
         lambda place: _validate(board, options, place),
         files=lambda: _files(board),
         upstream=_upstream(board),
-        options=board.settings.model_dump(include=shared) | options.model_dump(),
+        options=board.settings.model_dump(include=shared) | options.model_dump(exclude_none=True),
         versions=versions_of(*_NUMERIC),
     )
 
@@ -326,10 +330,11 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
 
 def _validate(board: ConfiguredBoard, options: ValidationOptions, place: Workplace) -> None:
     settings = board.settings
+    own = find_surrogate(settings.surrogate, rows=settings.rows, missing=settings.missing)
     validated = validate(
         judged_arena(board, place.board),
         options.protocol,
-        options.surrogate,
+        options.surrogate or own,
         judge=board.judge,
         feature_table=_feature_table(board, place),
         repeats=options.repeats,

@@ -12,7 +12,7 @@ ENDS = {"read", "refused"}
 @pytest.fixture(scope="module")
 def script():
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(SCRIPT.parents[1]))
+        patch.syspath_prepend(str(SCRIPT.parent))
         yield runpy.run_path(str(SCRIPT))
 
 

@@ -85,7 +85,7 @@ def test_json_holds_every_count(judge, serve, folder):
         return completion("No idea.") if len(prompt) % 2 else longer(prompt, earlier)
 
     prices = folder / "prices.json"
-    prices.write_text('{"local": {"tokens_in": 1, "tokens_out": 2}}')
+    prices.write_text('{"local": {"tokens_in": 1, "tokens_out": 2}}', encoding="utf-8-sig")
     status, printed = judge(serve(half), "--pairs", 5, "--prices", prices, "--json")
     content = json.loads(printed, parse_constant=pytest.fail)
     summary = content["judges"][0]
@@ -475,6 +475,14 @@ def test_bodies_that_are_no_object_are_said(judge, serve, body):
 def test_addresses_that_are_none_are_said_by_the_command(run, folder, capsys, url):
     assert run("judge", folder, "--model", "m", "--base-url", url) == 2
     assert "base" in capsys.readouterr().err
+
+
+def test_batches_of_a_panel_share_the_calls_of_a_run(run, folder, capsys):
+    with BatchServer() as server:
+        options = ["--model", "m", "--panel", "n,o", "--base-url", server.url, "--pairs", 2]
+        assert run("judge", folder, *options, "--batch", "--max-calls", 5, "--questions", 2) == 0
+        assert sum(len(server.sent(name)) for name in server.batches) == 5
+        assert "o: 0 answers came, 0 calls sent" in capsys.readouterr().out
 
 
 def test_a_batch_is_sent_and_fetched_by_the_same_command(run, folder, capsys):

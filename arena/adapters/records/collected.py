@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.adapters.foreign_rows import Skip
 from arena.data.arena import Arena
-from arena.data.errors import Problem, place_of
+from arena.data.errors import DataError, Problem, place_of
 from arena.data.folder import as_rows, checked_arena
 from arena.data.languages import language_code
 from arena.data.rows import Rows
@@ -24,6 +24,7 @@ from arena.data.schema import (
     ArenaInfo,
     finite_number,
     passages_of,
+    whole_digits,
 )
 from arena.data.tables.systems import OWN_PASSAGES
 
@@ -149,6 +150,7 @@ class CollectedAnswers:
 
     def arena(self, info: ArenaInfo, most_pairs: int | None) -> Arena:
         """Put the arena together, and check it as any other."""
+        self._refuse_half_named()
         judged = _rows(self.judgments, list(JUDGMENTS.columns), info.source)
         if self.marks:
             table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
@@ -158,6 +160,22 @@ class CollectedAnswers:
         columns = [*ANSWERS.columns, OWN_PASSAGES]
         answers = _rows(list(self.answers.values()), columns, info.source)
         return checked_arena(info, queries, answers, judged)
+
+    def _refuse_half_named(self) -> None:
+        """Refuse questions that some rows name by an id and others by their text alone."""
+        named = {
+            (code, query["query"]): query["place"]
+            for (code, query_id), query in self.queries.items()
+            if query_id != question_id(query["query"])
+        }
+        for (code, query_id), query in self.queries.items():
+            place = named.get((code, query["query"]))
+            if place is not None and query_id == question_id(query["query"]):
+                fault = f"is missing, and stands {place.seen_from(query['place'])}"
+                hint = "give an id to every row of a question, or to none"
+                self._fault(query["place"], "query_id", None, fault, hint)
+        if self.problems:
+            raise DataError(self.problems)
 
     def _share_passages(self) -> None:
         """Keep what the answers to a question have in common with it, and own ones with each."""
@@ -191,7 +209,9 @@ class CollectedAnswers:
 
     def _query_id(self, values: Values) -> str:
         given = values.get("query_id")
-        return question_id(values["question"]) if given is None else str(given)
+        return (
+            question_id(values["question"]) if given is None else whole_digits(given) or str(given)
+        )
 
     def _passages(self, place: Place, values: Values) -> list[dict[str, Any]] | None:
         try:
@@ -235,7 +255,7 @@ class CollectedAnswers:
 
     def _add_judgment(self, place: Place, key: Key, values: Values) -> None:
         given = values["winner"]
-        if given is None:
+        if given in (None, ""):
             self.skips.append(Skip(place.source, "judgment", "it has no winner"))
             return
         winner = WINNERS.get(given) if isinstance(given, str) else None
@@ -249,7 +269,7 @@ class CollectedAnswers:
 
     def _add_mark(self, place: Place, key: Key, values: Values) -> None:
         given = values["verdict"]
-        if given is None:
+        if given in (None, ""):
             self.skips.append(Skip(place.source, "verdict", "it is missing"))
             return
         mark = finite_number(given)

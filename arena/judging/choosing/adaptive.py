@@ -11,9 +11,10 @@ import pandas as pd
 
 from arena.data.append import append_rows
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, QUESTION_KEY
+from arena.data.wording import count_of
 from arena.judging.choosing.drawn import ChosenPairs, asked_pairs, draw_questions
 from arena.judging.choosing.language_ranking import LanguageRanking, rating_rows
 from arena.judging.folder import (
@@ -65,7 +66,7 @@ class AdaptivePlan:
         questions: Questions drawn of each language; None for all.
         languages: Languages to judge; all by default.
         seed: Seed of all draws.
-        max_calls: Most pairs to ask in one run.
+        max_calls: Most calls in one run, over all judges, retries not counted.
     """
 
     budget: int | None = None
@@ -78,7 +79,7 @@ class AdaptivePlan:
 
     def __post_init__(self) -> None:
         if self.budget is None and self.until is None:
-            raise UsageError("say when to stop: give a budget, or what is to be known (until)")
+            raise UsageError("say when to stop: give a `budget`, or what is to be known (`until`)")
         if self.budget is not None and self.budget < 1:
             raise UsageError(f"budget = {self.budget} is out of range; use at least 1")
 
@@ -170,6 +171,7 @@ class _Run:
         self.names = [judge.judge for judge in self.judges]
         self._texts = ArenaTexts(self.arena)
         self._calls = Budget(self.plan.max_calls)
+        self._calls_a_pair = sum(judge.repeats for judge in self.judges)
         drawn, self._without_pair = draw_questions(
             self.arena,
             self._texts,
@@ -217,7 +219,7 @@ class _Run:
         if not any(map(self._may_ask, self.rankings)):
             return NOTHING_OPEN
         left = self._calls.calls_left
-        if plan.max_calls is not None and left is not None and left < len(self.judges):
+        if plan.max_calls is not None and left is not None and left < self._calls_a_pair:
             return CALLS_SPENT.format(count_of(plan.max_calls, "call"))
         return None
 
@@ -234,7 +236,7 @@ class _Run:
         )
         size = batch_size(len(ranking.systems), ranking.done)
         left = self._calls.calls_left
-        limits = [None if left is None else left // len(self.judges)]
+        limits = [None if left is None else left // self._calls_a_pair]
         if self.plan.budget is not None:
             limits.append(self.plan.budget - self.done)
         size = min([size, *(limit for limit in limits if limit is not None)])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from arena.judging.replies import WINNER_OF_LETTER, PairVerdict, Winner
-from arena.llm.replies import Reply
+from arena.llm.replies import OVER_BUDGET, Reply
 
 SPLIT_REPEATS = "split_repeats"
 """Flag of a tie that stands for replies without a verdict of most of them."""
@@ -22,13 +22,17 @@ def combined(replies: Sequence[Reply[PairVerdict]]) -> Reply[PairVerdict]:
 
     The verdict of most replies wins, or the likeliest one on average where log-probabilities are
     known; without one it is a tie. ``shares`` says how many gave each verdict. Half of the
-    replies must hold a verdict; else the first that failed stands for all.
+    replies must hold a verdict, and none may be left to a later run by the budget; else the first
+    that failed, or is left, stands for all.
 
     Args:
         replies: One at least; one alone is returned as it is.
     """
     if len(replies) == 1:
         return replies[0]
+    left = [reply for reply in replies if reply.reason == OVER_BUDGET]
+    if left:
+        return left[0]
     read = [reply for reply in replies if reply.value is not None]
     if 2 * len(read) < len(replies) or not read:
         return next(reply for reply in replies if reply.value is None)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from surrogate.cli.data.imports.sources import OutOption, ReplaceOption, write_and_print
 from surrogate.cli.options import (
     FOLDER,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
 from surrogate.cli.options import (
@@ -154,18 +154,19 @@ def _batches_done(
     """Fetch and send batches; say what is under way, or that nothing is."""
     from arena.judging.judge import judge_requests
     from arena.llm import open_store
-    from arena.llm.batch import run_batches
+    from arena.llm.batch import BatchRun, run_batches
 
-    runs = {}
+    runs: dict[str, BatchRun] = {}
     with open_store(where) as store:
         for judge in judges:
+            before = sum(run.submitted for run in runs.values())
             runs[judge.judge] = run_batches(
                 judge_requests(arena, judge, chosen),
                 judge.asked_settings,
                 judge.endpoint,
                 store,
                 Path(f"{where}.batches.json"),
-                max_calls,
+                None if max_calls is None else max_calls - before,
             )
     is_waiting = any(run.waiting for run in runs.values())
     if as_json and is_waiting:

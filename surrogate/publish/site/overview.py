@@ -62,7 +62,8 @@ def overview(board: Board, slugs: Mapping[str, str]) -> Overview:
 def _overall_rows(board: Board, ranked: pd.DataFrame) -> list[dict[str, Any]]:
     ranks = board.ratings.groupby("system")["rank"]
     best_tier = board.ratings.loc[board.ratings["tier"] == 1, "system"].value_counts()
-    scale = LinearScale(1.0, float(max(board.ratings["rank"].max(), 2.0)))
+    last = max([2.0, *board.ratings["rank"].dropna()])
+    scale = LinearScale(1.0, float(last))
     system = ranked["system"]
     table = ranked.assign(
         is_tied=ranked["rank"].duplicated(keep=False),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, DataError, UsageError, diagnose, read_arena, sample_arena, write_arena
-from arena.data.frames import open_answers
+from arena.data.tables.frames import open_answers
 
 QUESTIONS = pd.DataFrame({"query_id": ["1", "2"], "language": "en", "query": ["Why?", "Who?"]})
 ANSWERS = pd.DataFrame(
@@ -245,6 +245,21 @@ def test_problems_name_table_row_column_value_and_what_to_do():
     assert problems(QUESTIONS, ANSWERS.rename(columns={"answer": "output"})) == [
         "answers: answer = None: this column is missing; add it, or rename output"
     ]
+
+
+def test_whole_numbers_name_questions_whatever_pandas_made_of_them():
+    """A missing id makes floats of a column; ids in texts and in numbers are the same."""
+    numbers = ANSWERS.assign(query_id=[1, 1, 2, 2])
+    expected = Arena.from_frames(QUESTIONS, ANSWERS).answers
+    for key in (numbers["query_id"], numbers["query_id"].astype(float)):
+        found = Arena.from_frames(QUESTIONS, numbers.assign(query_id=key))
+        pd.testing.assert_frame_equal(found.answers, expected)
+    gap = numbers.assign(query_id=[1, 1, 2, np.nan])
+    assert problems(QUESTIONS, gap) == [
+        "answers.iloc[3]: query_id = None: is missing; give it a value"
+    ]
+    odd = numbers.assign(query_id=[1, 1, 2, 2.5])
+    assert "answers.iloc[3]: query_id = 2.5: is not a string" in problems(QUESTIONS, odd)[-1]
 
 
 def test_problems_of_all_tables_come_together():

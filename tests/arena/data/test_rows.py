@@ -315,6 +315,19 @@ def test_line_numbers_of_parquet_are_row_numbers(tmp_path: Path):
     assert list(read_rows(path).lines) == [1, 2]
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_csv_of_a_spreadsheet_with_other_delimiters(mark: str, tmp_path: Path):
+    """Excel writes semicolons where commas part decimals, a byte order mark, and CRLF."""
+    text = f'\ufeffx{mark}y\r\n1,5{mark}"a{mark}b\r\nc"\r\n2{mark}one, two\r\n'
+    rows = read_rows(write_text(tmp_path / "t.csv", text))
+    assert rows.problems == ()
+    assert rows.lines.tolist() == [2, 4]
+    assert records(rows) == [
+        {"x": "1,5", "y": f"a{mark}b\r\nc"},
+        {"x": "2", "y": "one, two"},
+    ]
+
+
 def test_bad_rows_of_csv(tmp_path: Path):
     text = b'x,y\n1,a\n2,caf\xe9\n3,c\n4,"never closed\n5,d\n'
     rows = read_rows(write_text(tmp_path / "t.csv", text))

@@ -281,6 +281,14 @@ def test_the_calls_of_a_run_are_shared_by_a_panel(folder, panel):
     assert [sum(server.asked.values()) for server in servers] == [3, 3, 3]
 
 
+def test_repeated_calls_of_a_run_are_whole_pairs(folder, serve, judge_at):
+    server = serve(by_number)
+    done = ask_panel(folder, [judge_at(server, repeats=3)], 12, max_calls=8)
+    assert done.reason == "this run's budget of 8 calls is spent"
+    assert sum(server.asked.values()) == 6
+    assert done.languages[["judged", "failed"]].to_numpy().tolist() == [[2, 0]]
+
+
 def test_pairs_that_most_of_a_panel_gives_no_verdict_on_are_not_asked_again(
     folder, serve, judge_at
 ):

@@ -174,6 +174,21 @@ def test_a_budget_ends_a_run_and_the_next_goes_on(serve, judge_at, store):
     assert sum(server.asked.values()) == 12
 
 
+def test_repeated_calls_make_one_verdict_and_none_of_a_part_of_them(serve, judge_at, store):
+    arena = build_arena(questions=2)
+    replies = {"q0": ("[[A]]", "[[B]]", "[[A]]"), "q1": ("[[A]]", "[[B]]", "Hm.")}
+    server = serve(lambda prompt, n: completion(replies["q0" if "q0?" in prompt else "q1"][n]))
+    judge, pairs = judge_at(server, repeats=3), choose_pairs(arena)
+    first = judge_arena(arena, judge, pairs, store, budget=Budget(5))
+    assert (len(first.judgments), first.summary.usage.sent) == (1, 5)
+    assert set(first.failures["reason"]) == {"over_budget"}
+    whole = judge_arena(arena, judge, pairs, store)
+    found = whole.judgments.groupby("query_id")[["winner", "probability_a", "flags"]].agg(set)
+    assert found.loc["q0"].tolist() == [{"a"}, {0.666667}, {""}]
+    assert found.loc["q1"].tolist() == [{"tie"}, {0.5}, {"split_repeats"}]
+    assert (sum(server.asked.values()), whole.summary.usage.failures) == (18, {"unparsable": 3})
+
+
 def test_a_dry_run_asks_nothing(judge_at, store, serve):
     arena = build_arena()
     server = serve(honest)

@@ -17,8 +17,8 @@ def answered(key, text="[[A]]"):
     return {"custom_id": key, "response": {"status_code": 200, "body": body}, "error": None}
 
 
-def refused_line(key):
-    body = {"error": {"message": "too long"}}
+def refused_line(key, message="too long"):
+    body = {"error": {"message": message}}
     return {"custom_id": key, "response": {"status_code": 400, "body": body}, "error": None}
 
 
@@ -94,6 +94,8 @@ class BatchServer:
         for name, of in (("output_file_id", line), ("error_file_id", errors)):
             rows = [found for key in keys if of and (found := of(key)) is not None]
             if rows:
-                self.files[f"{batch}-{name}"] = "".join(json.dumps(row) + "\n" for row in rows)
+                self.files[f"{batch}-{name}"] = "".join(
+                    json.dumps(row, ensure_ascii=False) + "\n" for row in rows
+                )
                 self.batches[batch][name] = f"{batch}-{name}"
         self.batches[batch]["status"] = status

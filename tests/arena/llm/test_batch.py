@@ -89,6 +89,29 @@ def test_what_failed_is_counted_and_sent_again_by_the_next_run(look, server, tmp
     assert look().submitted == 3
 
 
+def test_a_reply_with_separators_of_lines_and_paragraphs_is_one_line(look, server, tmp_path):
+    look(ROWS[:1])
+    text = "one\u2028two\u2029three\x85four 五\n[[A]]"
+    server.end("batch-0", lambda key: answered(key, text))
+    assert (look(ROWS[:1]).received, stored(server, tmp_path)[0]) == (1, text)
+
+
+def test_what_no_later_batch_would_change_is_not_sent_again(look, server, tmp_path):
+    look()
+    keys = [row["custom_id"] for row in server.sent("batch-0")]
+    said = dict(zip(keys, ["maximum context length is 9", "content_filter", "slow"], strict=False))
+    server.end(
+        "batch-0", lambda key: refused_line(key, said[key]) if key in said else answered(key)
+    )
+    found = look()
+    assert (found.received, found.failed) == (4, {"rejected": 1})
+    with open_store(tmp_path / "store.sqlite") as store:
+        llm = Llm(SETTINGS, Endpoint(server.url, None), store, Budget(0))
+        asked = ask_table(ROWS, Prompt.of, read_text, llm)
+    assert asked.usage.failures == {"context_length": 1, "content_filter": 1, "over_budget": 1}
+    assert look().submitted == 1
+
+
 def test_lines_that_are_no_answers_do_no_harm(look, server, tmp_path):
     look()
     keys = [row["custom_id"] for row in server.sent("batch-0")]

@@ -17,6 +17,7 @@ from surrogate import build_board
 from surrogate.board.board import Board
 from surrogate.board.first_board import (
     IS_REFERENCE,
+    NO_COMPARISON,
     NO_VERDICT,
     first_prior,
     first_ratings,
@@ -96,6 +97,20 @@ def test_ratings_by_hand():
     assert rows.loc["z", "coverage"] == 0.5
     assert rows.loc["z", ["low", "high"]].tolist() == [0, 0]
     assert rows.loc["x", ["low", "high"]].tolist() == [0, 1]
+
+
+def test_a_single_system_is_not_ranked_and_its_site_is_written(unjudged, tmp_path):
+    system = unjudged.info.systems[0]
+    alone = replace(
+        unjudged,
+        info=unjudged.info.model_copy(update={"systems": (system,), "reference_system": None}),
+        answers=unjudged.answers[unjudged.answers["system"] == system],
+    )
+    board = build_board(alone, features="answer_length")
+    assert board.ratings["rank"].isna().all()
+    assert set(board.ratings["note"]) == {NO_COMPARISON}
+    page = write_site(board, tmp_path / "site", alone).read_text(encoding="utf-8")
+    assert NO_COMPARISON in page
 
 
 @settings(max_examples=20)

@@ -10,6 +10,7 @@ import pytest
 
 from arena import UsageError
 from surrogate.diff.diff import diff_boards
+from surrogate.diff.languages import interval_width
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +131,9 @@ def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
         ("surrogate", "linear", {"board"}, "another measurement: the surrogate changed"),
         ("rows", "question", {"board"}, "another measurement: the training rows"),
         ("ridge", 0.5, {"board"}, "another measurement: the prior changed"),
+        ("ratings", "surrogate", {"board"}, "another measurement: what rates changed"),
+        ("missing", "zero", {"board"}, "another measurement: how missing values count changed"),
+        ("arena_ratings", "tournaments", {"arena"}, "another measurement: what rates changed"),
     ],
 )
 def test_what_is_not_comparable_is_not_compared(old, setting, value, kinds, reason):
@@ -143,6 +147,17 @@ def test_what_is_not_comparable_is_not_compared(old, setting, value, kinds, reas
     assert told.str.contains(reason, regex=False).all()
     (row,) = diff.settings.to_dict("records")
     assert row["field"] == setting
+
+
+def test_ratings_by_tournaments_have_errors_of_as_many_rounds_and_their_prior(old):
+    boards = [with_settings(old, arena_ratings="tournaments", tournaments=n) for n in (20, 1000)]
+    errors = [
+        row_of(diff_boards(board, board), "en", "arena", old.systems[0])["standard_error"]
+        for board in boards
+    ]
+    assert errors[0] / errors[1] == pytest.approx(interval_width(1000) / interval_width(20))
+    ridged = with_settings(boards[1], ridge=0.5)
+    assert "the prior" in diff_boards(boards[1], ridged).notes[1]
 
 
 def test_ratings_that_only_the_prior_bounds_are_not_compared(old, best):

@@ -217,6 +217,20 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     assert scores["protocol"] == "leave-systems-out"
 
 
+@pytest.mark.parametrize(
+    ("named", "validated"), [("", "ridge|missing:zero"), (", surrogate = 'linear'", "linear")]
+)
+def test_a_validation_is_of_the_boards_own_surrogate_unless_another_is_named(
+    configure, make, named, validated
+):
+    options = f"protocol = 'leave-systems-out', repeats = 1, tournaments = 2{named}"
+    own = "surrogate = 'ridge'\nmissing = 'zero'\n"
+    boards = configure(f"{BOARD}{own}after = {{ validation = {{ {options} }} }}\n")
+    make(boards)
+    scores = json.loads((boards.out / "a" / "validation" / "validation.json").read_text())
+    assert f"|surrogate:{validated}|" in f"|{scores['signature']}|"
+
+
 def test_a_damaged_manifest_is_refused_with_the_hint(configure, make):
     boards = configure(BOARD)
     boards.out.mkdir()

@@ -112,6 +112,43 @@ def test_every_fault_is_told_with_line_and_column(tmp_path):
     ]
 
 
+def records(folder, rows):
+    path = folder / "answers.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_ids_in_numbers_and_texts_are_the_same(tmp_path):
+    rows = [
+        {"query_id": query_id, "question": "Where?", "system": system, "answer": "Paris"}
+        for system, query_id in {"m1": 1, "m2": 1.0, "m3": "1"}.items()
+    ]
+    arena = import_arena("csv", [records(tmp_path, rows)]).arena
+    assert arena.queries["query_id"].tolist() == ["1"]
+    assert len(arena.answers) == 3
+
+
+def test_a_question_with_an_id_in_some_rows_alone_is_refused(tmp_path):
+    rows = [
+        {"question": "Where?", "system": "m1", "answer": "Paris"},
+        {"query_id": "1", "question": "Where?", "system": "m2", "answer": "Oslo"},
+        {"question": "Whence?", "system": "m2", "answer": "Oslo"},
+    ]
+    with pytest.raises(
+        DataError, match="query_id = None: is missing, and stands on line 2"
+    ) as told:
+        import_arena("csv", [records(tmp_path, rows)])
+    assert len(told.value.problems) == 1
+
+
+def test_an_empty_verdict_is_none(tmp_path):
+    pair = {"question": "Where?", "system_a": "m1", "answer_a": "Paris"}
+    pair |= {"system_b": "m2", "answer_b": "Oslo"}
+    found = import_arena("csv", [records(tmp_path, [pair | {"winner": ""}])])
+    assert found.arena.judgments.empty
+    assert found.skipped["reason"].tolist() == ["it has no winner"]
+
+
 @given(st.one_of(st.none(), st.text(), st.lists(st.one_of(st.text(), st.integers()))))
 def test_any_cell_of_passages_is_read_or_refused(cell):
     try:

