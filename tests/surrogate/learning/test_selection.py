@@ -116,9 +116,7 @@ def test_every_training_system_is_rated_by_those_that_did_not_see_it(X, ratings)
     assert sorted(name for fold in left_out for name in fold) == SYSTEMS
 
 
-def test_auto_is_one_of_the_two_and_saved_as_what_it_chose(
-    english_arena, quick_features, tmp_path
-):
+def test_auto_is_one_of_the_two_and_saved_as_what_it_chose(english_arena, quick_features, tmp_path):
     english = quick_features[quick_features["language"] == "en"]
     X = with_answers(english, english_arena.answers)
     ratings = rate(english_arena.judgments, interval="none").table.assign(language="en")
