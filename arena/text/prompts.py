@@ -289,7 +289,7 @@ def read_template(
     if not path.is_file():
         raise UsageError(f"there is no template at {path}")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"the template {path.name} is not UTF-8 text") from error
     return _checked(path.name.removesuffix(_SUFFIX), text, variables, also)

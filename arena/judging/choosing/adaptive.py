@@ -79,7 +79,7 @@ class AdaptivePlan:
 
     def __post_init__(self) -> None:
         if self.budget is None and self.until is None:
-            raise UsageError("say when to stop: give a budget, or what is to be known (until)")
+            raise UsageError("say when to stop: give a `budget`, or what is to be known (`until`)")
         if self.budget is not None and self.budget < 1:
             raise UsageError(f"budget = {self.budget} is out of range; use at least 1")
 
