@@ -158,22 +158,22 @@ class Arena:
             UsageError: If the arena has no such language, system or judge, or the reference
                 system is left out.
         """
-        left_out = {
-            "language": _others("language", languages, self.info.languages),
-            "system": _others("system", systems, self.info.systems),
-            "judge": _others("judge", judges, self.judges),
-        }
-        if self.info.reference_system in left_out["system"]:
+        other_languages = _others("language", languages, self.info.languages)
+        other_systems = _others("system", systems, self.info.systems)
+        if self.info.reference_system in other_systems:
             raise UsageError(
                 f"{self.info.reference_system!r} is the reference; others need its answers: name "
                 "it too (`systems`)"
             )
         kept = {
-            f"{noun}s": tuple(name for name in getattr(self.info, f"{noun}s") if name not in others)
-            for noun, others in left_out.items()
-            if noun != "judge"
+            "languages": tuple(it for it in self.info.languages if it not in other_languages),
+            "systems": tuple(it for it in self.info.systems if it not in other_systems),
         }
-        left_out |= dict.fromkeys(("system_a", "system_b"), left_out["system"])
+        left_out = {
+            "language": other_languages,
+            **dict.fromkeys(("system", "system_a", "system_b"), other_systems),
+            "judge": _others("judge", judges, self.judges),
+        }
         return Arena(
             self.info.model_copy(update=kept),
             _without(self.queries, left_out),

@@ -56,21 +56,6 @@ class AnswerRules:
 
 
 @dataclass(frozen=True)
-class PartRules:
-    """Whose part of an arena is kept, as in ``Arena.part``; None keeps all.
-
-    Attributes:
-        languages: Languages.
-        systems: Systems, the reference system among them.
-        judges: Judges.
-    """
-
-    languages: Sequence[str] | None = None
-    systems: Sequence[str] | None = None
-    judges: Sequence[str] | None = None
-
-
-@dataclass(frozen=True)
 class EvaluationSet:
     """An arena cut down.
 
@@ -98,21 +83,28 @@ UNPAIRED = "judgments, of which one answer a question leaves none"
 UNANSWERED = "questions that not all systems answered"
 
 
-def select_part(arena: Arena, rules: PartRules) -> EvaluationSet:
-    """Keep some languages, systems or judges of an arena.
+def select_part(
+    arena: Arena,
+    languages: Sequence[str] | None = None,
+    systems: Sequence[str] | None = None,
+    judges: Sequence[str] | None = None,
+) -> EvaluationSet:
+    """Keep some languages, systems or judges of an arena, and count what is left out.
 
     Args:
         arena: The arena.
-        rules: What to keep.
+        languages: As for ``Arena.part``, as are those that follow.
+        systems: Systems, the reference system among them.
+        judges: Judges.
 
     Raises:
         UsageError: If the arena has no such language, system or judge, or the reference system is
             left out.
     """
-    kept = arena.part(rules.languages, rules.systems, rules.judges)
+    kept = arena.part(languages, systems, judges)
     others = arena.queries[~arena.queries["language"].isin(kept.info.languages)]
     left = [_counted(others, OTHER_LANGUAGE)]
-    spoken = arena.part(rules.languages)
+    spoken = arena.part(languages)
     for name, reason in OF_OTHERS.items():
         sizes = [getattr(each, name)["language"].value_counts() for each in (spoken, kept)]
         fewer = sizes[0].sub(sizes[1], fill_value=0).sort_index()

@@ -99,7 +99,6 @@ def select(
     from arena.data.folder import read_arena
     from arena.generation import (
         AnswerRules,
-        PartRules,
         QuestionRules,
         read_arena_to_answer,
         select_answers,
@@ -113,7 +112,7 @@ def select(
     is_answered = bool(least_words or one_answer)
     there = read_arena(arena) if is_answered else read_arena_to_answer(arena)
     named = (split_names(text) or None for text in (languages, systems, judges))
-    part = select_part(there, PartRules(*named))
+    part = select_part(there, *named)
     hard = select_questions(part.arena, QuestionRules(only_hard, seed=seed))
     rules = AnswerRules(least_words, questions, others, one_answer, seed)
     chosen = select_answers(hard.arena, rules)

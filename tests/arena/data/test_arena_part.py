@@ -7,7 +7,7 @@ import pytest
 
 from arena import UsageError, read_arena, sample_arena, write_arena
 from arena.adapters.imports import split_apart
-from arena.generation import PartRules, QuestionRules, select_part, select_questions
+from arena.generation import QuestionRules, select_part, select_questions
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):
 
 def test_what_is_left_out_is_counted(arena):
     names = arena.info.systems[:4]
-    found = select_part(arena, PartRules(["es"], names, ["second"]))
+    found = select_part(arena, ["es"], names, ["second"])
     counts = found.counts.set_index(["reason", "language"])["count"]
     questions = (arena.queries["language"] == "en").sum()
     assert counts["questions in other languages", "en"] == questions
