@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.schema import ArenaInfo
 from arena.data.tables.published import no_published_ratings
 from arena.data.tables.systems import no_attributes
-from arena.data.wording import count_of
+from arena.data.wording import count_of, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,51 @@ class Arena:
             f"{count_of(len(self.judgments), 'judgment')}>"
         )
 
+    def part(
+        self,
+        languages: Collection[str] | None = None,
+        systems: Collection[str] | None = None,
+        judges: Collection[str] | None = None,
+    ) -> Arena:
+        """Keep some languages, systems or judges, and leave out of every table what is of others.
+
+        Judgments stay where both systems and the judge do. Published ratings of systems that the
+        arena does not have stay.
+
+        Args:
+            languages: Languages to keep; None keeps all.
+            systems: Systems to keep, the reference system among them; None keeps all.
+            judges: Judges to keep; None keeps all.
+
+        Raises:
+            UsageError: If the arena has no such language, system or judge, or the reference
+                system is left out.
+        """
+        left_out = {
+            "language": _others("language", languages, self.info.languages),
+            "system": _others("system", systems, self.info.systems),
+            "judge": _others("judge", judges, self.judges),
+        }
+        if self.info.reference_system in left_out["system"]:
+            raise UsageError(
+                f"{self.info.reference_system!r} is the reference; others need its answers: name "
+                "it too (`systems`)"
+            )
+        kept = {
+            f"{noun}s": tuple(name for name in getattr(self.info, f"{noun}s") if name not in others)
+            for noun, others in left_out.items()
+            if noun != "judge"
+        }
+        left_out |= dict.fromkeys(("system_a", "system_b"), left_out["system"])
+        return Arena(
+            self.info.model_copy(update=kept),
+            _without(self.queries, left_out),
+            _without(self.answers, left_out),
+            _without(self.judgments, left_out),
+            _without(self.published_ratings, left_out),
+            _without(self.attributes, left_out),
+        )
+
     def judged_by(self, judge: str | None = None) -> Arena:
         """Keep one judge's judgments, or published ratings.
 
@@ -162,3 +208,24 @@ class Arena:
             for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
+
+
+def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -> frozenset[str]:
+    """Return the names that are known and not chosen; none where there is no choice."""
+    if chosen is None:
+        return frozenset()
+    for name in chosen:
+        if name not in known:
+            there = f"there is {', '.join(known) or 'none'}"
+            hint = f"{did_you_mean(name, known)} {there}".lstrip()
+            raise UsageError(f"no {noun} {name!r} here (`{noun}s`); {hint}")
+    return frozenset(known) - frozenset(chosen)
+
+
+def _without(table: pd.DataFrame, left_out: Mapping[str, Collection[str]]) -> pd.DataFrame:
+    """Leave out the rows in whose columns any of these names stands."""
+    is_out = np.zeros(len(table), np.bool_)
+    for column, names in left_out.items():
+        if names and column in table:
+            is_out |= table[column].isin(names).to_numpy()
+    return table[~is_out].reset_index(drop=True)

@@ -2,8 +2,10 @@ from .context import SelectedContext as SelectedContext
 from .context import select_context as select_context
 from .evaluation_set import AnswerRules as AnswerRules
 from .evaluation_set import EvaluationSet as EvaluationSet
+from .evaluation_set import PartRules as PartRules
 from .evaluation_set import QuestionRules as QuestionRules
 from .evaluation_set import select_answers as select_answers
+from .evaluation_set import select_part as select_part
 from .evaluation_set import select_questions as select_questions
 from .files import check_own_file as check_own_file
 from .files import list_unanswered as list_unanswered
