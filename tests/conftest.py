@@ -18,8 +18,9 @@ TOGETHER = {
         *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),
         *(
             f"tests/surrogate/board/test_{name}.py"
-            for name in ("build", "board", "published", "settings")
+            for name in ("build", "board", "conclusions", "differences", "settings", "tiers")
         ),
+        *(f"tests/surrogate/integrity/test_{name}.py" for name in ("copies", "standing")),
         "tests/surrogate/diff/test_board_diff.py",
     ),
 }

@@ -23,12 +23,17 @@ def blocks(document, language):
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys, whole):
     monkeypatch.chdir(tmp_path)
+    if not whole:
+        small = simulate(DEFAULT_SYSTEMS[:5], languages=("en", "sw"), questions=6, seed=1).arena
+        monkeypatch.setattr("arena.sample_arena", lambda: small)
     quickstart = blocks("README.md", "python")[0]
     assert len([line for line in quickstart.splitlines() if line.strip()]) <= 10
     held = {}
-    exec(quickstart.replace("tournaments=20", "tournaments=2"), held)
+    jobs = "n_jobs=2" if whole else "n_jobs=1"
+    exec(quickstart.replace("tournaments=20, n_jobs=2", f"tournaments=2, {jobs}"), held)
     assert isinstance(held["arena"], Arena)
     assert "my-system" in capsys.readouterr().out
     assert (tmp_path / "out" / "board" / "board.csv").is_file()

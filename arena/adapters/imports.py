@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -88,19 +88,9 @@ def split_apart(arena: Arena, systems: Sequence[str]) -> tuple[Arena, pd.DataFra
         if system == arena.info.reference_system:
             raise UsageError(f"{system!r} is the reference; others need its answers in the arena")
         checked_choice(system, arena.info.systems, "system to keep apart")
-    names = [name for name in arena.info.systems if name not in systems]
+    others = [name for name in arena.info.systems if name not in systems]
     is_apart = arena.answers["system"].isin(systems)
-    judged = arena.judgments
-    is_judged = judged["system_a"].isin(systems) | judged["system_b"].isin(systems)
-    published = arena.published_ratings
-    kept = replace(
-        arena,
-        info=arena.info.model_copy(update={"systems": tuple(names)}),
-        answers=arena.answers[~is_apart].reset_index(drop=True),
-        judgments=judged[~is_judged].reset_index(drop=True),
-        published_ratings=published[~published["system"].isin(systems)].reset_index(drop=True),
-    )
-    return kept, arena.answers[is_apart].reset_index(drop=True)
+    return arena.part(systems=others), arena.answers[is_apart].reset_index(drop=True)
 
 
 @dataclass(frozen=True)

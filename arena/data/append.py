@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 from arena.data.errors import DataError, Problem
 from arena.data.files import atomic_path, locked_folder, open_text
 from arena.data.folder import find_table_file, read_arena, read_info
-from arena.data.frames import open_answers
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.schema import (
     ANSWER_KEY,
@@ -29,6 +28,7 @@ from arena.data.schema import (
     ArenaInfo,
     check_table,
 )
+from arena.data.tables.frames import open_answers
 
 JUDGMENT_KEY = ["judge", *QUESTION_KEY, "system_a", "system_b"]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.schema import ArenaInfo
 from arena.data.tables.published import no_published_ratings
 from arena.data.tables.systems import no_attributes
+from arena.data.wording import count_of, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Arena:
             UsageError: If something is no DataFrame, or passages are given twice.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
         """
-        from arena.data.frames import arena_of_frames
+        from arena.data.tables.frames import arena_of_frames
 
         frames = {"questions": questions, "answers": answers, "judgments": judgments}
         frames |= {"passages": passages, "published_ratings": published_ratings}
@@ -120,7 +122,7 @@ class Arena:
 
     def _repr_html_(self) -> str:
         """Show in a notebook how much of what the arena holds, by language."""
-        from arena.data.frames import notebook_html
+        from arena.data.tables.frames import notebook_html
 
         said = (
             f"Systems: {', '.join(self.info.systems)}. Judges: {', '.join(self.judges) or 'none'}."
@@ -134,6 +136,51 @@ class Arena:
             f"{', '.join(self.info.languages)}, {count_of(len(self.answers), 'answer')} by "
             f"{count_of(len(self.info.systems), 'system')}, "
             f"{count_of(len(self.judgments), 'judgment')}>"
+        )
+
+    def part(
+        self,
+        languages: Collection[str] | None = None,
+        systems: Collection[str] | None = None,
+        judges: Collection[str] | None = None,
+    ) -> Arena:
+        """Keep some languages, systems or judges, and leave out of every table what is of others.
+
+        Judgments stay where both systems and the judge do. Published ratings of systems that the
+        arena does not have stay.
+
+        Args:
+            languages: Languages to keep; None keeps all.
+            systems: Systems to keep, the reference system among them; None keeps all.
+            judges: Judges to keep; None keeps all.
+
+        Raises:
+            UsageError: If the arena has no such language, system or judge, or the reference
+                system is left out.
+        """
+        other_languages = _others("language", languages, self.info.languages)
+        other_systems = _others("system", systems, self.info.systems)
+        if self.info.reference_system in other_systems:
+            raise UsageError(
+                f"{self.info.reference_system!r} is the reference; others need its answers: name "
+                "it too (`systems`)"
+            )
+        kept = {
+            "languages": tuple(it for it in self.info.languages if it not in other_languages),
+            "systems": tuple(it for it in self.info.systems if it not in other_systems),
+        }
+        left_out = {
+            "language": other_languages,
+            **dict.fromkeys(("system", "system_a", "system_b"), other_systems),
+            "judge": _others("judge", judges, self.judges),
+        }
+        return Arena(
+            self.info.model_copy(update=kept),
+            _without(self.queries, left_out),
+            _without(self.answers, left_out),
+            _without(self.judgments, left_out),
+            _without(self.published_ratings, left_out),
+            _without(self.attributes, left_out),
         )
 
     def judged_by(self, judge: str | None = None) -> Arena:
@@ -161,3 +208,24 @@ class Arena:
             for table in (self.judgments, self.published_ratings)
         )
         return replace(self, judgments=judgments, published_ratings=published)
+
+
+def _others(noun: str, chosen: Collection[str] | None, known: Collection[str]) -> frozenset[str]:
+    """Return the names that are known and not chosen; none where there is no choice."""
+    if chosen is None:
+        return frozenset()
+    for name in chosen:
+        if name not in known:
+            there = f"there is {', '.join(known) or 'none'}"
+            hint = f"{did_you_mean(name, known)} {there}".lstrip()
+            raise UsageError(f"no {noun} {name!r} here (`{noun}s`); {hint}")
+    return frozenset(known) - frozenset(chosen)
+
+
+def _without(table: pd.DataFrame, left_out: Mapping[str, Collection[str]]) -> pd.DataFrame:
+    """Leave out the rows in whose columns any of these names stands."""
+    is_out = np.zeros(len(table), np.bool_)
+    for column, names in left_out.items():
+        if names and column in table:
+            is_out |= table[column].isin(names).to_numpy()
+    return table[~is_out].reset_index(drop=True)

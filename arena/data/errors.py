@@ -1,4 +1,4 @@
-"""Errors for bad input: each problem names file, line, field, value and hint; counts in words."""
+"""Errors for bad input: each problem names file, line, field, value and hint."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
+
+from arena.data.wording import count_of
 
 SHOWN_PROBLEMS = 20
 SHOWN_VALUE_CHARACTERS = 80
@@ -17,17 +19,6 @@ HALF_SURROGATE_HINT = "replace it by U+FFFD"
 
 Choice = TypeVar("Choice", bound=str)
 Item = TypeVar("Item")
-
-
-def count_of(number: int, noun: str, plural: str | None = None) -> str:
-    """Show a count with its noun, such as ``1 system`` or ``1,200 systems``.
-
-    Args:
-        number: The count.
-        noun: What is counted, in the singular.
-        plural: The same of several; by default the noun and an s.
-    """
-    return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Nothing in a zip is executed, and no more of it is read than it declares.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -232,6 +233,11 @@ def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
     """
     with _open_text(path, mode, "utf-8", "strict") as stream:
         yield stream
+
+
+def utf8_bytes(path: Path) -> bytes:
+    """Read a file that is to hold UTF-8, without the byte order mark of some editors."""
+    return path.read_bytes().removeprefix(codecs.BOM_UTF8)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.files import atomic_path
+from arena.data.files import atomic_path, utf8_bytes
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
 from arena.data.schema import (
@@ -268,7 +268,7 @@ def read_info(folder: Path) -> ArenaInfo:
     if not path.is_file():
         raise UsageError(f"{folder} is not an arena folder: it has no {INFO_FILE}")
     try:
-        return ArenaInfo.model_validate_json(path.read_bytes())
+        return ArenaInfo.model_validate_json(utf8_bytes(path))
     except ValidationError as error:
         raise DataError(
             validation_problems(

@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
@@ -27,6 +26,7 @@ from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, told
 from arena.data.files import parsed_json
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import Rows
+from arena.data.wording import did_you_mean
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
@@ -106,8 +106,6 @@ def validation_problems(
 
 
 HINT = " -> "
-MOST_COMPARED = 200
-"""Characters of a name, and names, that a misspelt one is compared with."""
 WINNERS = ("a", "b", "tie")
 QUESTION_KEY = ["language", "query_id"]
 ANSWER_KEY = ["language", "query_id", "system"]
@@ -440,19 +438,13 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
 
     @cache
     def hint(value: str) -> str:
-        return how + _nearest(value, declared)
+        return "; ".join(filter(None, [how, did_you_mean(value, declared)]))
 
     def tell(item: tuple[object, str]) -> Problem:
         row, value = item
         return rows.problem(row, field, value, f"is not among the {key}{where}", hint(value))
 
     return told_problems(list(unknown[field].items()), tell)
-
-
-def _nearest(value: str, declared: Sequence[str]) -> str:
-    known = {name.casefold()[:MOST_COMPARED]: name for name in declared[:MOST_COMPARED]}
-    close = get_close_matches(value.casefold()[:MOST_COMPARED], known, n=1)
-    return f"; did you mean {known[close[0]]!r}?" if close else ""
 
 
 def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import count_of
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.wording import count_of
 from arena.diagnostics.finding import Finding, Severity, subject_of
 from arena.diagnostics.verdicts import GROUP, ITEM, groups_of, majorities, share, sums, won_by_a
 from arena.statistics.significance import (

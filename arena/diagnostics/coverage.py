@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
-from arena.data.errors import count_of
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables.systems import odd_names
+from arena.data.wording import count_of
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED
 from arena.diagnostics.verdicts import GROUP, groups_of, share, sums, won_by_a

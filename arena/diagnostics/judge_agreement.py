@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import count_of
 from arena.data.schema import is_derived
 from arena.data.seeds import generator
+from arena.data.wording import count_of
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.verdicts import ITEM, QUESTION_PAIR, majorities
 from arena.statistics.agreement import kappa_of_tables

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
+from arena.data.wording import count_of
 from arena.diagnostics.judge_agreement import outcome_cells, outcome_kappas
 from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
 from arena.statistics.bootstrap import percentile_interval, resampled_sums

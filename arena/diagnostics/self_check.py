@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import count_of
 from arena.data.schema import WINNERS
+from arena.data.wording import count_of
 from arena.diagnostics.bias import (
     NOTABLE_FLIPS,
     order_consistency_table,

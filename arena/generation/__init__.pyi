@@ -4,6 +4,7 @@ from .evaluation_set import AnswerRules as AnswerRules
 from .evaluation_set import EvaluationSet as EvaluationSet
 from .evaluation_set import QuestionRules as QuestionRules
 from .evaluation_set import select_answers as select_answers
+from .evaluation_set import select_part as select_part
 from .evaluation_set import select_questions as select_questions
 from .files import check_own_file as check_own_file
 from .files import list_unanswered as list_unanswered

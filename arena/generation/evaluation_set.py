@@ -68,6 +68,12 @@ class EvaluationSet:
     counts: pd.DataFrame
 
 
+OTHER_LANGUAGE = "questions in other languages"
+OF_OTHERS = {
+    "answers": "answers of other systems",
+    "judgments": "judgments of other systems or judges",
+    "published_ratings": "ratings published of other systems or judges",
+}
 EASY = "questions without a passage labeled not relevant"
 NOT_DRAWN = "questions not drawn"
 DRAWN = "questions drawn, of which the others are kept"
@@ -75,6 +81,36 @@ SHORT = "questions with an answer of fewer words"
 OTHER_SYSTEM = "answers of the systems not drawn"
 UNPAIRED = "judgments, of which one answer a question leaves none"
 UNANSWERED = "questions that not all systems answered"
+
+
+def select_part(
+    arena: Arena,
+    languages: Sequence[str] | None = None,
+    systems: Sequence[str] | None = None,
+    judges: Sequence[str] | None = None,
+) -> EvaluationSet:
+    """Keep some languages, systems or judges of an arena, and count what is left out.
+
+    Args:
+        arena: The arena.
+        languages: As for ``Arena.part``, as are those that follow.
+        systems: Systems, the reference system among them.
+        judges: Judges.
+
+    Raises:
+        UsageError: If the arena has no such language, system or judge, or the reference system is
+            left out.
+    """
+    kept = arena.part(languages, systems, judges)
+    others = arena.queries[~arena.queries["language"].isin(kept.info.languages)]
+    left = [_counted(others, OTHER_LANGUAGE)]
+    spoken = arena.part(languages)
+    for name, reason in OF_OTHERS.items():
+        sizes = [getattr(each, name)["language"].value_counts() for each in (spoken, kept)]
+        fewer = sizes[0].sub(sizes[1], fill_value=0).sort_index()
+        counts = fewer[fewer > 0].rename("count").rename_axis("language").reset_index()
+        left.append(counts.assign(reason=reason))
+    return EvaluationSet(kept, _all_counts(left))
 
 
 def select_questions(arena: Arena, rules: QuestionRules) -> EvaluationSet:
@@ -211,13 +247,12 @@ def _in(table: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
-    languages = tuple(code for code in arena.info.languages if code in set(queries["language"]))
+    kept = arena.part(languages=set(queries["language"]))
     return replace(
-        arena,
-        info=arena.info.model_copy(update={"languages": languages}),
+        kept,
         queries=queries.reset_index(drop=True),
-        answers=_in(arena.answers, queries).reset_index(drop=True),
-        judgments=_in(arena.judgments, queries).reset_index(drop=True),
+        answers=_in(kept.answers, queries).reset_index(drop=True),
+        judgments=_in(kept.judgments, queries).reset_index(drop=True),
     )
 
 

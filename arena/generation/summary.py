@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion, TimeDependence
 from arena.llm.ask import Asked

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from arena.data.errors import count_of
 from arena.data.schema import JUDGMENTS, WINNERS
+from arena.data.wording import count_of
 from arena.diagnostics.bias import order_consistency_table
 from arena.diagnostics.self_check import (
     NOTABLE_INVALID,

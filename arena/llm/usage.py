@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from arena.data.errors import DataError, UsageError, count_of
+from arena.data.errors import DataError, UsageError
+from arena.data.files import utf8_bytes
 from arena.data.schema import validation_problems
+from arena.data.wording import count_of
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
 from arena.text.trimming import BYTES_A_TOKEN
 
@@ -49,7 +51,7 @@ def read_prices(path: Path | str) -> dict[str, Price]:
     if not path.is_file():
         raise UsageError(f"there is no file of prices at {path}")
     try:
-        return TypeAdapter(dict[str, Price]).validate_json(path.read_bytes())
+        return TypeAdapter(dict[str, Price]).validate_json(utf8_bytes(path))
     except ValidationError as error:
         hint = 'write {"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}'
         raise DataError(validation_problems(error, path.name, None, lambda _: hint)) from error

@@ -20,9 +20,10 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from arena.data.errors import UsageError, checked_choice, count_of
+from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import CALIBRATED, QUESTION_KEY, SOFT
 from arena.data.seeds import generator
+from arena.data.wording import count_of
 from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 

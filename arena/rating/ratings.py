@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from arena.data.errors import UsageError, checked_choice, count_of
+from arena.data.errors import UsageError, checked_choice
 from arena.data.seeds import generator
 from arena.data.version import __version__
+from arena.data.wording import count_of
 from arena.rating.battle_files import selected_judgments
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.bradley_terry import (
@@ -169,24 +170,14 @@ def rate(
         model, fit = _fit(model, ridge)
         random = generator(seed, "ratings", interval)
         if interval == "posterior":
-            known = battle_posterior(connected)
-            fit = replace(fit, coefficients=known.ratings[None], ridge=0.0)
-            model = replace(model, ridge=0.0)
-            unknown = np.full(0, np.nan)
-            spread = Uncertainty(known.draws(random, rounds), *known.bounds, unknown)
+            model, fit, spread = _by_posterior(model, fit, connected, rounds, random)
         else:
             spread = _uncertainty(model, fit.parameters[0], interval, rounds, random)
     if connected.adaptive:
         notes.append(CHOSEN_BY_OUTCOMES if interval == "posterior" else STRETCHED)
-    outside = len(everything.systems) - len(connected.systems)
-    if outside:
-        notes.append(f"{outside:,} of {len(everything.systems):,} systems are unrated")
-    if ridge is None and model.ridge:
-        notes.append(PRIOR_NEEDED)
-    elif spread.regularized:
-        notes.append(SAMPLES_REGULARIZED.format(f"{spread.regularized:,}", f"{rounds:,}"))
-    if len(connected.systems) > MOST_COMPARED:
-        notes.append(TOO_MANY)
+    notes += _remarks(
+        everything, connected, spread, rounds, is_prior_own=ridge is None and bool(model.ridge)
+    )
     if lacks_ties:
         notes.append(NO_TIES)
     asked = replace(model, ties=ties)
@@ -198,6 +189,40 @@ def rate(
         notes=tuple(notes),
         signature=_signature(asked, interval, rounds, scale, seed, connected, controls),
     )
+
+
+def _by_posterior(
+    model: RatingModel,
+    fit: BradleyTerryFit,
+    battles: Battles,
+    draws: int,
+    random: np.random.Generator,
+) -> tuple[RatingModel, BradleyTerryFit, Uncertainty]:
+    """Put the posterior's ratings and intervals in the place of a fit's."""
+    known = battle_posterior(battles)
+    spread = Uncertainty(known.draws(random, draws), *known.bounds, np.full(0, np.nan))
+    fit = replace(fit, coefficients=known.ratings[None], ridge=0.0)
+    return replace(model, ridge=0.0), fit, spread
+
+
+def _remarks(
+    everything: Battles,
+    connected: Battles,
+    spread: Uncertainty,
+    rounds: int,
+    *,
+    is_prior_own: bool,
+) -> Iterator[str]:
+    """Say who is unrated, where a prior was needed, and what was not compared."""
+    outside = len(everything.systems) - len(connected.systems)
+    if outside:
+        yield f"{outside:,} of {len(everything.systems):,} systems are unrated"
+    if is_prior_own:
+        yield PRIOR_NEEDED
+    elif spread.regularized:
+        yield SAMPLES_REGULARIZED.format(f"{spread.regularized:,}", f"{rounds:,}")
+    if len(connected.systems) > MOST_COMPARED:
+        yield TOO_MANY
 
 
 def _tie_parameter(fit: BradleyTerryFit) -> float | None:

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import count
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.data.errors import UsageError
+from arena.data.wording import did_you_mean
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -242,9 +242,7 @@ def _named(texts: Sequence[str], prompts: Sequence[ReplaceablePrompt]) -> Iterab
 
 
 def _offered(name: str, known: Collection[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}there is {', '.join(known)}"
+    return f"{did_you_mean(name, known)} there is {', '.join(known)}".lstrip()
 
 
 def _texts(sample: object) -> Iterable[str]:
@@ -291,7 +289,7 @@ def read_template(
     if not path.is_file():
         raise UsageError(f"there is no template at {path}")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"the template {path.name} is not UTF-8 text") from error
     return _checked(path.name.removesuffix(_SUFFIX), text, variables, also)

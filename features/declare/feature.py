@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.data.errors import ArenaError, UsageError
+from arena.data.wording import did_you_mean
 from arena.text.prompts import PACKAGED, Templates
 from features.declare.sample import Missing, Sample
 
@@ -92,9 +92,7 @@ class Parameter:
 def offer(name: str, names: Iterable[str]) -> str:
     """Say which names there are, and which one may have been meant."""
     known = list(names)
-    close = get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}known: {', '.join(known) or 'none'}"
+    return f"{did_you_mean(name, known)} known: {', '.join(known) or 'none'}".lstrip()
 
 
 def cutoff(default: int) -> Parameter:

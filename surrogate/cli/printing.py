@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage
 from arena.llm.ask import Progress
 from surrogate.metaevaluation.judges import (

@@ -13,10 +13,11 @@ import pandas as pd
 
 from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.frames import notebook_html, open_answers
+from arena.data.tables.frames import notebook_html, open_answers
 from arena.data.tables.systems import twins
+from arena.data.wording import count_of
 from arena.statistics.significance import NORMAL_90
 from features.declare.feature import Feature
 from features.engine.extraction import extract

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.wording import did_you_mean
 from arena.judging.settings import CONFIDENTIAL, JudgingSettings
 from arena.text.prompts import Templates, read_templates
 from features.declare.feature import Feature
@@ -364,8 +364,7 @@ def _problem(item: ErrorDetails, source: str) -> Problem:
             )
             return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
         known = [name for table in _TABLES for name in table.model_fields]
-        close = get_close_matches(place[-1], known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "see examples/leaderboards.toml"
+        hint = did_you_mean(place[-1], known) or "see examples/leaderboards.toml"
         shown = HIDDEN if isinstance(value, dict | list) else value
         return Problem(source, None, path, shown, "is no key here", hint)
     if item["type"] in ("list_type", "tuple_type"):

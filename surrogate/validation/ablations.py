@@ -95,18 +95,12 @@ def ablate(
     low correlation, and with those an LLM rates alone. Every subset has the same folds and the
     same tournaments, so differences are paired.
 
+    Arguments that are not told here are those of ``validate``.
+
     Args:
-        arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
-        features: Features to extract from every answer.
         groups: Name to feature columns; by default the families of features
             (``feature_families``). Groups may overlap.
-        judge: Whose judgments to learn from.
-        feature_table: Features already at hand.
         repeats: How often to split the systems.
-        tournaments: How tournaments are held, and the seed of everything random.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
 
     Returns:
         Columns ``language, subset, features, tau, tau_low, tau_high, difference, difference_low,

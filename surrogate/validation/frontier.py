@@ -64,16 +64,10 @@ def frontier(
     turn. What is held out is rated as ``rank`` does it, with intervals that rest on systems left
     out of what is learned from.
 
+    Arguments that are not told here are those of ``validate``.
+
     Args:
-        arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
-        features: Features to extract from every answer.
-        judge: Whose judgments to learn from.
-        feature_table: Features already at hand.
         repeats: How often to draw.
-        tournaments: How tournaments are drawn, and the seed of everything random.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
 
     Returns:
         Columns ``language, better, flagged, tau, others, false_alarms, coverage``: ratings of

@@ -68,18 +68,12 @@ def importances(
     All have the interval that holds 95% of the tournaments: the permutation's tau is held
     against the ratings of each tournament in turn.
 
+    Arguments that are not told here are those of ``validate``.
+
     Args:
-        arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
-        features: Features to extract from every answer.
         kinds: Some of ``KINDS``; the share comes with each.
         permutations: How often each feature is permuted, at least once.
-        judge: Whose judgments to learn from.
-        feature_table: Features already at hand.
         repeats: How often to split the systems into folds.
-        tournaments: How tournaments are held, and the seed of everything random.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
 
     Returns:
         Columns ``language, feature, permutation, permutation_low, permutation_high, shap,

@@ -45,19 +45,13 @@ def learning_curves(
 
     Every part is rated on the same folds, against the ratings that all judgments give.
 
+    Arguments that are not told here are those of ``validate``.
+
     Args:
-        arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
-        features: Features to extract from every answer.
         axes: What there is less of: ``systems`` to train on, judged ``questions`` (with all their
             judgments) or single ``judgments``.
         shares: Parts to keep, each above 0 and at most 1.
-        judge: Whose judgments to learn from.
-        feature_table: Features already at hand.
         repeats: How often to split the systems and draw the parts.
-        tournaments: How tournaments are held, and the seed of everything random.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
 
     Returns:
         Columns ``language, axis, share, tau, tau_low, tau_high, r2, systems, reason``: Kendall tau

@@ -46,17 +46,13 @@ def replication(
     (some questions of) one half, by surrogate and verdicts together and by either alone; the
     truth is the rating by the verdicts on the other half, which nothing has seen.
 
+    Arguments that are not told here are those of ``validate``.
+
     Args:
-        arena: The arena.
         surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``.
-        features: Features to extract from every answer.
         judged: Numbers of judged questions to learn from in each language; None for the half.
-        judge: Whose judgments to learn from; may be left out where there is one judge.
-        feature_table: Features already at hand, used instead of extracting ``features``.
         repeats: How often to split.
         tournaments: The seed of everything random, and how ties count.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called as trainings end.
 
     Returns:
         A row a number of questions and language, and the mean over languages (``macro``): mean

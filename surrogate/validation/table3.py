@@ -42,17 +42,12 @@ def compare_surrogates(
     Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
     others' features in that tournament, and scores both.
 
+    Arguments that are not told here are those of ``validate``.
+
     Args:
-        arena: The arena.
         surrogates: Some of ``surrogate.learning.names.SURROGATE_NAMES``, or unfitted ones; as
             published those of ``PLAIN_TABLE_3_SURROGATES`` that count missing values 0.
-        features: Features to extract from every answer.
-        judge: Whose judgments to learn from.
-        feature_table: Features already at hand.
         repeats: Draws of held-out systems.
-        tournaments: How tournaments are drawn, and the seed of everything random.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
 
     Returns:
         Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``; means

@@ -57,18 +57,12 @@ def compare_feature_groups(
     that of all judged systems by their answers to all questions, and the arena's ratings. Most of
     them were trained on, so that it is higher than for new systems (``ablate``).
 
+    Arguments that are not told here are those of ``validate``.
+
     Args:
-        arena: The arena.
-        surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
-        features: Features to extract from every answer.
-        judge: Whose judgments to learn from.
-        feature_table: Features already at hand.
         holdout: Systems to keep out of training; by default two, the first time those that a
             board with this seed holds out.
         repeats: How often to train, with other held-out systems.
-        tournaments: How tournaments are drawn, and the seed of everything random.
-        n_jobs: Processes to use.
-        progress: Called as trainings end.
 
     Returns:
         Columns ``language, group, features, tau, reason``: number of features, mean tau over

@@ -1,5 +1,7 @@
 """A small simulated arena and its board, shared by the tests of this floor."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,14 +37,44 @@ def small_arena(simulation):
 
 
 @pytest.fixture(scope="session")
+def english_arena(small_arena):
+    """The small arena in one language, which halves the price of what is built of it."""
+    english = {
+        name: table[table["language"] == "en"].reset_index(drop=True)
+        for name in ("queries", "answers", "judgments")
+        for table in (getattr(small_arena, name),)
+    }
+    info = small_arena.info.model_copy(update={"languages": ("en",)})
+    return replace(small_arena, info=info, **english)
+
+
+@pytest.fixture(scope="session")
 def small_board(small_arena):
     """A board with all that is there by default but few tournaments: seconds to build."""
     return build_board(small_arena, tournaments=10, seed=3)
 
 
 @pytest.fixture(scope="session")
-def tiny_arena():
-    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1).arena
+def tiny_simulation():
+    return simulate(DEFAULT_SYSTEMS[:6], languages=("en",), questions=6, seed=1)
+
+
+@pytest.fixture(scope="session")
+def tiny_arena(tiny_simulation):
+    return tiny_simulation.arena
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tiny_arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    write_arena(tiny_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def quick_board(small_arena, build_quickly):
+    """What ``build_quickly`` makes of the small arena, for tests that only read it."""
+    return build_quickly(small_arena)
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +88,8 @@ def build_quickly(quick_features):
     """Build a board of the small arena where it does not matter what predicts its ratings."""
 
     def build(arena, **options):
-        quick = {"feature_table": quick_features, "surrogate": "ridge", "tournaments": 2}
+        asked = quick_features[quick_features["language"].isin(arena.info.languages)]
+        quick = {"feature_table": asked, "surrogate": "ridge", "tournaments": 2}
         return build_board(arena, **{**quick, **options})
 
     return build
@@ -70,9 +103,12 @@ def quick_options():
 
 
 @pytest.fixture(scope="session")
-def forest_board(small_arena):
+def forest_board(small_arena, small_board):
     """A board by the paper's own surrogate, which holds two systems out."""
-    return build_board(small_arena, tournaments=10, seed=3, surrogate="random-forest")
+    table = small_board.features
+    return build_board(
+        small_arena, feature_table=table, tournaments=10, seed=3, surrogate="random-forest"
+    )
 
 
 @pytest.fixture(scope="session")

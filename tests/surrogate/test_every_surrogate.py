@@ -24,7 +24,7 @@ WITH_ATTRIBUTIONS = {
     *("random-forest", "extra-trees", "linear", "ridge", "relative-ridge", "gaussian-process"),
     "auto",
 }
-SETTINGS = TournamentSettings(tournaments=4, seed=3)
+SETTINGS = TournamentSettings(tournaments=2, seed=3)
 
 
 def named(name):
@@ -43,7 +43,7 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     name, tiny_arena, tiny_table, tmp_path
 ):
     board = build_board(
-        tiny_arena, feature_table=tiny_table, tournaments=4, surrogate=named(name), seed=3
+        tiny_arena, feature_table=tiny_table, tournaments=2, surrogate=named(name), seed=3
     )
     assert board.ratings["rank"].notna().all()
     assert f"|surrogate:{name}|rows:system|" in board.summary.signature
@@ -73,7 +73,7 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
 def built(request, run, arena_folder, tmp_path_factory):
     """Name of a surrogate and the folder of its board."""
     folder = tmp_path_factory.mktemp(request.param) / "board"
-    options = ["--tournaments", 5, "--jobs", 1, "--features", FEATURES]
+    options = ["--tournaments", 2, "--jobs", 1, "--features", FEATURES]
     command = ("board", arena_folder, "--out", folder, "--surrogate", request.param)
     assert run(*command, *options) == 0
     return request.param, folder
@@ -144,8 +144,8 @@ def test_an_unknown_surrogate_is_refused_at_once(run, arena_folder, tmp_path, ca
     assert not (tmp_path / "out").exists()
 
 
-def test_importances_of_a_linear_board_are_shares(small_arena, build_quickly):
-    board = build_quickly(small_arena, tournaments=5, seed=3)
+def test_importances_of_a_linear_board_are_shares(quick_board):
+    board = quick_board
     for _, rows in board.importances.groupby("language"):
         assert rows["importance"].sum() == pytest.approx(1.0)
         assert rows["tournament_mean"].between(0.0, 1.0).all()
@@ -153,6 +153,6 @@ def test_importances_of_a_linear_board_are_shares(small_arena, build_quickly):
 
 
 def test_a_surrogate_without_importances_says_so(tiny_arena, tiny_table):
-    board = build_board(tiny_arena, feature_table=tiny_table, tournaments=3, surrogate="svr")
+    board = build_board(tiny_arena, feature_table=tiny_table, tournaments=2, surrogate="svr")
     assert board.importances["importance"].isna().all()
     assert NO_IMPORTANCES.format("svr") in board.summary.languages["en"].notes

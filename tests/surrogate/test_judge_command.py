@@ -85,7 +85,7 @@ def test_json_holds_every_count(judge, serve, folder):
         return completion("No idea.") if len(prompt) % 2 else longer(prompt, earlier)
 
     prices = folder / "prices.json"
-    prices.write_text('{"local": {"tokens_in": 1, "tokens_out": 2}}')
+    prices.write_text('{"local": {"tokens_in": 1, "tokens_out": 2}}', encoding="utf-8-sig")
     status, printed = judge(serve(half), "--pairs", 5, "--prices", prices, "--json")
     content = json.loads(printed, parse_constant=pytest.fail)
     summary = content["judges"][0]

@@ -1,1 +1,1 @@
-"""Tables that an arena may have beside its three: published ratings, what systems are made of."""
+"""Tables beside an arena's three: published ratings, systems; and arenas of tables in memory."""

@@ -11,11 +11,17 @@ import pandas as pd
 
 from arena.data.append import append_rows
 from arena.data.arena import Arena
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.rows import read_rows
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, QUESTION_KEY
+from arena.data.wording import count_of
 from arena.judging.choosing.drawn import ChosenPairs, asked_pairs, draw_questions
-from arena.judging.choosing.language_ranking import LanguageRanking, rating_rows
+from arena.judging.choosing.language_ranking import (
+    LanguageRanking,
+    by_name,
+    one_of_orders,
+    rating_rows,
+)
 from arena.judging.folder import (
     FAILURES_FILE,
     FolderJudging,
@@ -78,7 +84,7 @@ class AdaptivePlan:
 
     def __post_init__(self) -> None:
         if self.budget is None and self.until is None:
-            raise UsageError("say when to stop: give a budget, or what is to be known (until)")
+            raise UsageError("say when to stop: give a `budget`, or what is to be known (`until`)")
         if self.budget is not None and self.budget < 1:
             raise UsageError(f"budget = {self.budget} is out of range; use at least 1")
 
@@ -363,7 +369,8 @@ def _keys(table: pd.DataFrame, *more: str) -> pd.MultiIndex:
 
 
 def _among(votes: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    return votes[_keys(votes).isin(_keys(pairs))]
+    """Return the verdicts on some pairs, in whichever order."""
+    return votes[_keys(by_name(votes)).isin(_keys(by_name(pairs)))]
 
 
 def _spoken(
@@ -371,11 +378,12 @@ def _spoken(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the verdicts on pairs that all judges have spoken of, and the pairs without one.
 
-    Of a panel, the verdict is that of its majority, whatever rule it is published by: pairs are
-    chosen by it as soon as they are judged.
+    Of a panel, the verdict is that of its majority, whatever rule it is published by, and in
+    whichever orders its judges saw the pair: pairs are chosen by it as soon as they are judged.
     """
     if len(names) == 1:
         return votes, failed
+    votes, failed = one_of_orders(votes, ["judge", *QUESTION_KEY]), by_name(failed)
     said = pd.concat([votes[[*PAIR_COLUMNS, "judge"]], failed[[*PAIR_COLUMNS, "judge"]]])
     times = said.drop_duplicates().groupby(PAIR_COLUMNS).size()
     whole = times[times == len(names)].index.to_frame(index=False)

@@ -60,27 +60,33 @@ class LanguageRanking:
         """Learn from verdicts on any questions, and that pairs have none."""
         known = judgments["system_a"].isin(self.systems) & judgments["system_b"].isin(self.systems)
         verdicts = judgments.loc[known, _SIDES]
-        both = pd.concat([_merged(verdicts), failures[_SIDES[:-1]].assign(winner=None)])
+        both = pd.concat(
+            [one_of_orders(verdicts, ["query_id"]), failures[_SIDES[:-1]].assign(winner=None)]
+        )
         self.pairing.record(both[both["query_id"].isin(self.questions)])
         self._verdicts = pd.concat([self._verdicts, verdicts], ignore_index=True)
         self._posterior = None
 
 
-def _merged(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Make one verdict of several on a pair, in whichever orders: a tie where they differ."""
-    first = verdicts[["system_a", "system_b"]].min(axis=1)
-    is_first = verdicts["system_a"] == first
-    other = verdicts["system_b"].where(is_first, verdicts["system_a"])
+def by_name(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Put the first system by name on side A of every pair."""
+    first = pairs[["system_a", "system_b"]].min(axis=1)
+    other = pairs["system_b"].where(pairs["system_a"] == first, pairs["system_a"])
+    return pairs.assign(system_a=first, system_b=other)
+
+
+def one_of_orders(verdicts: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Make one verdict of several on a pair, in whichever orders: a tie where they differ.
+
+    Args:
+        verdicts: Columns ``system_a, system_b, winner``, and those of ``by``.
+        by: What tells pairs of the same systems apart.
+    """
+    named = by_name(verdicts)
+    is_first = verdicts["system_a"] == named["system_a"]
     flipped = verdicts["winner"].map({"a": "b", "b": "a", "tie": "tie"})
-    same = pd.DataFrame(
-        {
-            "query_id": verdicts["query_id"],
-            "system_a": first,
-            "system_b": other,
-            "winner": verdicts["winner"].where(is_first, flipped),
-        }
-    )
-    grouped = same.groupby(_SIDES[:-1], sort=True)["winner"]
+    same = named.assign(winner=verdicts["winner"].where(is_first, flipped))
+    grouped = same.groupby([*by, "system_a", "system_b"], sort=True)["winner"]
     merged = grouped.agg(lambda found: found.iloc[0] if found.nunique() == 1 else "tie")
     return merged.reset_index()
 

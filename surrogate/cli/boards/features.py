@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.cli.group import Commands, new_group
 from surrogate.cli.options import (
     FILE,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from arena.judging.settings import JudgingSettings
 from surrogate.cli.options import (
     FOLDER,

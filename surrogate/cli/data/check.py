@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.cli.options import ArenaArgument, JsonOption
 
 if TYPE_CHECKING:

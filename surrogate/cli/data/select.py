@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from surrogate.cli.data.imports.sources import OutOption, ReplaceOption, write_and_print
 from surrogate.cli.options import (
     FOLDER,
     ArenaArgument,
     Bm25PassagesOption,
     JsonOption,
+    LanguagesOption,
     SeedOption,
     split_names,
 )
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
 def select(
     arena: ArenaArgument,
     out: OutOption,
+    languages: LanguagesOption = None,
+    systems: Annotated[
+        str | None,
+        typer.Option(
+            "--systems", help="Comma-separated systems, the reference system among them; all."
+        ),
+    ] = None,
+    judges: Annotated[
+        str | None, typer.Option("--judges", help="Comma-separated judges; all by default.")
+    ] = None,
     only_hard: Annotated[
         bool,
         typer.Option(
@@ -80,7 +92,7 @@ def select(
     replace_there: ReplaceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Cut an arena down: which questions, passages and answers make an evaluation set."""
+    """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
     import pandas as pd
 
     from arena.adapters import ForeignArena, check_import_folder
@@ -90,6 +102,7 @@ def select(
         QuestionRules,
         read_arena_to_answer,
         select_answers,
+        select_part,
         select_questions,
     )
 
@@ -98,11 +111,13 @@ def select(
     check_import_folder(out, replace_there)
     is_answered = bool(least_words or one_answer)
     there = read_arena(arena) if is_answered else read_arena_to_answer(arena)
-    hard = select_questions(there, QuestionRules(only_hard, seed=seed))
+    named = (split_names(text) or None for text in (languages, systems, judges))
+    part = select_part(there, *named)
+    hard = select_questions(part.arena, QuestionRules(only_hard, seed=seed))
     rules = AnswerRules(least_words, questions, others, one_answer, seed)
     chosen = select_answers(hard.arena, rules)
     kept, notes = with_context(chosen.arena, context, corpus or [], passages)
-    counts = pd.concat([hard.counts, chosen.counts], ignore_index=True)
+    counts = pd.concat([part.counts, hard.counts, chosen.counts], ignore_index=True)
     nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
     read = ForeignArena(kept, nothing)
     write_and_print(read, out, [], replace_there, as_json, counts, notes)

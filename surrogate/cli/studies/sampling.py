@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli.options import (
     ArenaArgument,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.cli.options import FILE, DownloadOption, JsonOption, SeedOption, with_settings
 from surrogate.cli.targets import OUT_FOLDER
 from surrogate.training.recipes import TuningSettings

@@ -54,9 +54,11 @@ class LabeledTest(BaseModel):
         if value is None or str(value).strip().casefold() in _NULLS:
             return None
         scale = SCALES[judged_metric(str(info.field_name))]
-        known = {str(score): score for score in scale}
+        # 5.0 is how whole numbers are written of a column that also holds nulls.
+        known = {text: score for score in scale for text in (str(score), f"{score}.0")}
         if str(value).strip() not in known:
-            raise refuse("is no score of this metric", f"write one of {', '.join(known)}, or null")
+            shown = ", ".join(map(str, scale))
+            raise refuse("is no score of this metric", f"write one of {shown}, or null")
         return known[str(value).strip()]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.metaevaluation.grouse.calibration import SPEARMAN
 from surrogate.metaevaluation.grouse.pass_rates import TOTAL
 from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, METRICS

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.rows import plain_records
+from arena.data.wording import count_of
 from surrogate.metaevaluation.judges import Judge
 from surrogate.metaevaluation.memerag.comparison import (
     PERMUTATIONS,

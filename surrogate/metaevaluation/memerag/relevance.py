@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.rows import plain_records
+from arena.data.wording import count_of
 from arena.llm.replies import UnparsableError
 from arena.llm.settings import ModelSettings, Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
 from surrogate.metaevaluation.memerag.reading import JUDGED
 from surrogate.metaevaluation.memerag.scores import MACRO

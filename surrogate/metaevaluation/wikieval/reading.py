@@ -14,8 +14,9 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from rapidfuzz.fuzz import ratio
 
-from arena.data.errors import Problem, UsageError, checked_choice, count_of
+from arena.data.errors import Problem, UsageError, checked_choice
 from arena.data.rows import read_rows
+from arena.data.wording import count_of
 from surrogate.metaevaluation.reading import (
     FilledText,
     in_order,

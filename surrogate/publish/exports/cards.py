@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
 from arena.data.files import file_digest
 from arena.data.languages import LANGUAGE_CODE
+from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary
 from surrogate.board.tables import BOARD_FILES, SURROGATE_FILE

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import ArenaError, UsageError, count_of
+from arena.data.errors import ArenaError, UsageError
+from arena.data.wording import count_of
 from arena.judging.families import model_families
 from features.engine.extraction import feature_columns
 from features.measures.registry import parse_features

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
 from surrogate.metaevaluation.memerag.reading import COARSE_OF_FINE
 from surrogate.metaevaluation.report import short_prompt

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from surrogate.publish.figures.figure import Caption, new_sheet, panels, style
 from surrogate.publish.palette import OKABE_ITO
 

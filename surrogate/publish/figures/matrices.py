@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.publish.figures.figure import (
     NO_VALUE_GROUND,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
 from surrogate.publish.figures.figure import (

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError, count_of
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from arena.planning.study import COLUMNS
 from surrogate.publish.figures.figure import (
     Caption,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.judge.report import FlipRate, JudgeReport, Position, UsageCounts
 from surrogate.board.summary import Conclusion, LanguageSummary, MacroSummary

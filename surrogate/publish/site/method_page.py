@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import (
     Agreements,

@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from arena.data.errors import count_of
 from arena.data.version import __version__
+from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
 from surrogate.publish import formats, palette

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.errors import count_of
 from arena.data.rows import plain_records
+from arena.data.wording import count_of
 from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.tables import Example, ExampleVerdict

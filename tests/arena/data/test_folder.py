@@ -66,7 +66,7 @@ def jsonl(rows: list[dict]) -> str:
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "small"
     folder.mkdir()
-    (folder / "arena.json").write_text(json.dumps(INFO))
+    (folder / "arena.json").write_text(json.dumps(INFO), encoding="utf-8-sig")
     (folder / "queries.jsonl").write_text(jsonl(QUERIES))
     (folder / "answers.jsonl").write_text(jsonl(ANSWERS))
     (folder / "judgments.jsonl").write_text(jsonl(JUDGMENTS))

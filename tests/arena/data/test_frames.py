@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, DataError, UsageError, diagnose, read_arena, sample_arena, write_arena
-from arena.data.frames import open_answers
+from arena.data.tables.frames import open_answers
 
 QUESTIONS = pd.DataFrame({"query_id": ["1", "2"], "language": "en", "query": ["Why?", "Who?"]})
 ANSWERS = pd.DataFrame(

@@ -289,6 +289,18 @@ def test_repeated_calls_of_a_run_are_whole_pairs(folder, serve, judge_at):
     assert done.languages[["judged", "failed"]].to_numpy().tolist() == [[2, 0]]
 
 
+def test_a_pair_that_judges_of_a_panel_saw_in_other_orders_is_judged(folder, panel):
+    judges, servers = panel
+    ask_panel(folder, judges[:1], ITEMS)
+    for _ in range(2):  # sides are drawn by another seed
+        done = ask_panel(folder, [judges[0], judges[2]], ITEMS, seed=1)
+        assert done.languages[["judged", "open"]].to_numpy().tolist() == [[ITEMS, 0]]
+    assert done.batches == 0
+    assert [sum(server.asked.values()) for server in servers] == [ITEMS, 0, ITEMS]
+    shown = read_arena(folder).judgments.set_index("judge")[["query_id", "system_a", "system_b"]]
+    assert set(map(tuple, shown.loc["m0"].values)) != set(map(tuple, shown.loc["m2"].values))
+
+
 def test_pairs_that_most_of_a_panel_gives_no_verdict_on_are_not_asked_again(
     folder, serve, judge_at
 ):

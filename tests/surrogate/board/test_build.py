@@ -80,46 +80,49 @@ def test_a_board_by_the_papers_surrogate_has_its_r2_and_the_defaults_tau(forest_
         assert other.tau_unseen_of == {"random-forest": item.tau_unseen}
 
 
-def test_a_judged_system_without_answers_is_rated_by_its_verdicts_alone(small_arena):
-    system = small_arena.info.systems[0]
-    board = build_board(
-        without(small_arena, "sw", system),
+@pytest.fixture(scope="module")
+def gaps(small_arena):
+    """A board on which, in one of two languages, two systems have no answers, one no verdicts."""
+    judged, unjudged = small_arena.info.systems[:2]
+    judgments = small_arena.judgments
+    takes_part = (judgments["system_a"] == unjudged) | (judgments["system_b"] == unjudged)
+    left = judgments[~(takes_part & (judgments["language"] == "sw"))]
+    arena = without(replace(small_arena, judgments=left), "sw", unjudged)
+    return build_board(
+        without(arena, "sw", judged),
         **{"features": "answer_length,bleu", "surrogate": "ridge", "tournaments": 2, "holdout": []},
     )
-    row = board.ratings.set_index(["language", "system"]).loc[("sw", system)]
+
+
+def test_a_judged_system_without_answers_is_rated_by_its_verdicts_alone(gaps, small_arena):
+    system = small_arena.info.systems[0]
+    row = gaps.ratings.set_index(["language", "system"]).loc[("sw", system)]
     assert row["verdict_share"] == 1.0
     assert pd.isna(row["surrogate_rating"])
     assert row["rating"] == pytest.approx(row["arena_rating"], abs=0.2)
     told = VERDICTS_ONLY.format(NO_ANSWER)
     assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, told)
-    assert board.summary.languages["sw"].skipped.missing_answers == 10
+    assert system not in gaps.summary.languages["sw"].skipped.systems_unranked
+    assert gaps.summary.languages["sw"].skipped.missing_answers == 2 * 10
 
 
-def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(small_arena):
-    system = small_arena.info.systems[0]
-    judgments = small_arena.judgments
-    takes_part = (judgments["system_a"] == system) | (judgments["system_b"] == system)
-    unjudged = judgments[~(takes_part & (judgments["language"] == "sw"))]
-    board = build_board(
-        without(replace(small_arena, judgments=unjudged), "sw", system),
-        **{"features": "answer_length,bleu", "surrogate": "ridge", "tournaments": 2, "holdout": []},
-    )
-    row = board.ratings.set_index(["language", "system"]).loc[("sw", system)]
+def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(gaps, small_arena):
+    system = small_arena.info.systems[1]
+    row = gaps.ratings.set_index(["language", "system"]).loc[("sw", system)]
     assert pd.isna(row["rank"])
     assert pd.isna(row["rating"])
     assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, NO_ANSWER)
-    assert board.summary.languages["sw"].skipped.systems_unranked == {system: NO_ANSWER}
-    assert board.summary.languages["sw"].skipped.missing_answers == 10
-    overall = board.overall.set_index("system").loc[system]
+    assert gaps.summary.languages["sw"].skipped.systems_unranked == {system: NO_ANSWER}
+    overall = gaps.overall.set_index("system").loc[system]
     assert pd.isna(overall["rank"])
     assert (overall["languages"], overall["coverage"]) == (1, 0.5)
 
 
-def test_a_system_that_answers_but_was_never_judged_is_ranked(small_arena, build_quickly):
-    system = small_arena.info.systems[-1]
-    judgments = small_arena.judgments
+def test_a_system_that_answers_but_was_never_judged_is_ranked(english_arena, build_quickly):
+    system = english_arena.info.systems[-1]
+    judgments = english_arena.judgments
     fewer = judgments[(judgments["system_a"] != system) & (judgments["system_b"] != system)]
-    board = build_quickly(replace(small_arena, judgments=fewer), holdout=[])
+    board = build_quickly(replace(english_arena, judgments=fewer), holdout=[])
     rows = board.ratings[board.ratings["system"] == system]
     assert set(rows["split"]) == {"unjudged"}
     assert rows["rank"].notna().all()
@@ -137,19 +140,50 @@ def test_a_language_without_judgments_is_said(small_arena, build_quickly):
     assert silent.skipped.questions_without_judgments == 10
 
 
-def test_without_a_holdout_r2_is_missing_with_a_reason(small_arena, build_quickly):
-    board = build_quickly(small_arena, holdout=[])
-    held = board.summary.languages["en"].holdout_r2
+ENTRY = MetaEvaluation(
+    judge="llm:simulated-teacher",
+    dataset="memerag",
+    metric="balanced_accuracy",
+    value=0.7,
+    standard_error=0.01,
+    n=10,
+    languages=["en"],
+)
+
+
+@pytest.fixture(scope="module")
+def plain_board(english_arena, build_quickly):
+    """A board without a holdout and examples, with what is known of its judge."""
+    records = JudgingRecords((ENTRY,))
+    return build_quickly(english_arena, holdout=[], examples=0, records=records)
+
+
+def test_without_a_holdout_r2_is_missing_with_a_reason(plain_board):
+    held = plain_board.summary.languages["en"].holdout_r2
     assert (held.mean, held.tournaments, held.reason) == (None, 0, "no system is held out")
-    assert "holdout:none" in board.summary.signature
-    assert board.importances["tournament_mean"].isna().all()
+    assert "holdout:none" in plain_board.summary.signature
+    assert plain_board.importances["tournament_mean"].isna().all()
 
 
-def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena):
+def test_a_judges_quality_is_in_the_signature(plain_board):
+    assert f"judge:simulated-teacher|metaevaluation:{ENTRY}|" in plain_board.summary.signature
+    assert [item.text for item in plain_board.judge_report.metaevaluations] == [str(ENTRY)]
+
+
+def test_examples_can_be_left_out(plain_board, small_arena):
+    assert plain_board.examples.empty
+    with pytest.raises(
+        UsageError, match="examples = -1: input should be greater than or equal to 0"
+    ):
+        build_board(small_arena, examples=-1)
+
+
+def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena, quick_features):
     pair = list(small_arena.info.systems[:2])
     judgments = small_arena.judgments
     two = judgments[judgments["system_a"].isin(pair) & judgments["system_b"].isin(pair)]
-    board = build_board(replace(small_arena, judgments=two), tournaments=5)
+    arena = replace(small_arena, judgments=two)
+    board = build_board(arena, feature_table=quick_features, tournaments=2)
     is_judged = board.ratings["system"].isin(pair)
     assert board.ratings.loc[~is_judged, "rank"].isna().all()
     assert (board.ratings.loc[is_judged, "verdict_share"] == 1.0).all()
@@ -182,12 +216,12 @@ def test_what_is_misspelt_is_said_before_anything_is_measured(tiny_arena, option
     ],
 )
 def test_too_few_systems_to_leave_some_out_are_no_systems_without_features(
-    small_arena, surrogate, said
+    english_arena, build_quickly, surrogate, said
 ):
-    three = list(small_arena.info.systems[:3])
-    judgments = small_arena.judgments
+    three = list(english_arena.info.systems[:3])
+    judgments = english_arena.judgments
     few = judgments[judgments["system_a"].isin(three) & judgments["system_b"].isin(three)]
-    board = build_board(replace(small_arena, judgments=few), tournaments=5, surrogate=surrogate)
+    board = build_quickly(replace(english_arena, judgments=few), surrogate=surrogate)
     reason = "3 judged systems are too few to leave some out: at least 5 are needed"
     judged = board.ratings[board.ratings["system"].isin(three)]
     assert set(judged["note"]) == {said + reason}
@@ -211,18 +245,19 @@ def test_importances_have_a_spread_over_tournaments(forest_board):
         assert (ordered.diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
 
 
-def test_scores_already_at_hand_train_a_surrogate(small_arena):
-    table = extract(small_arena, parse_features("answer_length,bleu"))
+def test_scores_already_at_hand_train_a_surrogate(tiny_arena):
+    table = extract(tiny_arena, parse_features("answer_length,bleu"))
     published = table.rename(columns=lambda name: name.replace("bleu", "nli_entailment"))
     board = build_board(
-        small_arena, feature_table=published, surrogate="ridge", tournaments=2, holdout=[]
+        tiny_arena, feature_table=published, surrogate="ridge", tournaments=2, holdout=[]
     )
     assert board.summary.features == ("answer_length", "nli_entailment")
     assert board.ratings["rank"].notna().all()
 
 
-def test_rows_a_question_train_a_surrogate_too(small_arena, quick_features):
-    board = build_board(small_arena, feature_table=quick_features, tournaments=3, rows="question")
+def test_rows_a_question_train_a_surrogate_too(english_arena, build_quickly):
+    options = {"surrogate": "gaussian-process", "rows": "question"}
+    board = build_quickly(english_arena, tournaments=3, **options)
     assert "rows:question" in board.summary.signature
     assert board.summary.macro.tau > 0.3
 
@@ -304,12 +339,12 @@ def test_verdicts_narrow_what_the_surrogate_expects(small_board):
     assert (rows["rank"] <= rows["rank_high"]).all()
 
 
-def test_few_systems_leave_no_interval_and_the_reason(small_arena, build_quickly):
+def test_few_systems_leave_no_interval_and_the_reason(small_arena, english_arena, build_quickly):
     five = list(small_arena.info.systems[:5])
     judgments = small_arena.judgments
     among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
-    english = among & (judgments["language"] == "en")
-    board = build_quickly(replace(small_arena, judgments=judgments[english]), holdout=[])
+    english = judgments[among & (judgments["language"] == "en")]
+    board = build_quickly(replace(english_arena, judgments=english), holdout=[])
     assert board.ratings[["surrogate_low", "surrogate_high"]].isna().all(axis=None)
     judged = board.ratings["arena_rating"].notna()
     assert board.ratings.loc[judged, ["low", "high"]].notna().all(axis=None)
@@ -334,29 +369,6 @@ def test_every_system_has_neighbors_and_every_judged_one_a_tier(small_board, sma
     assert small_board.win_matrix["wins"].sum() + small_board.win_matrix["ties"].sum() / 2 == len(
         small_arena.judgments
     )
-
-
-def test_a_judges_quality_is_in_the_signature(small_arena, build_quickly):
-    entry = MetaEvaluation(
-        judge="llm:simulated-teacher",
-        dataset="memerag",
-        metric="balanced_accuracy",
-        value=0.7,
-        standard_error=0.01,
-        n=10,
-        languages=["en"],
-    )
-    board = build_quickly(small_arena, records=JudgingRecords((entry,)), holdout=[])
-    assert f"judge:simulated-teacher|metaevaluation:{entry}|" in board.summary.signature
-    assert [item.text for item in board.judge_report.metaevaluations] == [str(entry)]
-
-
-def test_examples_can_be_left_out(small_arena, build_quickly):
-    assert build_quickly(small_arena, holdout=[], examples=0).examples.empty
-    with pytest.raises(
-        UsageError, match="examples = -1: input should be greater than or equal to 0"
-    ):
-        build_board(small_arena, examples=-1)
 
 
 def test_feature_tables_that_cannot_be_used_are_refused(tmp_path):
@@ -401,11 +413,10 @@ def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_a
     assert board.overall["rank"].notna().all()
 
 
-def test_without_passages_the_default_features_that_need_none_are_used(small_arena, capsys):
-    bare = replace(
-        small_arena, queries=small_arena.queries.assign(passages=[[]] * len(small_arena.queries))
-    )
-    board = build_board(bare, tournaments=5)
+def test_without_passages_the_default_features_that_need_none_are_used(english_arena, capsys):
+    passages = [[]] * len(english_arena.queries)
+    bare = replace(english_arena, queries=english_arena.queries.assign(passages=passages))
+    board = build_board(bare, tournaments=2)
     print_board(board)
     for item in board.summary.languages.values():
         unused = item.skipped.features_left_out

@@ -23,7 +23,7 @@ from surrogate import Board, build_board, place_systems
 from surrogate.board.settings import BoardRecord, chosen_settings
 from surrogate.learning.surrogate import KEYS
 
-SEED, TOURNAMENTS = 5, 7
+SEED, TOURNAMENTS = 5, 4
 BY_MODELS = ("nli_entailment", "nli_neutral", "reranker_score", "llm_overlap", "llm_fluency")
 BY_LIBRARIES = (
     "target_language(identifier=langid),english(identifier=langid),citation_recall,citation_map,"

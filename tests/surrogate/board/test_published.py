@@ -20,6 +20,7 @@ from arena.rating.published import (
 )
 from features import extract
 from surrogate import Board, build_board, place_systems
+from surrogate.board.details import arena_table
 from surrogate.board.judge.report import ONLY_RATINGS
 from surrogate.board.summarize import PUBLISHED
 from surrogate.learning.languages import TournamentSettings, language_data
@@ -33,18 +34,31 @@ SETTINGS = TournamentSettings(tournaments=6, seed=3)
 KEYS = ["language", "system"]
 
 
-@pytest.fixture(scope="module")
-def published(small_arena):
-    """The small arena with the ratings of its judgments in the place of them."""
+def as_published(arena):
+    """Put the ratings of an arena's judgments in the place of them."""
     parts = []
-    for language, rows in small_arena.judgments.groupby("language"):
+    for language, rows in arena.judgments.groupby("language"):
         table = rate(rows, interval="sandwich").table
         error = (table["high"] - table["low"]) / (2 * 1.959963984540054)
         parts.append(table.assign(judge="published", language=language, standard_error=error))
-    columns = list(small_arena.published_ratings)
+    columns = list(arena.published_ratings)
     ratings = pd.concat(parts, ignore_index=True)[columns]
-    nobody = small_arena.judgments.iloc[:0]
-    return replace(small_arena, judgments=nobody, published_ratings=ratings)
+    return replace(arena, judgments=arena.judgments.iloc[:0], published_ratings=ratings)
+
+
+@pytest.fixture(scope="module")
+def published(small_arena):
+    return as_published(small_arena)
+
+
+@pytest.fixture(scope="module")
+def english(english_arena):
+    return as_published(english_arena)
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_arena):
+    return as_published(tiny_arena)
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +67,8 @@ def features(quick_features):
 
 
 @pytest.fixture(scope="module")
-def english(published):
-    """The same in one language."""
-    ratings = published.published_ratings
-    return replace(published, published_ratings=ratings[ratings["language"] == "en"])
-
-
-@pytest.fixture(scope="module")
 def board(published, features):
-    return build_board(published, feature_table=features, tournaments=10, seed=3)
+    return build_board(published, feature_table=features, tournaments=2, seed=3)
 
 
 def of(board, table):
@@ -78,8 +85,10 @@ def test_the_arena_table_is_what_is_published(board, published):
     np.testing.assert_allclose(of(board, "ratings")["arena_rating"], ratings["rating"], atol=1e-6)
 
 
-def test_tiers_and_ranks_are_those_of_judgments_but_for_the_draws(board, small_board):
-    tiers, judged = of(board, "arena"), of(small_board, "arena")
+def test_tiers_and_ranks_are_those_of_judgments_but_for_the_draws(board, small_arena):
+    by_language = small_arena.judgments.groupby("language")
+    ratings = [arena_table(rate(rows), language) for language, rows in by_language]
+    tiers, judged = of(board, "arena"), pd.concat(ratings).set_index(KEYS).sort_index()
     assert (tiers["tier"].groupby("language").min() == 1).all()
     assert (tiers["rank_low"] <= tiers["rank_high"]).all()
     assert (tiers["rank"] == judged["rank"]).all()
@@ -113,15 +122,15 @@ def test_its_site_and_files_are_like_any_other(board, tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(SURROGATE_NAMES))
-def test_every_surrogate_learns_from_published_ratings(name, english, features):
+def test_every_surrogate_learns_from_published_ratings(name, tiny, features):
     if name == "xgboost" and find_spec("xgboost") is None:
         pytest.skip("install the extra xgboost")
-    board = build_board(english, feature_table=features, tournaments=2, surrogate=name, seed=3)
+    own = features.merge(tiny.answers[["language", "system", "query_id"]])
+    board = build_board(tiny, feature_table=own, tournaments=2, surrogate=name, seed=3)
     assert board.ratings["rank"].notna().all()
     assert board.summary.languages["en"].tau_unseen is not None
-    new = features[features["system"] == english.info.systems[0]].assign(system="newcomer")
-    new = new[new["language"] == "en"]
-    placed = place_systems(board, new, english.queries).new.set_index("language")
+    new = own[own["system"] == tiny.info.systems[0]].assign(system="newcomer")
+    placed = place_systems(board, new, tiny.queries).new.set_index("language")
     assert np.isfinite(placed.loc["en", "rating"])
 
 
@@ -174,9 +183,9 @@ def test_the_process_learns_the_same_from_tournaments_and_from_a_table(published
     )
 
 
-def test_without_errors_there_are_no_intervals_and_the_board_says_so(published, build_quickly):
-    bare = published.published_ratings.assign(standard_error=np.nan)
-    board = build_quickly(replace(published, published_ratings=bare))
+def test_without_errors_there_are_no_intervals_and_the_board_says_so(english, build_quickly):
+    bare = english.published_ratings.assign(standard_error=np.nan)
+    board = build_quickly(replace(english, published_ratings=bare))
     assert board.arena["low"].isna().all()
     assert board.arena["rank"].notna().all()
     assert board.arena["tier"].isna().all()
@@ -221,13 +230,11 @@ def test_exact_ratings_and_none_tell_nothing_of_the_errors_of_others():
     np.testing.assert_array_equal(completed_variances(np.array([0.0, np.nan])), [0.0, np.nan])
 
 
-def test_a_reference_of_no_error_takes_the_ranks_of_no_other(published, build_quickly):
-    ratings = published.published_ratings
+def test_a_reference_of_no_error_takes_the_ranks_of_no_other(english, build_quickly):
+    ratings = english.published_ratings
     reference = ratings["system"] == ratings["system"].iloc[0]
     errors = ratings["standard_error"].where(~reference, 0.0)
-    board = build_quickly(
-        replace(published, published_ratings=ratings.assign(standard_error=errors))
-    )
+    board = build_quickly(replace(english, published_ratings=ratings.assign(standard_error=errors)))
     judged = board.ratings[board.ratings["split"] != "unjudged"]
     assert judged[["low", "high", "rank_low", "rank_high", "tier"]].notna().all(axis=None)
     exact = judged[judged["system"] == ratings["system"].iloc[0]]
@@ -235,12 +242,12 @@ def test_a_reference_of_no_error_takes_the_ranks_of_no_other(published, build_qu
     assert (exact["rank_low"] <= exact["rank_high"]).all()
 
 
-def test_what_has_no_answer_or_no_rating_is_counted(published, build_quickly):
-    ratings = published.published_ratings
-    first = published.info.systems[0]
+def test_what_has_no_answer_or_no_rating_is_counted(english, build_quickly):
+    ratings = english.published_ratings
+    first = english.info.systems[0]
     others = ratings[ratings["system"] != first]
     elsewhere = others.head(1).assign(system="elsewhere", language="en", rating=9.0)
-    arena = replace(published, published_ratings=pd.concat([others, elsewhere]))
+    arena = replace(english, published_ratings=pd.concat([others, elsewhere]))
     board = build_quickly(arena, holdout=())
     notes = board.summary.languages["en"].notes
     assert (
@@ -253,14 +260,14 @@ def test_what_has_no_answer_or_no_rating_is_counted(published, build_quickly):
     assert "elsewhere" not in set(board.arena["system"])
 
 
-def test_commands_take_a_folder_with_published_ratings(published, run, tmp_path, capsys):
+def test_commands_take_a_folder_with_published_ratings(tiny, run, tmp_path, capsys):
     folder, out = tmp_path / "arena", tmp_path / "board"
-    write_arena(published, folder)
+    write_arena(tiny, folder)
     options = ("--features", "answer_length,repetition", "--surrogate", "ridge")
     options = (*options, "--jobs", 1, "--tournaments", 2)
     assert run("board", folder, "--out", out, "--judge", "published", *options) == 0
     assert run("validate", folder, "--judge", "published", "--repeats", 1, *options) == 0
-    rows = published.answers[published.answers["system"] == published.info.systems[0]]
+    rows = tiny.answers[tiny.answers["system"] == tiny.info.systems[0]]
     write_rows(rows.assign(system="newcomer"), tmp_path / "answers.jsonl")
     assert run("rank", tmp_path / "answers.jsonl", "--board", out) == 0
     assert "newcomer" in capsys.readouterr().out

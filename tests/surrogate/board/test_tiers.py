@@ -51,10 +51,10 @@ def test_a_system_that_met_nobody_of_the_others_has_no_tier():
 
 
 def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(
-    small_arena, build_quickly, run, arena_folder, capsys, monkeypatch
+    small_arena, small_board, build_quickly, run, arena_folder, capsys, monkeypatch
 ):
     """To 1e-9, where a board's numbers are not rounded to the six decimals that it keeps."""
-    rounded = build_quickly(small_arena, seed=3)
+    rounded = small_board
     monkeypatch.setattr(tables, "DECIMALS", 15)
     board = build_quickly(small_arena, seed=3)
     for language in small_arena.info.languages:

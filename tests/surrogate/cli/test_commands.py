@@ -71,9 +71,9 @@ def test_board_writes_its_files_and_prints_the_board(
         assert expected in printed
 
 
-def test_board_prints_strict_json(run, arena_folder, quick_options, tmp_path, capsys):
+def test_board_prints_strict_json(run, tiny_folder, quick_options, tmp_path, capsys):
     options = [*quick_options, "--holdout", "none", "--json"]
-    assert run("board", arena_folder, "--out", tmp_path, *options) == 0
+    assert run("board", tiny_folder, "--out", tmp_path, *options) == 0
     printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert set(printed) == {"summary", "overall", "board"}
     assert printed["summary"] == json.loads((tmp_path / "summary.json").read_text()) | {
@@ -111,9 +111,9 @@ def test_rank_prints_where_new_systems_stand(run, arena_folder, board_folder, tm
     assert "What moved their ratings" in printed
 
 
-def test_board_says_how_good_its_judge_is(run, small_arena, quick_options, tmp_path, capsys):
+def test_board_says_how_good_its_judge_is(run, tiny_arena, quick_options, tmp_path, capsys):
     folder, further = tmp_path / "arena", tmp_path / "further"
-    write_arena(small_arena, folder)
+    write_arena(tiny_arena, folder)
     further.mkdir()
     for place, dataset in ((folder, "memerag"), (further, "grouse")):
         entry = {"judge": "llm:simulated-teacher", "dataset": dataset, "n": 10, "languages": ["en"]}
@@ -130,16 +130,16 @@ def test_board_says_how_good_its_judge_is(run, small_arena, quick_options, tmp_p
         assert f"against labels (llm:simulated-teacher): {item['text']}" in printed
         assert f"metaevaluation:{item['text']}" in "".join(printed.split("\n"))
     lines = (tmp_path / "out" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == len(small_arena.info.systems)
+    assert len(lines) == len(tiny_arena.info.systems)
     assert run("board", folder, "--out", tmp_path / "out", "--metaevaluation", tmp_path) == 2
     assert "there is no meta-evaluation at" in capsys.readouterr().err
 
 
-def test_rank_says_when_the_arena_has_moved(run, arena_folder, quick_options, tmp_path, capsys):
+def test_rank_says_when_the_arena_has_moved(run, tiny_folder, quick_options, tmp_path, capsys):
     moved = tmp_path / "arena"
-    shutil.copytree(arena_folder, moved)
+    shutil.copytree(tiny_folder, moved)
     run("board", moved, "--out", tmp_path / "board", *quick_options)
-    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    answers = newcomer(tiny_folder, tmp_path / "answers.jsonl")
     shutil.rmtree(moved)
     assert run("rank", answers, "--board", tmp_path / "board") == 2
     assert "name its folder" in capsys.readouterr().err
@@ -221,11 +221,11 @@ def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_demo_builds_the_sample_board_and_says_how_close_it_is(
-    run, simulation, arena_folder, tmp_path, capsys, monkeypatch, whole
+    run, tiny_simulation, tiny_folder, tmp_path, capsys, monkeypatch, whole
 ):
     if not whole:
-        monkeypatch.setattr("arena.simulation.sample_folder", lambda: arena_folder)
-        monkeypatch.setattr("arena.simulation.sample_truth", lambda: simulation.truth)
+        monkeypatch.setattr("arena.simulation.sample_folder", lambda: tiny_folder)
+        monkeypatch.setattr("arena.simulation.sample_truth", lambda: tiny_simulation.truth)
     assert run("demo", "--out", tmp_path, "--tournaments", 2, "--jobs", 1) == 0
     printed = capsys.readouterr().out
     assert "How close to the known truth (Kendall tau)" in printed

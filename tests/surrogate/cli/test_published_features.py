@@ -146,8 +146,8 @@ def test_a_table_that_lacks_answers_or_features_is_refused(run, board, files, tm
         assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_features_of_others_are_asked_for_as_a_table(build_quickly, quick_features, small_arena):
-    table = quick_features.assign(own=quick_features["answer_length"])
-    made = build_quickly(small_arena, feature_table=table)
+def test_features_of_others_are_asked_for_as_a_table(build_quickly, quick_features, tiny_arena):
+    own = quick_features.merge(tiny_arena.answers[["language", "system", "query_id"]])
+    made = build_quickly(tiny_arena, feature_table=own.assign(own=own["answer_length"]))
     with pytest.raises(UsageError, match="`feature_table`: no feature is named 'own'"):
-        rank_systems(made, small_arena.answers.head(1).assign(system=NEW), small_arena)
+        rank_systems(made, tiny_arena.answers.head(1).assign(system=NEW), tiny_arena)

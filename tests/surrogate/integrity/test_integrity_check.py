@@ -57,8 +57,13 @@ OWN_MEASURE = {EMPTIED: "empty", QUESTION_REPEATED: "question"}
 
 
 @lru_cache
+def arena_of(name):
+    return sample_arena() if name == "sample" else read_arena(RAKUDA)
+
+
+@lru_cache
 def answers_of(name, language):
-    arena = sample_arena() if name == "sample" else read_arena(RAKUDA)
+    arena = arena_of(name)
     return tuple(rows[rows["language"] == language] for rows in (arena.answers, arena.queries))
 
 
@@ -139,7 +144,7 @@ def test_passages_of_an_answers_own_are_evidence():
 
 def test_real_systems_are_left_alone():
     judged, alarms = 0, 0
-    cases = [("sample", name) for name in sample_arena().info.languages]
+    cases = [("sample", name) for name in arena_of("sample").info.languages]
     if RAKUDA.is_dir():
         cases.append(("rakuda", "ja"))
     for case in cases:

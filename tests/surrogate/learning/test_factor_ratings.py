@@ -72,11 +72,9 @@ def test_order_of_rows_and_names_of_values_change_nothing():
         judgments=one.judgments.sample(frac=1, random_state=1, ignore_index=True),
         attributes=one.attributes.sample(frac=1, random_state=2, ignore_index=True),
     )
+    found = [factor_ratings(each) for each in (one, other)]
     for name, keys in ORDER.items():
-        first, second = (
-            getattr(factor_ratings(each), name).sort_values(keys, ignore_index=True)
-            for each in (one, other)
-        )
+        first, second = (getattr(each, name).sort_values(keys, ignore_index=True) for each in found)
         pd.testing.assert_frame_equal(first, second, atol=1e-5)
 
 

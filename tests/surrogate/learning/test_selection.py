@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena import rate
+from surrogate.learning.languages import with_answers
 from surrogate.learning.names import DEFAULT_SURROGATE, PAPERS_SURROGATE, find_surrogate
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.selection import SelectedSurrogate
@@ -114,9 +116,10 @@ def test_every_training_system_is_rated_by_those_that_did_not_see_it(X, ratings)
     assert sorted(name for fold in left_out for name in fold) == SYSTEMS
 
 
-def test_auto_is_one_of_the_two_and_saved_as_what_it_chose(small_arena, small_board, tmp_path):
-    X = small_board.features
-    ratings = small_board.arena[["language", "system", "rating"]]
+def test_auto_is_one_of_the_two_and_saved_as_what_it_chose(english_arena, quick_features, tmp_path):
+    english = quick_features[quick_features["language"] == "en"]
+    X = with_answers(english, english_arena.answers)
+    ratings = rate(english_arena.judgments, interval="none").table.assign(language="en")
     auto = find_surrogate("auto", seed=3).fit(X, ratings)
     assert auto.chosen_.name in (DEFAULT_SURROGATE, PAPERS_SURROGATE)
     save_surrogate(auto, tmp_path / "surrogate.zip")

@@ -5,6 +5,7 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from grouse_samples import RightJudge, answer, lines_of, written
 from metaeval_command import run, run_json
@@ -17,7 +18,7 @@ from surrogate.metaevaluation.grouse.evaluation import Grouse
 from surrogate.metaevaluation.grouse.features import expected_proportions, score_features
 from surrogate.metaevaluation.grouse.pass_rates import failure_mode_rates
 from surrogate.metaevaluation.grouse.reading import builtin_tests
-from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
+from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN, read_labels
 from surrogate.metaevaluation.grouse.unit_tests import FAILURE_MODES, METRICS, TEST_TYPES, UnitTest
 from surrogate.metaevaluation.runner import evaluate_judges
 
@@ -84,6 +85,21 @@ def test_annotators_are_judges_and_agree_by_metric(labels):
     printed = run(*asked, "--reference", f"labels:{labels}#first").stdout
     assert "in percent" in printed
     assert "not_labeled" in printed
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_labels_that_pandas_has_written_with_nulls(labels, tmp_path, suffix):
+    tests, path = builtin_tests(["en"]), tmp_path / f"again.{suffix}"
+    table = pd.read_csv(labels)
+    assert table["answer_relevancy"].dtype == float
+    if suffix == "parquet":
+        table.to_parquet(path)
+    elif suffix == "csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_json(path, orient="records", lines=True)
+    as_written = read_labels(f"{labels}#first", tests).scores
+    assert read_labels(f"{path}#first", tests).scores == as_written
 
 
 def test_labels_that_cannot_be_used(labels, tmp_path):

@@ -1,5 +1,8 @@
 """Ablations, importances and learning curves on an arena whose good feature is known."""
 
+import inspect
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,10 +10,18 @@ import pytest
 from arena.data.errors import UsageError
 from surrogate.validation import ablate, importances, learning_curves, validate
 from surrogate.validation.ablations import FAMILIES, feature_families, feature_subsets
+from surrogate.validation.frontier import frontier
 from surrogate.validation.importances import permuted_answers
 from surrogate.validation.learning_curves import AXES, part_left
+from surrogate.validation.replication import replication
+from surrogate.validation.table3 import compare_surrogates
+from surrogate.validation.table4 import compare_feature_groups
 
 QUICK = "ridge"
+STUDIES = (
+    *(ablate, compare_feature_groups, compare_surrogates, frontier),
+    *(importances, learning_curves, replication),
+)
 GROUPS = {"good": ["close"], "bad": ["nothing"]}
 
 
@@ -170,3 +181,15 @@ def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, data
 def test_curves_that_cannot_be_drawn_are_refused(options, message, simulated, table):
     with pytest.raises(UsageError, match=message):
         learning_curves(simulated.arena, **options, feature_table=table)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_argument_of_a_study_is_told_once(study):
+    """By the study itself, or by ``validate``, to which it then refers."""
+    own, shared = (
+        set(re.findall(r"^        (\w+): ", each.__doc__, re.MULTILINE))
+        for each in (study, validate)
+    )
+    assert set(inspect.signature(study).parameters) <= own | shared
+    assert "are those of ``validate``" in study.__doc__
+    assert not {"arena", "features", "judge", "feature_table", "n_jobs", "progress"} & own

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of
 from surrogate.cli.options import JsonOption, split_names
 from surrogate.cli.targets import OUT_FOLDER
 

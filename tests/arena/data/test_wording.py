@@ -1,8 +1,8 @@
-"""Counts as sentences have them."""
+"""Counts as sentences have them, and names that may be meant."""
 
 import pytest
 
-from arena.data.errors import count_of
+from arena.data.wording import count_of, did_you_mean
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,9 @@ from arena.data.errors import count_of
 )
 def test_one_is_singular(given, shown):
     assert count_of(*given) == shown
+
+
+def test_a_close_name_is_offered():
+    assert did_you_mean("SYSTEM-1", ["system-10", "other"]) == "did you mean 'system-10'?"
+    assert did_you_mean("x" * 10_000, ["y" * 10_000] * 10_000) == ""
+    assert did_you_mean("de", []) == ""

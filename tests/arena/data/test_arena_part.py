@@ -1,0 +1,112 @@
+"""Some languages, systems or judges of an arena: every table keeps what is of them."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from arena import UsageError, read_arena, sample_arena, write_arena
+from arena.adapters.imports import split_apart
+from arena.generation import QuestionRules, select_part, select_questions
+
+
+@pytest.fixture(scope="module")
+def arena():
+    """Two languages, two judges, ratings and attributes of systems, and one of no system here."""
+    whole = sample_arena().part(["en", "es"])
+    own = whole.info.systems
+    rated = [(language, system) for language in ("es", "en") for system in (own[0], own[1], "else")]
+    published = pd.DataFrame(rated, columns=["language", "system"]).assign(
+        judge="published", rating=0.5, standard_error=0.1
+    )
+    second = whole.judgments.iloc[::7].assign(judge="second")
+    return replace(
+        whole,
+        judgments=pd.concat([whole.judgments, second], ignore_index=True),
+        published_ratings=published,
+        attributes=pd.DataFrame({"system": own, "model": [f"m-{name}" for name in own]}),
+    )
+
+
+def test_languages_are_kept_in_every_table(arena, tmp_path):
+    spanish = arena.part(["es"])
+    assert spanish.info.languages == ("es",)
+    tables = (spanish.queries, spanish.answers, spanish.judgments, spanish.published_ratings)
+    assert all(set(table["language"]) == {"es"} for table in tables)
+    assert len(spanish.published_ratings) == 3  # of a system that is not here, too
+    assert spanish.info.systems == arena.info.systems
+    write_arena(spanish, tmp_path)
+    assert read_arena(tmp_path).info == spanish.info
+
+
+def test_systems_and_judges_are_kept_in_every_table(arena, tmp_path):
+    names = [arena.info.reference_system, *arena.info.systems[2:5]]
+    few = arena.part(systems=names, judges=["second"])
+    assert set(few.info.systems) == set(few.answers["system"]) == set(names)
+    assert {*few.judgments["system_a"], *few.judgments["system_b"]} <= set(names)
+    assert few.judges == ("second",)
+    assert set(few.attributes["system"]) == set(names)
+    write_arena(few, tmp_path)
+    assert set(read_arena(tmp_path).attributes["system"]) == set(names)
+    assert arena.part().answers.equals(arena.answers)
+
+
+def test_an_arena_without_systems_that_are_apart_can_be_read(arena, tmp_path):
+    """Their attributes once stayed, and no such arena could be read."""
+    apart = [name for name in arena.info.systems if name != arena.info.reference_system][:2]
+    kept, answers = split_apart(arena, apart)
+    assert set(answers["system"]) == set(apart)
+    write_arena(kept, tmp_path)
+    assert set(read_arena(tmp_path).attributes["system"]) == set(kept.info.systems)
+
+
+def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):
+    """Those of a language without a question left once stayed, and no such arena could be read."""
+    passages = [
+        [{**each, "relevance": 1} for each in row.passages]
+        if row.language == "es"
+        else row.passages
+        for row in arena.queries.itertuples()
+    ]
+    easy = replace(arena, queries=arena.queries.assign(passages=passages))
+    kept = select_questions(easy, QuestionRules()).arena
+    assert kept.info.languages == ("en",)
+    write_arena(kept, tmp_path)
+    assert set(read_arena(tmp_path).published_ratings["language"]) == {"en"}
+
+
+def test_what_is_left_out_is_counted(arena):
+    names = arena.info.systems[:4]
+    found = select_part(arena, ["es"], names, ["second"])
+    counts = found.counts.set_index(["reason", "language"])["count"]
+    questions = (arena.queries["language"] == "en").sum()
+    assert counts["questions in other languages", "en"] == questions
+    answers = arena.answers[arena.answers["language"] == "es"]
+    assert counts["answers of other systems", "es"] == (~answers["system"].isin(names)).sum()
+    judged = (arena.judgments["language"] == "es").sum() - len(found.arena.judgments)
+    assert counts["judgments of other systems or judges", "es"] == judged
+    assert counts["ratings published of other systems or judges", "es"] == 3
+    assert len(counts) == 4
+
+
+@pytest.mark.parametrize(
+    ("chosen", "error"),
+    [
+        (
+            {"languages": ["en", "ess"]},
+            r"no language 'ess' here \(`languages`\); did you mean 'es'\? there",
+        ),
+        ({"languages": ["xx"]}, r"no language 'xx' here \(`languages`\); there is en, es"),
+        ({"systems": ["SIM-CEDAR-PR"]}, r"did you mean 'sim-cedar-pro'\? there is sim-"),
+        ({"judges": ["secnd"]}, "did you mean 'second'"),
+    ],
+)
+def test_unknown_names_are_told_with_those_that_may_be_meant(arena, chosen, error):
+    with pytest.raises(UsageError, match=error):
+        arena.part(**chosen)
+
+
+def test_the_reference_stays(arena):
+    others = [name for name in arena.info.systems if name != arena.info.reference_system]
+    with pytest.raises(UsageError, match=r"is the reference; others need its answers: name it too"):
+        arena.part(systems=others)
