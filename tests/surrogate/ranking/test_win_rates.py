@@ -264,5 +264,5 @@ def test_the_command_prints_tables_or_strict_json(folder, whole, judged, run, ca
     rank = ("rank", folder / "new.jsonl", "--board", folder / "board")
     assert run(*rank, "--judgments", folder / "every.jsonl") == 0
     shown = capsys.readouterr().out
-    assert "the share that is by a system's own verdicts" in shown
+    assert "the share that is by a system's own verdicts" in " ".join(shown.split())
     assert re.search(r"│ +-?\d\.\d\d │ -?\d\.\d\d to -?\d\.\d\d │", shown)
