@@ -11,6 +11,8 @@ from arena.data.wording import count_of
 from surrogate.cli.options import JsonOption, SeedOption, split_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
 PEOPLE = "people"
@@ -60,30 +62,15 @@ def agreement_command(
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
     from arena.diagnostics.judge_comparison import agreement_with_reference, comparison_sentences
-    from arena.people.votes import PREFIX
     from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
     from surrogate.cli import printing
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
-    present = sorted(set(table["judge"]))
-    if not present:
+    if table.empty:
         raise UsageError(f"{judgments}: there is no judgment in it")
-    named = split_names(reference)
-    if reference == PEOPLE:
-        named = [name for name in present if name.startswith(PREFIX)]
-        if not named:
-            raise UsageError(
-                "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
-                f"or name judges (--reference): {', '.join(present)}"
-            )
-    asked = split_names(judges)
-    unknown = [name for name in asked if name not in present]
-    if unknown:
-        raise UsageError(f"no judge {unknown[0]!r} (--judges); there is {', '.join(present)}")
-    if asked:
-        table = table[table["judge"].isin({*named, *asked})]
     if write and not judgments.is_dir():
         raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
+    named, table = _asked(table, reference, split_names(judges))
     if calibrate is not None:
         _calibrate(table, calibrate, named, method, seed, judgments if write else None, as_json)
         return
@@ -112,6 +99,28 @@ def agreement_command(
         print("\n".join(said))
     if written is not None:
         print(f"Noted in {written}, for  surrogate-arena board {judgments}")
+
+
+def _asked(
+    table: pd.DataFrame, reference: str, judges: Sequence[str]
+) -> tuple[list[str], pd.DataFrame]:
+    """Return the judges of the reference, and the judgments of these and of those asked for."""
+    from arena.data.errors import UsageError
+    from arena.people.votes import PREFIX
+
+    present = sorted(set(table["judge"]))
+    named = split_names(reference)
+    if reference == PEOPLE:
+        named = [name for name in present if name.startswith(PREFIX)]
+        if not named:
+            raise UsageError(
+                "nobody has voted here; collect votes with  surrogate-arena vote ARENA --collect, "
+                f"or name judges (--reference): {', '.join(present)}"
+            )
+    unknown = [name for name in judges if name not in present]
+    if unknown:
+        raise UsageError(f"no judge {unknown[0]!r} (--judges); there is {', '.join(present)}")
+    return named, table[table["judge"].isin({*named, *judges})] if judges else table
 
 
 def _calibrate(
