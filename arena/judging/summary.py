@@ -163,9 +163,10 @@ def summarize_judging(
 
 def _invalid_warning(judge: str, invalid: int, asked: int) -> Iterator[str]:
     if invalid > NOTABLE_INVALID * asked:
+        hold = "holds" if invalid == 1 else "hold"
         yield (
-            f"{invalid} of {count_of(asked, 'reply', 'replies')} of {judge} hold no verdict; what "
-            "it did judge may be no random part"
+            f"{invalid} of {count_of(asked, 'reply', 'replies')} of {judge} {hold} no verdict; "
+            "what it did judge may be no random part"
         )
 
 

@@ -113,7 +113,7 @@ def run_batches(
         max_calls: Most requests to send; None for all.
 
     Raises:
-        UsageError: If there is no key, or the server takes no batches.
+        UsageError: If there is no key, or the server takes no batches, or has a noted one no more.
         DataError: If the record is damaged.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
@@ -126,7 +126,11 @@ def run_batches(
     with _client(endpoint) as client:
         for batch in list(noted):
             is_ours = (batch.base_url, batch.model) == (endpoint.base_url, settings.model)
-            if is_ours and _fetched(client, batch, endpoint.api_key(), store, run):
+            if not is_ours:
+                continue
+            with _told_where_gone(batch, record):
+                is_over = _fetched(client, batch, endpoint.api_key(), store, run)
+            if is_over:
                 noted.remove(batch)
                 _write(record, noted)
         if not run.failed:
@@ -186,6 +190,20 @@ def _client(endpoint: Endpoint) -> Iterator[openai.OpenAI]:
         raise UsageError(
             f"nothing answers at {endpoint.base_url} ({shown_detail(str(error), key)}); what was "
             "sent is noted, and the same command goes on"
+        ) from None
+
+
+@contextmanager
+def _told_where_gone(batch: SubmittedBatch, record: Path) -> Iterator[None]:
+    """Say what to do about a batch that the server does not have any more."""
+    import openai
+
+    try:
+        yield
+    except openai.NotFoundError:
+        raise UsageError(
+            f"{batch.base_url} has no batch {batch.id!r}, or no file of it (status 404); if it was "
+            f"deleted there, take it out of {record}, and its requests are sent again"
         ) from None
 
 

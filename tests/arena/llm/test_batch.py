@@ -147,12 +147,28 @@ def test_large_runs_are_several_batches(look, server, monkeypatch):
     assert [len(server.sent(batch)) for batch in server.batches] == [2, 2, 1]
 
 
-def test_a_server_without_batches_and_a_damaged_record_are_said(look, server, tmp_path):
+def test_a_server_without_batches_is_said(server, tmp_path):
+    elsewhere = Endpoint(f"{server.url}/chat", None, retries=0)
+    record = tmp_path / "batches.json"
+    with (
+        open_store(tmp_path / "store.sqlite") as store,
+        pytest.raises(UsageError, match=r"takes no batch \(status 404: .*--batch"),
+    ):
+        run_batches(map(Prompt.of, ROWS), SETTINGS, elsewhere, store, record)
+    assert not record.exists()
+
+
+def test_a_batch_that_the_server_lost_is_named_with_the_record(look, server, tmp_path):
     look()
     server.batches.clear()
-    with pytest.raises(UsageError, match=r"takes no batch \(status 404: .*--batch"):
+    with pytest.raises(UsageError, match=r"'batch-0', .*take it out of .*batches\.json"):
         look()
     assert len(read_batches(tmp_path / "batches.json")) == 1
+    (tmp_path / "batches.json").unlink()
+    assert look().submitted == len(ROWS)
+
+
+def test_a_damaged_record_is_said(look, tmp_path):
     (tmp_path / "batches.json").write_text('[{"id": 3}]')
     with pytest.raises(DataError, match=r"batches\.json"):
         look()
