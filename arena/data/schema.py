@@ -325,9 +325,6 @@ def _column_hint(rows: Rows, column: str, schema: pa.DataFrameSchema) -> str:
     listed = others[0] if len(others) == 1 else f"one of {', '.join(others)}"
     renamed = f", or rename {listed}" if others else ""
     if not rows.is_frame:
-        mark = next((mark for mark in (";", "\t") if names and mark in names[0]), None)
-        if mark is not None and len(names) == 1:
-            return f"cells are parted by {mark!r}: save the file with commas between them"
         return f"add it to every row{renamed}"
     argument = f" or give {column}=..." if column in FOR_ALL_ROWS else ""
     return f"add it{argument}{renamed}"
