@@ -205,8 +205,8 @@ GAIN_UNSURE = Conclusion(
     is_warning=False,
 )
 NOT_SPLIT = Conclusion(
-    sentence="How ratings hold on other questions is not known: there are too few verdicts, or "
-    "none, to split their questions in half.",
+    sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
+    "all ties, so that their questions cannot be split in half.",
     is_warning=True,
 )
 

@@ -89,7 +89,7 @@ def cell(value: object) -> str:
     if is_missing(value):
         return "–"
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return f"{value:z.3f}"
     return str(value)
 
 
@@ -102,7 +102,7 @@ def shown_bounds(
 
 def two_decimals(value: float | None) -> str:
     """Show a number with two decimals, a dash for a missing one."""
-    return cell(None) if is_missing(value) else f"{value:.2f}"
+    return cell(None) if is_missing(value) else f"{value:z.2f}"
 
 
 def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
+from arena.data.wording import count_of
 from features.engine.extraction import feature_columns
 from features.engine.workers import work
 from surrogate.learning.posterior.observations import Observation, Posterior
@@ -48,9 +49,14 @@ FEW_TREES = 25
 """Trees of a forest that learns from a single tournament, of which there are hundreds."""
 KEYS = ["language", "system", "query_id"]
 NO_VALUE = "no training answer has a value"
-TOO_FEW = (
-    "{}{} systems with judged answers and {} features to train on; at least {} and 1 are needed"
-)
+
+
+def too_few(systems: int, features: int) -> str:
+    """Say why nothing can be learned from so few systems or features."""
+    return (
+        f"{count_of(systems, 'system')} with judged answers and {count_of(features, 'feature')} "
+        f"to train on; at least {FEWEST_SYSTEMS} systems and a feature are needed"
+    )
 
 
 class Surrogate(Protocol):
@@ -275,7 +281,7 @@ class FeatureSurrogate(BaseEstimator):  # type: ignore[misc]
         self.ratings_ = {name: item.ratings for name, item in self.sets_.items()}
         self.X_ = _rows_of(X, self.systems_, self.features_)
         self.failures_ = {
-            name: TOO_FEW.format(f"{name}: ", 0, len(self.features_), FEWEST_SYSTEMS)
+            name: f"{name}: {too_few(0, len(self.features_))}"
             for name in known
             if name not in self.sets_
         }

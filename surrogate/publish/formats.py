@@ -34,9 +34,7 @@ def decimal(value: Number, digits: int = 2) -> str:
     number = finite(value)
     if number is None:
         return MISSING
-    text = f"{abs(number):,.{digits}f}"
-    negative = number < 0 and float(text.replace(",", "")) != 0
-    return f"{MINUS}{text}" if negative else text
+    return f"{number:z,.{digits}f}".replace("-", MINUS)
 
 
 def significant(value: Number) -> str:

@@ -153,7 +153,7 @@ def notebook_html(caption: str, said: str, table: pd.DataFrame, small: str = "")
         table: The table, shown without its index.
         small: Last line, in small letters.
     """
-    shown = table.to_html(index=False, na_rep="–", float_format="{:.2f}".format, escape=True)
+    shown = table.to_html(index=False, na_rep="–", float_format="{:z.2f}".format, escape=True)
     last = f"<p><small>{escape(small)}</small></p>" if small else ""
     return f"<p><b>{escape(caption)}</b><br>{escape(said)}</p>{shown}{last}"
 

@@ -41,9 +41,9 @@ from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     KEYS,
     NO_VALUE,
-    TOO_FEW,
     Arrays,
     Asked,
+    too_few,
     with_features,
 )
 from surrogate.learning.training import (
@@ -194,9 +194,8 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
             if language in self.borrowing_:
                 seen = sorted(own["system"].unique()) if systems else []
             elif len(systems) < FEWEST_SYSTEMS:
-                self.failures_[language] = TOO_FEW.format(
-                    f"{language}: ", len(systems), len(self.features_), FEWEST_SYSTEMS
-                )
+                reason = too_few(len(systems), len(self.features_))
+                self.failures_[language] = f"{language}: {reason}"
                 continue
             if seen:
                 own = own[own["system"].isin(seen)]

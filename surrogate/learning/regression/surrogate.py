@@ -18,7 +18,7 @@ from surrogate.learning.regression.regressors import (
     fit_regressor,
     shares,
 )
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, TOO_FEW, Arrays, FeatureSurrogate
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Arrays, FeatureSurrogate, too_few
 from surrogate.learning.tensor import FeatureTensor, Scale, mean_scale, scale_of
 from surrogate.learning.training import TrainingRows, TrainingSet, finite_means, training_rows
 
@@ -66,7 +66,7 @@ class RegressionSurrogate(FeatureSurrogate):
         systems = max(part.systems for part in parts)
         if not used.any() or systems < FEWEST_SYSTEMS:
             place = "" if self.pooled else f"{sets[0].language}: "
-            raise UsageError(TOO_FEW.format(place, systems, int(used.sum()), FEWEST_SYSTEMS))
+            raise UsageError(place + too_few(systems, int(used.sum())))
         if arrays is not None:
             return RegressionModel(checked_forest(arrays, int(used.sum())), used, scales)
         rows = TrainingRows(

@@ -17,6 +17,7 @@ from features.measures.registry import GROUPS
 from surrogate.board.settings import BoardSettings
 from surrogate.cli.app import app
 from surrogate.cli.group import LazyCommands, with_flags
+from surrogate.cli.printing import cell, two_decimals
 from surrogate.learning.names import SURROGATE_NAMES
 
 
@@ -146,3 +147,9 @@ def test_commands_that_are_imported_when_asked_for_are_a_mapping():
     assert commands["board"] is commands["board"]
     with pytest.raises(KeyError):
         _ = commands["again"]
+
+
+def test_a_number_that_rounds_to_zero_has_no_sign():
+    assert two_decimals(-0.001) == "0.00"
+    assert cell(-0.0001) == "0.000"
+    assert cell(-1.5) == "-1.500"
