@@ -284,21 +284,21 @@ VECTOR = {"data": [{"embedding": [0.1, 2, -3e5]}], "usage": {"prompt_tokens": 4}
 
 def replies_border(work: Path, rng: random.Random) -> Border:
     """Replies of servers, up to the store."""
-    store = open_store(work / "replies.db")
-    run, request = store.start_run(), request_for(Prompt.of("q"), ModelSettings("m"))
+    with open_store(work / "replies.db") as store:
+        run, request = store.start_run(), request_for(Prompt.of("q"), ModelSettings("m"))
 
-    def read(payload: object, reader: Callable[[object, float], Completion]) -> None:
-        try:
-            completion = reader(payload, 0.1)
-        except MalformedAnswerError as error:
-            raise ArenaError(str(error)) from error
-        store.claim(run, [request], "m")
-        store.save(run, [Result(request.key, completion, completion.failure, tries=1)])
+        def read(payload: object, reader: Callable[[object, float], Completion]) -> None:
+            try:
+                completion = reader(payload, 0.1)
+            except MalformedAnswerError as error:
+                raise ArenaError(str(error)) from error
+            store.claim(run, [request], "m")
+            store.save(run, [Result(request.key, completion, completion.failure, tries=1)])
 
-    while True:
-        plain, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
-        payload = crafted(crafted(plain, rng), rng)
-        yield partial(read, payload, reader)
+        while True:
+            plain, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
+            payload = crafted(crafted(plain, rng), rng)
+            yield partial(read, payload, reader)
 
 
 def store_border(work: Path, rng: random.Random) -> Border:

@@ -12,7 +12,8 @@ from judged_systems import build_arena
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.append import append_rows
-from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS, Judged
+from arena.judging.summary import FAILURE_COLUMNS, JUDGMENT_COLUMNS, Verdicts
+from arena.llm.usage import Usage
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".csv", ".csv.gz", ".parquet"]
 OLD = [
@@ -158,7 +159,7 @@ def test_failures_that_have_a_verdict_by_now_are_forgotten(folder):
     def judged(judge, right=(), wrong=()):
         failures = [(*_sides(key), judge, "unparsable", "", "", "v", "k") for key in wrong]
         table = pd.DataFrame(failures, columns=FAILURE_COLUMNS)
-        return Judged(verdicts(*right, judge=judge), table, None)
+        return Verdicts(verdicts(*right, judge=judge), table, Usage("m"))
 
     one, other = ("q1", "good", "poor"), ("q2", "good", "poor")
     path = list_judging_failures(folder, judged("x", wrong=[one, other]))

@@ -3,6 +3,7 @@
 import multiprocessing
 import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 from llm_job import ask_all
@@ -175,7 +176,7 @@ def test_what_is_no_store_is_told(tmp_path):
         open_store(tmp_path / "nowhere" / "store.db")
     with pytest.raises(UsageError, match="a store is a file on a local disk"):
         open_store("postgresql://host/db")
-    with sqlite3.connect(tmp_path / "other.db") as other:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE calls (x)")
     with pytest.raises(UsageError, match="it holds something else"):
         open_store(tmp_path / "other.db")
