@@ -15,7 +15,7 @@ import nbformat
 from nbclient import NotebookClient
 
 book = nbformat.read(sys.argv[1], as_version=4)
-NotebookClient(book, timeout=240, kernel_name="python3").execute()
+NotebookClient(book, timeout=1200, kernel_name="python3").execute()
 figures = sum("image/png" in output.get("data", {}) for cell in book.cells
               for output in cell.get("outputs", []))
 print(figures)

@@ -32,7 +32,7 @@ class LocalModel:
         return self
 
     def __exit__(self, *_):
-        self._process.communicate("", timeout=30)
+        self._process.communicate("", timeout=300)
 
 
 def serve(model):

@@ -17,6 +17,8 @@ from arena.llm.store_rows import Result
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["arena.llm.pool"])
+PATIENCE_S = 600
+"""Until a process counts as dead: far more than it needs on a busy machine."""
 
 
 def start(store_path, server, count, concurrency=8):
@@ -31,7 +33,7 @@ def start(store_path, server, count, concurrency=8):
 
 def report(process):
     job, receiver = process
-    assert receiver.poll(60)
+    assert receiver.poll(PATIENCE_S)
     told = receiver.recv()
     job.join()
     return told
@@ -44,8 +46,8 @@ def kill(process):
     receiver.close()
 
 
-def wait_until(condition, seconds=30):
-    deadline = time.monotonic() + seconds
+def wait_until(condition):
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)

@@ -53,9 +53,9 @@ def test_a_run_that_has_to_wait_says_so(made):
     with locked_folder(made.out):
         thread = threading.Thread(target=run)
         thread.start()
-        assert said.wait(timeout=60)
+        assert said.wait(timeout=300)
         assert not finished.is_set()
-    thread.join(timeout=60)
+    thread.join(timeout=300)
     assert finished.is_set()
 
 
