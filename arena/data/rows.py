@@ -368,7 +368,7 @@ def read_json_array(path: Path, source: str | None = None) -> Rows:
         if not isinstance(item, dict)
     )
     sound = {line: item for line, item in enumerate(items, start=1) if isinstance(item, dict)}
-    return _rows(_object_table(list(sound.values()), source), sound, source, problems)
+    return _rows(_object_table(list(sound.values()), source), list(sound), source, problems)
 
 
 def _json_record(line: str) -> dict[str, Any]:

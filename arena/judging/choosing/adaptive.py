@@ -33,7 +33,7 @@ from arena.judging.folder import (
 from arena.judging.graded import GradedPrompt
 from arena.judging.judge import LlmJudge, ask_judge
 from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, QuestionKey
-from arena.judging.panel.aggregation import Aggregate, panel_verdicts
+from arena.judging.panel.aggregation import Aggregate, majority_verdicts
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     JUDGMENT_COLUMNS,
@@ -388,7 +388,7 @@ def _spoken(
     times = said.drop_duplicates().groupby(PAIR_COLUMNS).size()
     whole = times[times == len(names)].index.to_frame(index=False)
     try:
-        panel = panel_verdicts(_among(votes, whole), names)
+        panel = majority_verdicts(_among(votes, whole), names)
     except UsageError:
         return votes.iloc[:0], whole
     return panel, whole[~_keys(whole).isin(_keys(panel))]

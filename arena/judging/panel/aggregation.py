@@ -87,11 +87,9 @@ def aggregate_votes(
     )
 
 
-def panel_verdicts(
-    judgments: pd.DataFrame, judges: Sequence[str], aggregate: Aggregate = "majority"
-) -> pd.DataFrame:
-    """Return the ``judgments`` alone of ``aggregate_votes``, which takes and raises the same."""
-    return _verdicts(_enough_votes(judgments, judges)[0], aggregate)[0]
+def majority_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
+    """Return the ``judgments`` alone of ``aggregate_votes`` by majority, which raises the same."""
+    return _verdicts(_enough_votes(judgments, judges)[0], "majority")[0]
 
 
 def _enough_votes(judgments: pd.DataFrame, judges: Sequence[str]) -> tuple[pd.DataFrame, int]:

@@ -34,7 +34,8 @@ def select(
     systems: Annotated[
         str | None,
         typer.Option(
-            "--systems", help="Comma-separated systems, the reference system among them; all."
+            "--systems",
+            help="Comma-separated systems, the reference system among them; all by default.",
         ),
     ] = None,
     judges: Annotated[
