@@ -54,7 +54,7 @@ def found(words):
 def test_commands_and_options_shown_exist(words):
     command, left = found(words)
     assert command is not COMMAND_LINE
-    known = {option for parameter in command.params for option in parameter.opts}
+    known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
     for group in subcommands(command).values():
         known |= {option for parameter in group.params for option in parameter.opts}
     assert {word for word in left if word.startswith("--")} <= known
