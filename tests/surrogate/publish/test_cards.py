@@ -51,7 +51,9 @@ def test_front_matter_is_yaml_whatever_the_names(fields):
     for name, value in fields.items():
         shown = read[name]
         assert len(shown) == len(value)  # what YAML cannot hold is replaced
-        assert all(a == b or a == "\N{REPLACEMENT CHARACTER}" for a, b in zip(shown, value, strict=True))
+        assert all(
+            a == b or a == "\N{REPLACEMENT CHARACTER}" for a, b in zip(shown, value, strict=True)
+        )
 
 
 def test_front_matter_leaves_out_what_is_not_there():

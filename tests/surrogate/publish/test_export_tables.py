@@ -99,7 +99,7 @@ def test_no_csv_cell_is_a_formula(tabled_hostile, part):
 
 @given(st.text())
 def test_guarding_leaves_no_formula(text):
-    assert guarded(text).removeprefix("'") == text.removeprefix("'")
+    assert guarded(text) in (text, f"'{text}")
     assert not guarded(text).lstrip().startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
     assert guarded(text)[:1] not in {"\t", "\r", "\n"}
 
