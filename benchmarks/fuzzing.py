@@ -31,7 +31,7 @@ from arena.data.folder import read_arena
 from arena.llm import ModelSettings, Prompt, open_store
 from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding
 from arena.llm.settings import request_for
-from arena.llm.store_rows import Result
+from arena.llm.store import Result
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate import Board, build_board
 from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE

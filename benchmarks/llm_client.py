@@ -174,7 +174,7 @@ def store_alone(url: str, count: int, concurrency: int) -> None:
     del url, concurrency
     from arena.llm import Completion, ModelSettings, Prompt, open_store
     from arena.llm.settings import request_for
-    from arena.llm.store_rows import Result
+    from arena.llm.store import Result
 
     completion = Completion("Answer A cites more. [[A]]", "stop", tokens_in=300, tokens_out=9)
     settings, claimed = ModelSettings("m"), 64

@@ -39,7 +39,8 @@ def commands_page() -> str:
 def commands_of(group: Any, above: Words = ()) -> Iterator[Words]:  # noqa: ANN401 - of click
     """Yield the words of every command, groups before what is in them."""
     yield above
-    for name, command in group.commands.items():
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
         if hasattr(command, "commands"):
             yield from commands_of(command, (*above, name))
         else:

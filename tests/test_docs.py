@@ -36,11 +36,17 @@ def shown_commands():
         yield pytest.param(shlex.split(line), id=f"{REPRODUCING.name}: {line[:60]}")
 
 
+def subcommands(command):
+    if not hasattr(command, "list_commands"):
+        return {}
+    return {name: command.get_command(None, name) for name in command.list_commands(None)}
+
+
 def found(words):
     """Follow the words of a command to where it is; returns it and the words left."""
     command = COMMAND_LINE
-    while words and words[0] in getattr(command, "commands", {}):
-        command, words = command.commands[words[0]], words[1:]
+    while words and words[0] in subcommands(command):
+        command, words = subcommands(command)[words[0]], words[1:]
     return command, words
 
 
@@ -48,8 +54,8 @@ def found(words):
 def test_commands_and_options_shown_exist(words):
     command, left = found(words)
     assert command is not COMMAND_LINE
-    known = {option for parameter in command.params for option in parameter.opts}
-    for group in getattr(command, "commands", {}).values():
+    known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    for group in subcommands(command).values():
         known |= {option for parameter in group.params for option in parameter.opts}
     assert {word for word in left if word.startswith("--")} <= known
 
@@ -58,14 +64,14 @@ def test_commands_of_the_readme_exist():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = text.split("## Commands")[1].split("## What goes in")[0]
     shown = {row.split()[0] for row in re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)}
-    assert shown <= set(COMMAND_LINE.commands)
+    assert shown <= set(subcommands(COMMAND_LINE))
     every = re.findall(r"`(\w+)", table)
-    assert set(COMMAND_LINE.commands) - {"demo"} <= set(every)
+    assert set(subcommands(COMMAND_LINE)) - {"demo"} <= set(every)
 
 
 def all_commands(command=COMMAND_LINE, above=()):
     yield above
-    for name, below in getattr(command, "commands", {}).items():
+    for name, below in subcommands(command).items():
         yield from all_commands(below, (*above, name))
 
 

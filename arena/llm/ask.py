@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.files import SAID_AFTER_S
 from arena.llm.replies import (
     OTHER_MODEL,
     OVER_BUDGET,
@@ -27,8 +30,7 @@ from arena.llm.replies import (
     is_same_model,
 )
 from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
-from arena.llm.store import Store
-from arena.llm.store_rows import Result
+from arena.llm.store import Result, Store
 from arena.llm.usage import Budget, Usage
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ HOPELESS_OTHERS = 3
 """Answers of another model, and none of the one asked, after which a run stops."""
 SHOWN_NAME = 80
 
+_LOG = logging.getLogger(__name__)
 _LOOK_AGAIN_S = 0.25
 _INTERRUPTIBLE_S = 1.0
 
@@ -161,6 +164,7 @@ class _TableRun(Generic[T]):
         self._waiting: Counter[str] = Counter()  # keys under way, and rows that wait for each
         self._busy: dict[str, Request] = {}  # those of them that another run is at
         self._look_again_at = 0.0
+        self._idle_since: float | None = None  # since when others alone are at what is left
         self._answered_before = False
         self._is_served = False  # whether the model asked has answered
         self._run_id = ""
@@ -237,6 +241,7 @@ class _TableRun(Generic[T]):
 
     def _wait(self) -> None:
         """Wait for a result: of the pool, or of other runs."""
+        self._say_who_is_waited_for()
         if self._pool is None:
             time.sleep(_LOOK_AGAIN_S)
         else:
@@ -249,6 +254,19 @@ class _TableRun(Generic[T]):
         if self._busy and time.monotonic() >= self._look_again_at:
             self._claim(list(self._busy.values()))
             self._look_again_at = time.monotonic() + _LOOK_AGAIN_S
+
+    def _say_who_is_waited_for(self) -> None:
+        if len(self._busy) < len(self._waiting):
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = time.monotonic()
+        elif time.monotonic() - self._idle_since >= SAID_AFTER_S:
+            self._idle_since = math.inf  # said once
+            _LOG.warning(
+                "Waiting for another run, which asks %s the same (%s)",
+                self._llm.settings.model,
+                self._llm.store.path,
+            )
 
     def _settle(self, result: Result, from_store: bool = False) -> None:
         reply = self._read(result, from_store)

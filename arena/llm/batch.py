@@ -33,8 +33,7 @@ from arena.llm.replies import (
     without_key,
 )
 from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
-from arena.llm.store import Store
-from arena.llm.store_rows import Result
+from arena.llm.store import Result, Store
 
 if TYPE_CHECKING:
     import openai

@@ -16,8 +16,7 @@ from typing import Protocol
 from arena.data.errors import UsageError
 from arena.llm.replies import FINAL, MALFORMED, REJECTED, Completion, Fault
 from arena.llm.settings import Endpoint, Request
-from arena.llm.store import LEASE_S, Store
-from arena.llm.store_rows import Result
+from arena.llm.store import Result, Store
 from arena.llm.usage import Usage
 
 HOPELESS_AFTER = 3
@@ -224,10 +223,8 @@ class WorkerPool:
             self._workers = [
                 asyncio.create_task(self._work(retrier)) for _ in range(self._endpoint.concurrency)
             ]
-            renewing = asyncio.create_task(self._renew_lease())
             self._started.set()
             await asyncio.gather(*self._workers, return_exceptions=True)
-            renewing.cancel()
 
     def _take_on(self, requests: Sequence[Request]) -> None:
         for request in requests:
@@ -254,13 +251,5 @@ class WorkerPool:
                 if result is not None:
                     await asyncio.to_thread(self._store.save, self._run_id, [result])
                     self.finished.put(result)
-            except Exception as error:
-                self._fail(error)
-
-    async def _renew_lease(self) -> None:
-        while True:
-            await asyncio.sleep(LEASE_S / 3)
-            try:
-                await asyncio.to_thread(self._store.renew_lease, self._run_id)
             except Exception as error:
                 self._fail(error)

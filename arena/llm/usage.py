@@ -14,6 +14,7 @@ from arena.data.errors import DataError, UsageError
 from arena.data.files import utf8_bytes
 from arena.data.schema import validation_problems
 from arena.data.wording import count_of
+from arena.llm.replies import OVER_BUDGET
 from arena.llm.settings import ModelSettings, Prompt, Request, request_for
 from arena.text.trimming import BYTES_A_TOKEN
 
@@ -105,6 +106,16 @@ class Usage:
     def sent(self) -> int:
         """Prompts sent, each counted once."""
         return self.calls - self.retries
+
+    @property
+    def asked(self) -> int:
+        """Prompts that were asked, now or before: all but those that no call was left for."""
+        return self.prompts - self.failures.get(OVER_BUDGET, 0)
+
+    @property
+    def answered(self) -> int:
+        """Those of them that got a usable answer."""
+        return self.prompts - sum(self.failures.values())
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""

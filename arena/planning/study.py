@@ -14,6 +14,7 @@ from arena.data.seeds import generator
 from arena.planning.subsets import DESIGNS
 from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.bootstrap import percentile_intervals
 from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
 
@@ -76,7 +77,8 @@ def study_sampling(
             for, the others predicted). The last two are slower.
         repeats: Subsets of each design and share.
         ties: ``half`` or ``drop``; dropped ties are no items.
-        ridge: Precision of the prior on coefficients, above 0, for the parts and the whole.
+        ridge: Precision of the prior on coefficients, for the parts and the whole; 0 for the
+            weakest that parts have a ranking with, as tournaments have.
         seed: Seed of everything random.
 
     Raises:
@@ -88,10 +90,11 @@ def study_sampling(
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows = []
+    prior = ridge or WEAKEST_RIDGE
     for language, of_language in judgments.groupby("language", sort=True):
         battles = connected_battles(of_language, str(language), ties)
         for design in designs:
-            sampled = sample_taus(battles, str(language), design, shares, repeats, ridge, seed)
+            sampled = sample_taus(battles, str(language), design, shares, repeats, prior, seed)
             rows += _rows(str(language), design, shares, sampled)
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return SamplingStudy(
@@ -175,8 +178,8 @@ def _check_settings(
             raise UsageError(f"unknown design {design!r}; use some of {', '.join(DESIGNS)}")
     if repeats < 1:
         raise UsageError(f"repeats = {repeats} is out of range; use at least 1")
-    if not 0 < ridge < np.inf:
-        raise UsageError(f"ridge = {ridge:g} is out of range; parts of an arena need it above 0")
+    if not 0 <= ridge < np.inf:
+        raise UsageError(f"ridge = {ridge:g} is out of range; use 0 or more")
 
 
 def _coefficients(battles: Battles, points: Floats, counts: Floats, ridge: float) -> Floats:

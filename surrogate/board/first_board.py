@@ -41,7 +41,7 @@ LEVEL = (5.0, 95.0)
 
 NO_VERDICT = "nobody has judged it"
 NO_COMPARISON = "its answers could not be compared with those of another system"
-IS_REFERENCE = "; its own answers are the references"
+IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 NO_VALUES = "no two answers to a question have a value"
 NO_DIFFERENCE = "the same for all answers to a question"
 
@@ -89,7 +89,7 @@ def first_ratings(
         seed: The user's seed.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
-    shares, left_out = _evidence(rows)
+    shares, left_out = _evidence(rows, reference)
     score = shares.mean(axis=1)
     wide = rows.assign(score=score).pivot_table(
         index="query_id", columns="system", values="score", aggfunc="mean"
@@ -127,16 +127,20 @@ def _note(rating: float, answers: int, is_reference: bool) -> str:
     return NO_VERDICT + (IS_REFERENCE if is_reference else "")
 
 
-def _evidence(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
     """Compare the answers to each question by every feature that tells: shares from 0 to 1.
+
+    Answers of the reference system are not compared with themselves.
 
     Returns:
         A column a feature; and feature to why it was left out.
     """
     told = rows.assign(**{CONSENSUS: _consensus(rows)})
     shares, left_out = {}, {}
+    is_reference = rows["system"] == reference
     for name in [name for name in feature_columns(told) if _plain(name) in EVIDENCE]:
-        share = shares_below(told[name], told["query_id"])
+        values = told[name].mask(is_reference & (_plain(name) in REFERENCE_FEATURES))
+        share = shares_below(values, told["query_id"])
         if share.isna().all():
             left_out[name] = NO_VALUES
         elif (share.dropna() == 0.5).all():

@@ -14,6 +14,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.rows import plain_records
+from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.coverage import published_findings
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
@@ -358,7 +359,9 @@ def fingerprint(arena: Arena) -> str:
 
 
 def _lines(table: pd.DataFrame) -> list[str]:
-    columns = sorted(set(table.columns) & {"language", "query_id", "query", "passages", "answer"})
+    columns = sorted(
+        set(table.columns) & {"language", "query_id", "query", "passages", REFERENCE, "answer"}
+    )
     records = plain_records(table[columns])  # what is not there is no content, column or none
     told = [{name: value for name, value in row.items() if value is not None} for row in records]
     return [json.dumps(record, sort_keys=True, ensure_ascii=True) for record in told]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -32,10 +33,16 @@ SURROGATE_FILE = "surrogate.zip"
 INTEGRITY_FILE = "integrity.zip"
 MANIFEST_FILE = "manifest.json"
 
-Kind = Literal["text", "number", "count"]
+Kind = Literal["text", "number", "bound", "count"]
+"""``bound``: a number that may be infinite, where there is no upper bound."""
 _LARGEST = 1e300
 _MOST_COUNT = 2**53
-_DTYPES: Mapping[Kind, str] = {"text": "str", "number": "float64", "count": "Int64"}
+_DTYPES: Mapping[Kind, str] = {
+    "text": "str",
+    "number": "float64",
+    "bound": "float64",
+    "count": "Int64",
+}
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,8 @@ class BoardTable:
             if name not in table
         ] or [
             problem
-            for name in [*self.of_kind("number"), *self.of_kind("count")]
+            for name in self.columns
+            if self.columns[name] != "text"
             for problem in self._problems(table[name], name)
         ]
         if problems:
@@ -96,7 +104,7 @@ class BoardTable:
         return self.typed(table)
 
     def _problems(self, column: pd.Series, name: str) -> list[Problem]:
-        fault = f"is no {self.columns[name]}"
+        fault = "is not a whole number" if self.columns[name] == "count" else "is not a number"
         return told_problems(
             self._wrong(column),
             lambda item: Problem(self.file, int(item[0]) + 2, name, item[1], fault, REBUILD),
@@ -105,7 +113,10 @@ class BoardTable:
     def _wrong(self, column: pd.Series) -> Sequence[tuple[Any, object]]:
         numbers = pd.to_numeric(column, errors="coerce")
         wrong = (numbers.isna() & column.notna()) | (numbers.abs() > _LARGEST)
-        if self.columns[str(column.name)] == "count":
+        kind = self.columns[str(column.name)]
+        if kind == "bound":
+            wrong &= numbers != np.inf
+        if kind == "count":
             wrong |= numbers.notna() & (numbers != numbers.round())
             wrong |= numbers.abs() > _MOST_COUNT
         return list(column[wrong].items())
@@ -116,8 +127,10 @@ RATINGS = BoardTable(
     {
         **dict.fromkeys(("language", "system"), "text"),
         **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), "count"),
-        **dict.fromkeys(("rating", "low", "high", "verdict_share"), "number"),
-        **dict.fromkeys(("surrogate_rating", "surrogate_low", "surrogate_high", "worth"), "number"),
+        **dict.fromkeys(("rating", "low"), "number"),
+        **{"high": "bound", "verdict_share": "number"},
+        **dict.fromkeys(("surrogate_rating", "surrogate_low"), "number"),
+        **{"surrogate_high": "bound", "worth": "number"},
         **{"arena_rank": "count"},
         **dict.fromkeys(("arena_rating", "arena_low", "arena_high"), "number"),
         **{"coverage": "number", "answers": "count", "split": "text", "note": "text"},

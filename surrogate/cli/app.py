@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -11,50 +12,84 @@ import typer
 
 from arena.data.errors import ArenaError
 from arena.data.version import __version__
-from surrogate.cli.group import new_group
+from surrogate.cli.group import Place, flag_of, new_group
 
 USAGE_STATUS = 2
+ARGUMENT = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
+"""How messages name an argument of Python, whose option has the same name."""
 
-PLACES = MappingProxyType(
+COMMANDS = MappingProxyType(
     {
-        "board": "surrogate.cli.boards.board:board",
-        "run": "surrogate.cli.boards.run:run",
-        "diff": "surrogate.cli.boards.diff:diff",
-        "rank": "surrogate.cli.boards.rank:rank",
-        "advise": "surrogate.cli.judging.advise:advise_command",
-        "gate": "surrogate.cli.boards.gate:gate_command",
-        "demo": "surrogate.cli.boards.board:demo",
-        "report": "surrogate.cli.boards.publish:report",
-        "plot": "surrogate.cli.boards.publish:plot",
-        "export": "surrogate.cli.boards.publish:export_command",
-        "fit": "surrogate.cli.boards.fit:fit",
-        "factors": "surrogate.cli.boards.factors:factors",
-        "diagnose": "surrogate.cli.judging.diagnose:diagnose_command",
-        "sampling": "surrogate.cli.studies.sampling:sampling",
-        "validate": "surrogate.cli.studies.validate:validate_command",
-        "init": "surrogate.cli.data.init:init",
-        "check": "surrogate.cli.data.check:check",
-        "add": "surrogate.cli.data.add:add",
-        "select": "surrogate.cli.data.select:select",
-        "statistics": "surrogate.cli.data.select:statistics",
-        "judge": "surrogate.cli.judging.judge:judge",
-        "vote": "surrogate.cli.judging.vote:vote",
-        "agreement": "surrogate.cli.judging.agreement:agreement_command",
-        "generate": "surrogate.cli.judging.generate:generate",
-        "finetune": "surrogate.cli.training.finetune:finetune_command",
-        "trainset": "surrogate.cli.training.trainset:trainset",
-        "import": "surrogate.cli.data.imports.group:imports",
-        "features": "surrogate.cli.boards.features:features",
-        "metaeval": "surrogate.cli.studies.metaeval:metaeval",
-        "prompts": "surrogate.cli.judging.prompts:prompts",
-        "store": "surrogate.cli.judging.store:store",
+        "demo": Place(
+            "surrogate.cli.boards.board:demo", "Build the sample arena's board, and its pages."
+        ),
+        "init": Place("surrogate.cli.data.init:init", "Write a small arena folder to start from."),
+        "check": Place(
+            "surrogate.cli.data.check:check", "Report every problem of an arena, and what it holds."
+        ),
+        "import": Place(
+            "surrogate.cli.data.imports.group:imports",
+            "Make an arena of tables, traces or published data.",
+        ),
+        "add": Place("surrogate.cli.data.add:add", "Add new systems' answers to an arena."),
+        "select": Place("surrogate.cli.data.select:select", "Write a part of an arena."),
+        "statistics": Place("surrogate.cli.data.select:statistics", "Count what an arena holds."),
+        "judge": Place("surrogate.cli.judging.judge:judge", "Judge pairs of answers by LLMs."),
+        "generate": Place(
+            "surrogate.cli.judging.generate:generate", "Answer an arena's questions by an LLM."
+        ),
+        "vote": Place("surrogate.cli.judging.vote:vote", "Let people judge pairs of answers."),
+        "agreement": Place(
+            "surrogate.cli.judging.agreement:agreement_command",
+            "Measure how far judges agree with people.",
+        ),
+        "diagnose": Place(
+            "surrogate.cli.judging.diagnose:diagnose_command", "Say what limits a board."
+        ),
+        "fit": Place("surrogate.cli.boards.fit:fit", "Rate systems by judgments alone."),
+        "factors": Place("surrogate.cli.boards.factors:factors", "Rate what systems are made of."),
+        "features": Place(
+            "surrogate.cli.boards.features:features", "Measure answers; list what can be measured."
+        ),
+        "board": Place(
+            "surrogate.cli.boards.board:board", "Rate every system by verdicts and surrogate."
+        ),
+        "rank": Place("surrogate.cli.boards.rank:rank", "Place new systems on a board."),
+        "gate": Place(
+            "surrogate.cli.boards.gate:gate_command", "Decide whether a new version is better."
+        ),
+        "advise": Place(
+            "surrogate.cli.judging.advise:advise_command", "Suggest what to judge of a new system."
+        ),
+        "validate": Place(
+            "surrogate.cli.studies.validate:validate_command",
+            "Measure how well surrogates rank unseen systems.",
+        ),
+        "sampling": Place(
+            "surrogate.cli.studies.sampling:sampling", "Say how many judgments a ranking needs."
+        ),
+        "report": Place("surrogate.cli.boards.publish:report", "Write a board as pages."),
+        "plot": Place("surrogate.cli.boards.publish:plot", "Draw boards and studies."),
+        "export": Place(
+            "surrogate.cli.boards.publish:export_command", "Write a board as tables and cards."
+        ),
+        "run": Place("surrogate.cli.boards.run:run", "Bring several boards up to date."),
+        "diff": Place("surrogate.cli.boards.diff:diff", "Compare two boards."),
+        "metaeval": Place(
+            "surrogate.cli.studies.metaeval:metaeval", "Evaluate judges against human labels."
+        ),
+        "trainset": Place(
+            "surrogate.cli.training.trainset:trainset", "Make a training set of an arena."
+        ),
+        "finetune": Place(
+            "surrogate.cli.training.finetune:finetune_command", "Tune a small model by LoRA."
+        ),
+        "prompts": Place("surrogate.cli.judging.prompts:prompts", "Show what LLMs are asked."),
+        "store": Place("surrogate.cli.judging.store:store", "Inspect a store of replies."),
     }
 )
-"""Where each command is; it is imported when it is asked for."""
 
-app = new_group(
-    "Rank RAG systems with a surrogate trained on pairwise LLM tournaments.", places=PLACES
-)
+app = new_group("Rank RAG systems with a surrogate trained on pairwise LLM tournaments.", COMMANDS)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -75,12 +110,17 @@ def _options(
     pass
 
 
+def with_options(message: str) -> str:
+    """Write the arguments that a message names as options: `` `api_key_env` `` by its flag."""
+    return ARGUMENT.sub(lambda found: flag_of(found[1]), message)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
     try:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {with_options(str(error))}", file=sys.stderr)
         raise SystemExit(USAGE_STATUS) from error
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,166 +1,79 @@
-"""Groups of commands: their settings, and errors that name options as a user writes them."""
+"""The group of commands: each is imported when it is asked for, so that ``--help`` is fast."""
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
-from arena.data.errors import ArenaError
 
-ARGUMENT = re.compile(r"`(\w+)`")
-"""How messages name an argument of Python; the command line has options in their place."""
-OTHER_NAMES = {"n_jobs": "jobs"}
+class Place(NamedTuple):
+    """Where a command is, and what the list of commands says of it.
 
-
-class LazyCommands(Mapping[str, Any]):
-    """Commands by name, each imported when it is first asked for.
-
-    Args:
-        places: Name to where its function or group is: ``package.module:name``.
+    Attributes:
+        target: ``package.module:name`` of its function or group.
+        help: One line.
     """
 
-    def __init__(self, places: Mapping[str, str]) -> None:
-        self._places = places
-        self._loaded: dict[str, Any] = {}
+    target: str
+    help: str
 
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a command of click
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are imported on first use.
+
+    Attributes:
+        places: Name of each command to its place, in the order of the list.
+    """
+
+    places: ClassVar[Mapping[str, Place]] = MappingProxyType({})
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - click's own
+        """Return the names, without importing anything."""
+        return list(self.places)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - click's own
         """Return a command, imported if it was not."""
-        if name not in self._loaded:
-            module, _, attribute = self._places[name].partition(":")
-            found = getattr(import_module(module), attribute)
-            self._loaded[name] = _group(name, found) or _single(name, found)
-        return self._loaded[name]
+        if cmd_name not in self.commands and cmd_name in self.places:
+            module, _, attribute = self.places[cmd_name].target.partition(":")
+            self.commands[cmd_name] = _command(cmd_name, getattr(import_module(module), attribute))
+        return self.commands.get(cmd_name)
 
-    def summary(self, name: str) -> str:
-        """Return what a command's help says, read off its source where it was not imported."""
-        module, _, attribute = self._places[name].partition(":")
-        if name not in self._loaded:
-            said = _documented(module).get(attribute)
-            if said is not None:
-                return said
-        return self[name].help or ""
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over names, without importing anything."""
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        """Count the commands."""
-        return len(self._places)
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - click's own
+        """List the commands, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.help) for name, place in self.places.items()])
 
 
-@cache
-def _documented(module: str) -> dict[str, str]:
-    """Return the docstrings of a module's functions, and the help of its groups, by name."""
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        return {}
-    said = {}
-    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef):
-            said[node.name] = ast.get_docstring(node) or ""
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            named = {item.arg: item.value for item in node.value.keywords}
-            text = named.get("help", *node.value.args[:1])
-            if isinstance(node.targets[0], ast.Name) and isinstance(text, ast.Constant):
-                said[node.targets[0].id] = str(text.value)
-    return said
-
-
-def _group(name: str, found: object) -> Any:  # noqa: ANN401 - a group of click, or None
-    if not isinstance(found, typer.Typer):
-        return None
-    group = get_group(found)
-    group.name = name
-    return group
-
-
-def _single(name: str, function: Any) -> Any:  # noqa: ANN401 - a command of click
+def _command(name: str, found: Any) -> Any:  # noqa: ANN401 - a function or group, a command of click
+    if isinstance(found, typer.Typer):
+        command: Any = get_group(found)
+        command.name = name
+        return command
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    alone.command(name)(function)
+    alone.command(name)(found)
     return get_command(alone)
 
 
-class Commands(TyperGroup):
-    """A group of commands whose errors name options, not arguments of Python.
-
-    Attributes:
-        places: Where its commands are, if they are imported when asked for; see ``LazyCommands``.
-    """
-
-    places: ClassVar[Mapping[str, str]] = MappingProxyType({})
-
-    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - typer's own
-        super().__init__(**attributes)
-        if self.places:
-            self.commands = LazyCommands(self.places)  # type: ignore[assignment] # none joins them
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
-        """List the commands with the first words of their help, without importing any."""
-        listed = self.commands
-        if not isinstance(listed, LazyCommands):
-            super().format_commands(ctx, formatter)
-            return
-        limit = formatter.width - 6 - max(map(len, listed))
-        shown = {name: TyperCommand(name, help=listed.summary(name)) for name in listed}
-        with formatter.section("Commands"):
-            rows = [(name, each.get_short_help_str(limit)) for name, each in shown.items()]
-            formatter.write_dl(rows)
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
-        """Run a command; where it fails, say its options by their flags."""
-        try:
-            return super().invoke(ctx)
-        except ArenaError as error:
-            command = self.commands.get(ctx.invoked_subcommand or "")
-            options = () if command is None else command.params
-            flags = {
-                str(item.name): item.opts[0] for item in options if item.opts[0].startswith("--")
-            }
-            error.args = (with_flags(str(error), flags),)
-            raise
+def flag_of(name: str) -> str:
+    """Return the option of an argument: its name, without the unit of time or the prefix ``n_``."""
+    return f"--{name.removesuffix('_s').removeprefix('n_').replace('_', '-')}"
 
 
-def with_flags(message: str, flags: Mapping[str, str]) -> str:
-    """Write the arguments that a message names as options, where a command has them.
-
-    Args:
-        message: Such as ``choose one with `judge` ``.
-        flags: Name of an argument to its flag.
-    """
-
-    def flag(found: re.Match[str]) -> str:
-        name = found[1]
-        return flags.get(name) or flags.get(OTHER_NAMES.get(name, "")) or found[0]
-
-    return ARGUMENT.sub(flag, message)
-
-
-def new_group(
-    help: str,
-    cls: type[Commands] = Commands,
-    places: Mapping[str, str] = MappingProxyType({}),
-) -> typer.Typer:
+def new_group(help: str, places: Mapping[str, Place] | None = None) -> typer.Typer:
     """Return a group of commands.
 
     Args:
         help: What its ``--help`` says first.
-        cls: What it is to be, if not simply that.
-        places: Name of a command to where it is, for those imported when asked for.
+        places: Name of each command to its place, where commands are imported on first use.
     """
     return typer.Typer(
-        cls=type(cls.__name__, (cls,), {"places": places}) if places else cls,
+        cls=TyperGroup if places is None else type("Commands", (LazyGroup,), {"places": places}),
         help=help,
         no_args_is_help=True,
         rich_markup_mode=None,

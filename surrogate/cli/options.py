@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -15,6 +17,7 @@ from pydantic.fields import FieldInfo
 
 from arena.data.errors import UsageError
 from surrogate.board.settings import MOST_DRAWS
+from surrogate.cli.group import flag_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,6 +129,16 @@ BodyOption = Annotated[
     ),
 ]
 NO_BODY = "{}"
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE.toml",
+        help="Further settings; keys are the fields of the settings in Python. Options win.",
+        **FILE,
+    ),
+]
+SETTINGS, CONTEXT, CONFIG = "settings", "context", "config"
 TemplatesOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -267,24 +280,24 @@ def refuse_judging(
         raise UsageError(f"nobody judges without --model; name it, too, or leave out {options}")
 
 
-SETTINGS = "settings"
-CONTEXT = "context"
-
-
 def with_settings(
-    model: type[BaseModel], leave_out: tuple[str, ...] = ()
+    model: type[BaseModel],
+    leave_out: Collection[str] = (),
+    shown: Collection[str] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for every field of its parameter ``settings``.
+    """Give a command options for the fields of its parameter ``settings``.
 
     Names, defaults, bounds and help are those of the fields, so that Python, TOML and the command
-    line have the same options; what is set are those that a user stated. A value that the model
-    refuses is an error of use.
+    line agree. Where only some fields are shown, ``--config FILE.toml`` sets any of them, under
+    what the command line states. ``settings`` holds as set what a user stated.
 
     Args:
         model: What ``settings`` is.
-        leave_out: Fields that are no options.
+        leave_out: Fields that a user cannot set.
+        shown: Fields that are options; all that are not left out where not given.
     """
-    fields = {name: item for name, item in model.model_fields.items() if name not in leave_out}
+    known = {name: item for name, item in model.model_fields.items() if name not in leave_out}
+    fields = {name: item for name, item in known.items() if shown is None or name in shown}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
@@ -292,9 +305,11 @@ def with_settings(
 
         def called(**values: Any) -> None:  # noqa: ANN401 - whatever the command takes
             context = values.pop(CONTEXT)
-            every = {name: values.pop(name) for name in fields}
-            stated = {name: value for name, value in every.items() if is_stated(context, name)}
-            command(**values, settings=_checked(model, stated))
+            config = values.pop(CONFIG, None)
+            given = {name: values.pop(name) for name in fields}
+            stated = {name: value for name, value in given.items() if is_stated(context, name)}
+            filed = {} if config is None else _settings_file(config, known)
+            command(**values, settings=_checked(model, filed, config, stated))
 
         parameters: list[inspect.Parameter] = []
         for parameter in signature.parameters.values():
@@ -303,6 +318,9 @@ def with_settings(
             else:
                 parameters.append(parameter.replace(annotation=hints[parameter.name]))
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        if len(fields) < len(known):
+            item = inspect.Parameter(CONFIG, kind, default=None, annotation=ConfigOption)
+            parameters.append(item)
         parameters.append(inspect.Parameter(CONTEXT, kind, annotation=typer.Context))
         ordered = sorted(parameters, key=lambda item: item.default is not inspect.Parameter.empty)
         called.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
@@ -311,6 +329,24 @@ def with_settings(
         return called
 
     return decorate
+
+
+def _settings_file(path: Path, fields: Collection[str]) -> dict[str, Any]:
+    """Read a TOML file of settings.
+
+    Raises:
+        UsageError: If it is no TOML, or has a key that is no field.
+    """
+    try:
+        read = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    for key in read:
+        if key not in fields:
+            close = get_close_matches(key, fields, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"use any of {', '.join(fields)}"
+            raise UsageError(f"{path}: unknown key {key!r}; {hint}")
+    return read
 
 
 def is_stated(context: typer.Context, name: str) -> bool:
@@ -324,7 +360,7 @@ def _options(fields: dict[str, FieldInfo]) -> Iterator[inspect.Parameter]:
         least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
         default = field.get_default(call_default_factory=True)
         shown = _shown_type(field, default)
-        flag = _flag(name)
+        flag = flag_of(name)
         if shown == bool | None:  # neither is the default
             flag = f"{flag}/{flag.replace('--', '--no-', 1)}"
         most: Any = next((item.le for item in field.metadata if isinstance(item, Le)), None)
@@ -352,17 +388,15 @@ def _parts(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
     return (annotation, *(part for item in inner for part in _parts(item)))
 
 
-def _flag(name: str) -> str:
-    return f"--{name.removesuffix('_s').replace('_', '-')}"
-
-
-def _checked(model: type[BaseModel], stated: dict[str, Any]) -> BaseModel:
+def _checked(
+    model: type[BaseModel], filed: dict[str, Any], config: Path | None, stated: dict[str, Any]
+) -> BaseModel:
+    values = {**filed, **stated}
     try:
-        return model.model_validate(stated)
+        return model.model_validate(values)
     except ValidationError as error:
         fault = error.errors()[0]
         name, message = str(fault["loc"][0]), fault["msg"]
-        value = stated.get(name)
-        raise UsageError(
-            f"{_flag(name)} is {value!r}: {message[:1].lower()}{message[1:]}"
-        ) from error
+        place = flag_of(name) if name in stated or config is None else f"{config}: {name}"
+        shown = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
+        raise UsageError(f"{place} {shown}{message[:1].lower()}{message[1:]}") from None

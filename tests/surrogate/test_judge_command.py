@@ -104,6 +104,16 @@ def test_json_holds_every_count(judge, serve, folder):
     assert set(ties["flags"]) <= {"identical"}
 
 
+@pytest.mark.parametrize("pairs", ["4", "adaptive"])
+def test_a_run_without_one_verdict_of_the_judge_is_no_success(judge, serve, folder, pairs):
+    budget = ["--budget", 20] if pairs == "adaptive" else []
+    status, said = judge(serve(lambda *_: completion("No idea.")), "--pairs", pairs, *budget)
+    assert status != 0
+    assert "no pair that was asked got a verdict" in said
+    verdicts = read_arena(folder).judgments.query("judge == 'local'")
+    assert (verdicts["winner"] == "tie").all()  # identical answers, which nobody was asked about
+
+
 def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
     server = serve()
     before = sorted(path.name for path in folder.iterdir())

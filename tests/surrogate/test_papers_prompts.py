@@ -8,6 +8,7 @@ import contextlib
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -19,11 +20,12 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion, embedding
 
-from arena import Arena, ArenaInfo
+from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.generation import TIME_PROMPT, LlmSystem, TimeFilter, answer_prompt, generate_answers
 from arena.generation.prompt import PROTOCOLS
 from arena.judging import LlmJudge, choose_pairs, judge_arena, pairwise_prompt
 from arena.llm import Budget, Endpoint, Llm, ModelSettings, open_store
+from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.prompts import read_templates
 from features import extract
 from features.models import FEATURE_PROMPTS, ModelOptions
@@ -34,6 +36,7 @@ from surrogate.metaevaluation.memerag.highlighting import HIGHLIGHT_PROMPT, high
 from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS
 from surrogate.metaevaluation.wikieval.judges import Pair, RankingPrompts, ScorePrompts
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 PASSAGES = [
     {"passage_id": "7#1", "title": "Oslo", "text": "Oslo is the capital of Norway.", "relevance": 1}
@@ -180,6 +183,25 @@ def test_mirage_figure_13_judges(serve, file, arena, tmp_path):
     (prompt,) = server.asked
     assert "[7#1] Oslo: Oslo is the capital of Norway." in prompt
     assert OUTPUT in prompt
+
+
+def test_the_guides_command_for_figure_13_asks_each_pair_once(
+    serve, file, tmp_path, run, monkeypatch
+):
+    """In an order drawn at random (section 4.2), also where there are no verdicts yet."""
+    unjudged = simulate(DEFAULT_SYSTEMS[:3], languages=("en",), questions=4, seed=1).arena
+    write_arena(replace(unjudged, judgments=unjudged.judgments.head(0)), tmp_path / "ARENA")
+    asked = "{{question}} {{documents}} {{answer_a}} {{answer_b}} say [[A]], [[B]] or [[C]]"
+    [command] = re.findall(r"figure 13: .*?`surrogate-arena (judge [^`]+)`", GUIDE.read_text())
+    command = command.replace("figure13.jinja", str(file("figure13", asked)))
+    command = command.replace("ARENA", str(tmp_path / "ARENA"))
+    server = serve(lambda prompt: "[[A]]")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    assert run(*command.split(), "--base-url", server.url) == 0
+    verdicts = read_arena(tmp_path / "ARENA").judgments
+    pairs = [frozenset(row) for row in verdicts[["system_a", "system_b"]].to_numpy()]
+    assert len(set(zip(verdicts["query_id"], pairs, strict=True))) == len(verdicts) == 4 * 3
+    assert len(set(verdicts["system_a"])) == 3
 
 
 RAGAS = {

@@ -16,8 +16,22 @@ from arena.adapters.mirage_outputs import PUBLISHED_FEATURES
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
-NAMED = ("azure-openai/gpt-4o", "mistralai/Mistral-7B-Instruct-v0.3")
-"""Systems that the guide's commands name."""
+BASELINES = (
+    *("Qwen/Qwen2-1.5B-Instruct", "Qwen/Qwen2-7B-Instruct", "cohereforai-c4ai-aya-23"),
+    *("cohereforai-c4ai-command-r", "cohereforai-c4ai-command-r-plus", "google/gemma-1.1-2b-it"),
+    *("google/gemma-1.1-7b-it", "gpt-3.5-turbo-azure", "gpt-4-azure", "gpt-4o-azure"),
+    *("meta-llama/Meta-Llama-3-70B-Instruct", "meta-llama/Meta-Llama-3-8B-Instruct"),
+    *("microsoft/Phi-3-medium-128k-instruct", "microsoft/Phi-3-mini-128k-instruct"),
+    *("microsoft/Phi-3-small-8k-instruct", "mistralai/Mistral-7B-Instruct-v0.2"),
+    *("mistralai/Mistral-7B-Instruct-v0.3", "mistralai/Mixtral-8x22B-Instruct-v0.1"),
+    "mistralai/Mixtral-8x7B-Instruct-v0.1",
+)
+"""The paper's 19 models, as the published files and the authors' code name them."""
+NEWER = ("meta-llama/Meta-Llama-3.1-70B-Instruct", "google/gemma-2-27b-it")
+"""Models of figure 8 (appendix D)."""
+REFERENCE = "gpt-4-azure"
+COMPETING = (REFERENCE, "gpt-4o-azure", BASELINES[10], BASELINES[5], *BASELINES[15:18])
+"""Baselines that the small data holds."""
 SHORT = {
     "board": "--tournaments 3 --r2-tournaments 3 --r2-trees 5 --jobs 1 --no-site",
     "validate": "--tournaments 3 --jobs 1",
@@ -80,7 +94,9 @@ def clones(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mirage")
     made = simulate(DEFAULT_SYSTEMS[:9], languages=("en", "sw"), questions=5, seed=1)
     arena = made.arena
-    own = dict(zip((arena.info.reference_system, arena.info.systems[-1]), NAMED, strict=True))
+    first = arena.info.reference_system
+    others = [system for system in arena.info.systems if system != first]
+    own = dict(zip((first, *others), (*COMPETING, *NEWER), strict=True))
     quality = made.truth.groupby("system")["quality"].mean().rename(own)
     random = np.random.default_rng(0)
     for language in arena.info.languages:
@@ -187,8 +203,25 @@ def test_tables_7_and_8_and_the_figures(answered, clones):
 
 
 @pytest.mark.slow
-def test_figure_8_ranks_the_model_that_was_kept_apart(answered):
-    assert NAMED[1] in printed_for(answered, "figure 8")
+def test_figure_8_ranks_the_models_that_were_kept_apart(answered):
+    assert all(system in printed_for(answered, "figure 8") for system in NEWER)
+
+
+@pytest.mark.slow
+def test_the_papers_baselines_compete_and_gpt_4_is_the_reference(answered, clones):
+    info = json.loads((clones / "mirage" / "arena.json").read_text(encoding="utf-8"))
+    assert set(info["systems"]) == set(COMPETING)
+    assert info["reference_system"] == REFERENCE
+
+
+@pytest.mark.parametrize("guide", [GUIDE, GUIDE.with_name("importing.md")])
+def test_the_guides_name_published_models(guide):
+    commands = guide.read_text(encoding="utf-8").replace("\\\n", " ")
+    options = re.findall(r"--(reference-system|apart|holdout) ([^\s`]+)", commands)
+    named = {name: set(systems.split(",")) for name, systems in options if systems.isascii()}
+    assert named["reference-system"] == {REFERENCE}
+    assert named["apart"] == set(NEWER)
+    assert named.get("holdout", set()) <= set(BASELINES)
 
 
 def test_every_table_and_figure_of_the_paper_has_its_line():

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from arena.data.wording import count_of
-from surrogate.cli.group import Commands, new_group
 from surrogate.cli.options import (
     FILE,
     ArenaArgument,
@@ -29,7 +29,7 @@ MEASURE = "measure"
 RATINGS_FILE = "ratings.sqlite"
 
 
-class _MeasureByDefault(Commands):
+class _MeasureByDefault(TyperGroup):
     """``features ARENA`` is short for ``features measure ARENA``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
@@ -38,8 +38,11 @@ class _MeasureByDefault(Commands):
         return list(super().parse_args(ctx, args))
 
 
-features = new_group(
+features = typer.Typer(
     cls=_MeasureByDefault,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
     help="Measure features of every answer: 'features ARENA --out FILE', short for "
     "'features measure ARENA --out FILE'; 'features list' shows which there are.",
 )

@@ -13,6 +13,7 @@ from surrogate.cli.options import (
     JsonOption,
     OneJudgeOption,
     SeedOption,
+    checked_option,
     split_names,
 )
 
@@ -41,13 +42,22 @@ def sampling(
             "last two are slower.",
         ),
     ] = "questions,pairs",
+    ties: Annotated[str, typer.Option("--ties", help="How ties count: half or drop.")] = "half",
+    ridge: Annotated[
+        float,
+        typer.Option(
+            "--ridge", min=0, help="Precision of the prior on coefficients; 0 for the weakest."
+        ),
+    ] = 0.1,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Show how well fewer judgments rank the systems, against all judgments of an arena."""
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
+    from arena.rating.battles import TIE_RULES
 
+    tie_rule = checked_option("--ties", ties, TIE_RULES)
     wanted = split_names(design)
     parts = _numbers(shares)
     judgments = read_arena(arena).judged_by(judge).judgments
@@ -60,7 +70,7 @@ def sampling(
         if language not in present:
             raise UsageError(f"no judgments in {language!r} here; there is {', '.join(present)}")
         judgments = judgments[judgments["language"] == language]
-    study = study_sampling(judgments, parts, wanted, repeats, seed=seed)
+    study = study_sampling(judgments, parts, wanted, repeats, tie_rule, ridge, seed)
     if as_json:
         printing.print_json({"table": study.table, "signature": study.signature})
         return

@@ -38,6 +38,7 @@ from surrogate.metaevaluation.grouse.tables import (
 from surrogate.metaevaluation.grouse.unit_tests import (
     ACCEPTANCES,
     METRICS,
+    TYPE_NAMES,
     Acceptance,
     Condition,
     Metric,
@@ -194,6 +195,7 @@ class Grouse:
         notes = [
             f"{scores['test_id'].nunique()} {source}",
             f"Positive acceptance is defined for {_DEFINED_FOR[self.acceptance]}",
+            *_unknown_types(scores),
         ]
         names = judge_names(scores)
         of_types = [
@@ -267,6 +269,15 @@ def _notes(judge: str, prompt: str, calls: pd.DataFrame, scores: pd.DataFrame) -
             f"{_counted(absent)}"
         )
     return notes
+
+
+def _unknown_types(scores: pd.DataFrame) -> list[str]:
+    """Say which types are none of figure 4's: no failure mode counts their tests."""
+    of_tests = scores.drop_duplicates("test_id")["test_type"]
+    unknown = of_tests[~of_tests.isin(TYPE_NAMES)]
+    if unknown.empty:
+        return []
+    return [f"Tests of other types than figure 4's are in no failure mode: {_counted(unknown)}"]
 
 
 def _counted(reasons: pd.Series) -> str:

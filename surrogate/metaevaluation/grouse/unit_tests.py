@@ -245,7 +245,14 @@ FAILURE_MODES = (
 UNTYPED = "untyped"
 """Type of a test that names none."""
 
+_NAMED = re.compile(
+    r"(?:test )?(?:type )?(?:(?P<number>\d+)"
+    r"|(?P<kind>highest|low) (?:answer )?(?P<what>[a-z]+) (?P<nth>\d+))"
+)
 _GAPS = re.compile(r"[\W_]+")
+_WORDS = MappingProxyType(
+    dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "relevancy"}
+)
 
 
 @dataclass(frozen=True)
@@ -316,25 +323,27 @@ TEST_TYPES: tuple[TestType, ...] = (
     _type(16, "low_faithfulness_3", _UNFAITHFUL, "FM7", "A distorted fact is found"),
 )
 
-_ALIASES = MappingProxyType(
-    {alias: kind.name for kind in TEST_TYPES for alias in (kind.name, str(kind.number))}
-)
+_NAMES = MappingProxyType({str(kind.number): kind.name for kind in TEST_TYPES})
+TYPE_NAMES = frozenset(_NAMES.values())
 
 
 def type_name(value: object) -> str:
     """Return the name of a test's type, however its file writes it.
 
     Args:
-        value: Such as ``low_relevancy_1``, ``Highest score 1``, ``Test type 3`` or 3; None where
-            the file says nothing.
+        value: Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``,
+            ``Test type 3`` or 3; None where the file says nothing.
 
     Returns:
         The name of one of the 16; ``untyped`` where there is none; else the text as it stands.
     """
     text = "" if value is None else str(value).strip()
-    plain = _GAPS.sub("_", text.casefold()).strip("_")
-    plain = plain.removeprefix("test_type_").replace("highest_mark_", "highest_marks_")
-    return _ALIASES.get(plain, text or UNTYPED)
+    found = _NAMED.fullmatch(_GAPS.sub(" ", text.casefold()).strip())
+    if found is None:
+        return text or UNTYPED
+    what = _WORDS.get(found["what"], found["what"])
+    name = _NAMES.get(found["number"] or "", f"{found['kind']}_{what}_{found['nth']}")
+    return name if name in TYPE_NAMES else text
 
 
 def all_conditions(

@@ -132,19 +132,17 @@ class Memerag:
         averages = average_over_judges(verdicts, replicates, seed)
         fine = fine_grained_accuracy(verdicts)
         challenging = int((self.sentences["factuality"] == CHALLENGING).sum())
-        undecided = int(self.sentences["factuality"].isna().sum())
         content = {
             "scores": plain_records(scores),
             "prompts": plain_records(of_prompts),
             "averages": plain_records(averages),
             "fine_grained": plain_records(fine),
             "challenging": challenging,
-            "without_majority": undecided,
             "notice": NOTICE,
         }
         column = "column and prompt" if within else "column"
         tables = [
-            score_table(scores, column, left_out(plain, challenging, undecided)),
+            score_table(scores, column, left_out(plain, challenging)),
             *([] if of_prompts.empty else [prompt_table(of_prompts)]),
             *([] if averages.empty else [average_table(averages)]),
             *(fine_grained_tables(fine, plain) if fine_grained else ()),

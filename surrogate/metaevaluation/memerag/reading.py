@@ -134,10 +134,9 @@ Votes = Annotated[list[str], BeforeValidator(_votes)]
 
 
 def majority(votes: Sequence[str]) -> str | None:
-    """Return the label with the most votes; None without one, or where several have as many."""
-    ranked = Counter(votes).most_common(2)
-    is_draw = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
-    return ranked[0][0] if ranked and not is_draw else None
+    """Return the label with the most votes, of several the one given first; None without votes."""
+    ranked = Counter(votes).most_common(1)
+    return ranked[0][0] if ranked else None
 
 
 class ContextPassage(BaseModel):
@@ -202,8 +201,9 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     """Read a folder of MEMERAG files (``data/memerag`` of the public repository).
 
     A field of a sentence holds one label, or a list of them, one a person (MEMERAG-Ext, appendix
-    B). Of several the one with the most votes counts; where two have as many, there is none. Of
-    fine-grained labels only those vote that belong to the coarse one that won.
+    B). Of several the one with the most votes counts; where two have as many, the one given first,
+    as in the authors' files of majorities. Of fine-grained labels only those vote that belong to
+    the coarse one that won.
 
     Args:
         folder: Holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
@@ -212,8 +212,7 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
         the whole answer, ``model`` what wrote it (missing in the public files). Sentences that are
-        challenging to determine are there, too; a label is missing where nobody gave one, or no
-        label had the most votes.
+        challenging to determine are there, too; a label is missing where nobody gave one.
 
     Raises:
         UsageError: If there is no such folder, or it lacks a language.

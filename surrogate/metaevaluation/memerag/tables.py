@@ -146,11 +146,9 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
     return [note.format(group) for mark, note in marks.items() if (scores["mark"] == mark).any()]
 
 
-def left_out(scores: pd.DataFrame, challenging: int, undecided: int) -> list[str]:
+def left_out(scores: pd.DataFrame, challenging: int) -> list[str]:
     """Say which sentences were not judged, or not answered for."""
     notes = [f"Left out: {count_of(challenging, 'sentence')} challenging to determine"]
-    if undecided:
-        notes.append(f"Left out: {count_of(undecided, 'sentence')} without a majority of labels")
     names = judge_labels(scores)
     for row in scores[scores["language"] == MACRO].to_dict(orient="records"):
         name = names[row["judge"], row["prompt"]]

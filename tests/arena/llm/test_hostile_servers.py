@@ -25,7 +25,7 @@ from arena.llm.replies import (
     read_embedding,
     without_key,
 )
-from arena.llm.store_rows import Result
+from arena.llm.store import Result
 from arena.llm.transport import asked_wait
 
 KEY = "planted-Zq8vKx31-key"
@@ -75,6 +75,7 @@ def test_absurd_counts_of_tokens_leave_the_answer(ask, store, count):
     [
         {"content": [{"token": "A", "logprob": 10**400}]},
         {"content": [{"token": "A", "logprob": "x"}]},
+        {"content": [{"token": "A", "logprob": 710.0}]},
         {"content": [{"token": None}]},
         {"content": ["A"]},
         {"content": 7},
@@ -192,6 +193,7 @@ def test_whatever_json_comes_is_an_answer_or_malformed(payload, read):
         (request,) = _requests(1)
         store.claim(run, [request], "m")
         store.save(run, [Result(request.key, completion, completion.failure, tries=1)])
+        store.end_run(run)
         assert store.verify() == 1
         json.dumps(store.export().to_dict("records"), allow_nan=False)
 
@@ -328,7 +330,7 @@ def test_a_key_that_a_server_repeats_is_nowhere(
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert asked.replies[-1].value == "[[A]] [key]"
     assert asked.replies[1].value == "[key]"
-    store.export_jsonl(tmp_path / "export.jsonl")
+    store.export().to_json(tmp_path / "export.jsonl")
     said = repr(asked) + asked.table().to_json() + str(asked.usage) + str(capfd.readouterr())
     assert KEY not in said
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -1,6 +1,7 @@
 """What is asked, what comes back, and what is asked again."""
 
 import asyncio
+import json
 
 import pytest
 from chat_server import completion
@@ -101,7 +102,10 @@ def test_results_hold_everything(ask, store):
     assert (row["tokens_in"], row["tokens_out"], row["tries"]) == (7, 2, 1)
     assert row["latency_s"] > 0
     assert (row["model"], row["served_model"], row["prompt_version"]) == ("m", "m-001", "v7")
-    assert row["request"]["body"]["messages"][0] == {"role": "system", "content": "be brief"}
+    assert json.loads(row["request"])["body"]["messages"][0] == {
+        "role": "system",
+        "content": "be brief",
+    }
     assert store.verify() == 1
 
 

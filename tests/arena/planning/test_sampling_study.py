@@ -104,7 +104,7 @@ def test_systems_that_no_judgments_connect_are_left_out():
             "unknown design 'best'; use some of questions, pairs, completed, adaptive",
         ),
         ({"repeats": 0}, "repeats = 0 is out of range; use at least 1"),
-        ({"ridge": 0.0}, "ridge = 0 is out of range; parts of an arena need it above 0"),
+        ({"ridge": -1.0}, "ridge = -1 is out of range; use 0 or more"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings, message):

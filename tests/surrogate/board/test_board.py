@@ -103,8 +103,11 @@ def test_a_failure_leaves_the_board_that_was_there(small_board, tmp_path, monkey
 def test_a_table_names_what_is_wrong_in_it(tmp_path):
     header = "language,system,rank,rank_low,rank_high,tier,rating,low,high,note\n"
     for text, message in [
-        (f"{header}en,a,first,1,2,1,0,0,0,\n", r"arena\.csv:2: rank = 'first': is no count"),
-        (f"{header}en,a,1.5,1,2,1,0,0,0,\n", r"arena\.csv:2: rank = 1\.5: is no count"),
+        (
+            f"{header}en,a,first,1,2,1,0,0,0,\n",
+            r"arena\.csv:2: rank = 'first': is not a whole number",
+        ),
+        (f"{header}en,a,1.5,1,2,1,0,0,0,\n", r"arena\.csv:2: rank = 1\.5: is not a whole number"),
         ("language,system\nen,a\n", "there is no such column"),
         ("", "cannot be read"),
     ]:

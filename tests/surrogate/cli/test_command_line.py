@@ -7,8 +7,11 @@ import sys
 from typing import Literal, get_args, get_origin
 
 import pytest
+import typer
 from typer.main import get_command
+from typer.testing import CliRunner
 
+from arena.data.errors import UsageError
 from arena.data.folder import read_arena
 from arena.data.rows import write_rows
 from arena.data.version import __version__
@@ -16,7 +19,7 @@ from arena.judging.settings import JudgingSettings
 from features.measures.registry import GROUPS
 from surrogate.board.settings import BoardSettings
 from surrogate.cli.app import app
-from surrogate.cli.group import LazyCommands, with_flags
+from surrogate.cli.options import with_settings
 from surrogate.cli.printing import cell, two_decimals
 from surrogate.learning.names import SURROGATE_NAMES
 
@@ -71,7 +74,7 @@ def test_completion_is_installed_and_completes(tmp_path):
         text=True,
         check=True,
     )
-    assert found.stdout.split() == ["diff", "diagnose"]
+    assert sorted(found.stdout.split()) == ["diagnose", "diff"]
 
 
 @pytest.fixture
@@ -112,14 +115,7 @@ def test_a_key_that_is_missing_is_named_by_its_option(
     assert "or name another one with --api-key-env" in said
 
 
-def test_only_arguments_that_a_command_has_become_options():
-    flags = {"judge": "--judge", "timeout_s": "--timeout", "jobs": "--jobs"}
-    said = "`judge`, `timeout_s` and `n_jobs`, not `holdout` or `judge=x`"
-    assert with_flags(said, flags) == "--judge, --timeout and --jobs, not `holdout` or `judge=x`"
-
-
 def test_help_lists_commands_without_importing_them():
-    """What is read off the sources is what the commands themselves say, once they are imported."""
     code = (
         "import sys; from surrogate.cli.app import main\n"
         "try: main(['--help'])\n"
@@ -133,20 +129,52 @@ def test_help_lists_commands_without_importing_them():
     assert "surrogate.cli.boards.board'" not in loaded
     assert with_pydantic == "False"
     group = get_command(app)
-    for name in group.commands:
-        said = group.commands.summary(name)
-        assert said.split()[:3] == (group.commands[name].help or "").split()[:3], name
+    for name in group.list_commands(None):
+        assert group.get_command(None, name).help, name
         assert any(line.split()[:1] == [name] for line in shown), name
 
 
-def test_commands_that_are_imported_when_asked_for_are_a_mapping():
-    commands = LazyCommands({"board": "surrogate.cli.boards.board:board"})
-    assert list(commands) == ["board"]
-    assert len(commands) == 1
-    assert commands["board"].name == "board"
-    assert commands["board"] is commands["board"]
-    with pytest.raises(KeyError):
-        _ = commands["again"]
+def settings_of(tmp_path, shown, *arguments):
+    """What a command gets that shows some of the fields of the judging settings."""
+    got = []
+
+    @with_settings(JudgingSettings, shown=shown)
+    def command(settings: JudgingSettings) -> None:
+        got.append(settings)
+
+    alone = typer.Typer()
+    alone.command()(command)
+    result = CliRunner().invoke(alone, [str(word) for word in arguments])
+    if result.exception is not None:
+        raise result.exception
+    return got[0]
+
+
+def test_fields_that_are_no_options_are_set_by_a_file_and_options_win(tmp_path):
+    config = tmp_path / "judge.toml"
+    config.write_text('questions = 7\nmax_tokens = 5\nlanguages = ["de"]\n')
+    stated = settings_of(
+        tmp_path, ("model", "questions"), "--config", config, "--questions", 9, "--model", "m"
+    )
+    assert (stated.questions, stated.max_tokens, stated.languages) == (9, 5, ("de",))
+    assert stated.model_fields_set == {"questions", "max_tokens", "languages", "model"}
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [
+        ("questoins = 7", "'questoins'; did you mean 'questions'"),
+        ("questions = 0", "questions is 0"),
+        ("questions = ", "is not valid TOML"),
+    ],
+)
+def test_a_wrong_file_of_settings_is_named_with_its_key(tmp_path, written, named):
+    config = tmp_path / "judge.toml"
+    config.write_text(written)
+    with pytest.raises(UsageError) as caught:
+        settings_of(tmp_path, ("model",), "--config", config)
+    assert named in str(caught.value)
+    assert str(config) in str(caught.value)
 
 
 def test_a_number_that_rounds_to_zero_has_no_sign():

@@ -46,6 +46,14 @@ def test_prints_strict_json_of_every_language_and_design(arena_folder):
     assert run(arena_folder, *options).output == result.output
 
 
+def test_ranks_as_the_preset_does(arena_folder):
+    """Ties dropped and no prior but where a part has no ranking without: figure 6 of the paper."""
+    options = ["--ties", "drop", "--ridge", 0, "--shares", "0.5,1", "--repeats", 2, "--json"]
+    found = json.loads(run(arena_folder, *options).output, parse_constant=pytest.fail)
+    assert found["signature"] == "repeats:2|ties:drop|ridge:0|seed:0"
+    assert all(row["tau"] == 1.0 for row in found["table"] if row["share"] == 1.0)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

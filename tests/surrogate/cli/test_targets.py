@@ -19,7 +19,9 @@ LARGE = 10**12
 
 def commands(group=None, path=()):
     """Every command with the words that call it."""
-    for name, command in (group or get_command(app)).commands.items():
+    group = group or get_command(app)
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
         if hasattr(command, "commands"):
             yield from commands(command, (*path, name))
         else:

@@ -50,6 +50,19 @@ def test_modes_are_counted_by_the_metric_that_finds_them():
     }  # fmt: skip
 
 
+def test_types_are_known_by_their_published_names_and_others_are_said(tmp_path):
+    """The data card writes "Low answer relevancy 1" for type 8 of figure 4."""
+    names = ["Low answer relevancy 1", "Low answer relevancy 2", "Low usefulness 1", "Mine", "Mine"]
+    path = tmp_path / "tests.jsonl"
+    path.write_text(lines_of(*(written(metadata={"test_type": name}) for name in names)))
+    found = run_json("grouse", path, "--judge", "lexical")
+    assert [row["failure_mode"] for row in found["failure_modes"]] == ["FM1", "FM2", "FM5"]
+    printed = run("grouse", path, "--judge", "lexical").stdout
+    assert "in no failure mode: 2 Mine" in printed
+    chosen = run_json("grouse", path, "--judge", "lexical", "--types", "Low answer relevancy 1,8")
+    assert {row["test_id"] for row in chosen["scores"]} == {"tests.jsonl:1"}
+
+
 @pytest.fixture
 def labels(tmp_path):
     """Two annotators of eight English tests; the second one differs in two scores."""

@@ -147,7 +147,7 @@ def test_every_fault_is_told_with_place_and_hint(tmp_path, change, message):
         read_memerag(tmp_path)
 
 
-def test_of_the_labels_of_several_people_the_one_with_most_votes_counts(tmp_path):
+def test_of_the_labels_of_several_people_the_first_with_most_votes_counts(tmp_path):
     yes, no, hard = "Supported", "Not Supported", "Challenging to determine"
     direct, other = "Direct paraphrase", "Other mistake"
     votes = [
@@ -163,8 +163,8 @@ def test_of_the_labels_of_several_people_the_one_with_most_votes_counts(tmp_path
     ]
     (tmp_path / "en.jsonl").write_text(lines_of(answered("q", *rated)))
     found = read_memerag(tmp_path).fillna("none")
-    assert found["factuality"].tolist() == [yes, "none", yes, hard, yes]
-    assert found["fine_grained_factuality"].tolist() == [direct, "none", "none", "none", direct]
+    assert found["factuality"].tolist() == [yes, yes, yes, hard, yes]
+    assert found["fine_grained_factuality"].tolist() == [direct, direct, direct, "none", direct]
     assert set(found["relevance"]) == {"none"}
 
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from surrogate.cli.group import new_group
+from surrogate.cli.group import Place, new_group
 
+_FOLDER = "surrogate.cli.data.imports"
 _KINDS = {
-    "mirage": "published:import_mirage",
-    "lmarena": "published:import_lmarena",
-    "alpacaeval": "published:import_alpacaeval",
-    "faithjudge": "published:import_faithjudge",
-    "memerag": "published:import_memerag",
-    "wikieval": "published:import_wikieval",
-    "grouse": "published:import_grouse",
-    "csv": "records:import_csv",
-    "promptfoo": "records:import_promptfoo",
-    "inspect": "records:import_inspect",
-    "langfuse": "records:import_langfuse",
-    "langsmith": "records:import_langsmith",
-    "miracl": "published:import_miracl",
+    "mirage": Place(f"{_FOLDER}.published:import_mirage", "MIRAGE-Bench"),
+    "lmarena": Place(f"{_FOLDER}.published:import_lmarena", "LMArena"),
+    "alpacaeval": Place(f"{_FOLDER}.published:import_alpacaeval", "AlpacaEval"),
+    "faithjudge": Place(f"{_FOLDER}.published:import_faithjudge", "FaithJudge"),
+    "memerag": Place(f"{_FOLDER}.published:import_memerag", "MEMERAG"),
+    "wikieval": Place(f"{_FOLDER}.published:import_wikieval", "WikiEval"),
+    "grouse": Place(f"{_FOLDER}.published:import_grouse", "GroUSE"),
+    "csv": Place(f"{_FOLDER}.records:import_csv", "A table of answers"),
+    "promptfoo": Place(f"{_FOLDER}.records:import_promptfoo", "Results of Promptfoo"),
+    "inspect": Place(f"{_FOLDER}.records:import_inspect", "Logs of Inspect"),
+    "langfuse": Place(f"{_FOLDER}.records:import_langfuse", "Exports of Langfuse"),
+    "langsmith": Place(f"{_FOLDER}.records:import_langsmith", "Exports of LangSmith"),
+    "miracl": Place(f"{_FOLDER}.published:import_miracl", "Questions of MIRACL"),
 }
 
 imports = new_group(
-    help="Read what others published, or other tools wrote, into an arena folder.",
-    places={kind: f"surrogate.cli.data.imports.{place}" for kind, place in _KINDS.items()},
+    "Read what others published, or other tools wrote, into an arena folder.", _KINDS
 )

@@ -1,0 +1,133 @@
+"""Every board that can be built can be used: saved, read, ranked on, gated, compared, published."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena import Arena, UsageError, write_arena
+from arena.simulation import DEFAULT_SYSTEMS, simulate
+from features import extract
+from surrogate import Board, build_board
+from surrogate.diff import diff_boards
+from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
+from surrogate.publish.figures.board_figures import board_drawings
+from surrogate.publish.site.site import write_site
+from surrogate.ranking import gate
+
+EXPORTS = ("csv", "json", "parquet", "latex", "markdown")
+LANGUAGES = ("en", "sw")
+KEYS = ["language", "query_id", "system"]
+REFUSED = ("to learn from", "no language has answers to compare")
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return simulate(DEFAULT_SYSTEMS[:6], languages=LANGUAGES, questions=5, seed=1).arena
+
+
+@pytest.fixture(scope="module")
+def features(whole):
+    return extract(whole, "answer_length,content_coverage,bleu")
+
+
+def part_of(arena: Arena, languages, systems, lost=(), unjudged=(), winner=None) -> Arena:
+    """Keep some languages and systems, without some answers and the verdicts on some systems."""
+    queries = arena.queries[arena.queries["language"].isin(languages)]
+    answers = arena.answers[arena.answers["language"].isin(languages)]
+    answers = answers[answers["system"].isin(systems)]
+    answers = answers[~np.isin(np.arange(len(answers)), [place % len(answers) for place in lost])]
+    judgments = arena.judgments
+    there = pd.MultiIndex.from_frame(answers[KEYS])
+    for side in ("system_a", "system_b"):
+        keys = judgments[["language", "query_id", side]]
+        hidden = [key in unjudged for key in keys[["language", side]].itertuples(index=False)]
+        judgments = judgments[pd.MultiIndex.from_frame(keys).isin(there) & ~np.array(hidden, bool)]
+    if winner is not None:
+        judgments = judgments.assign(winner=winner)
+    present = tuple(sorted(answers["system"].unique()))
+    reference = arena.info.reference_system
+    info = arena.info.model_copy(
+        update={
+            "languages": tuple(languages),
+            "systems": present,
+            "reference_system": reference if reference in present else None,
+        }
+    )
+    tables = {"queries": queries, "answers": answers, "judgments": judgments}
+    return replace(
+        arena, info=info, **{name: rows.reset_index(drop=True) for name, rows in tables.items()}
+    )
+
+
+def use(arena: Arena, features: pd.DataFrame, folder, **options) -> Board:
+    """Build a board and do with it whatever can be done."""
+    write_arena(arena, folder / "arena")
+    own = features.merge(arena.answers[KEYS], on=KEYS)
+    built = build_board(arena, feature_table=own, tournaments=2, **options)
+    built.save(folder / "board", folder / "arena")
+    board = Board.load(folder / "board")
+    pd.testing.assert_frame_equal(board.ratings, built.ratings)
+    board.table()
+    first = arena.answers["system"].iloc[0]
+    new, of_new = (
+        table[table["system"] == first].assign(system="newcomer") for table in (arena.answers, own)
+    )
+    if not board.summary.is_first:
+        board.rank(new, feature_table=of_new)
+        gate(board, new, feature_table=of_new)
+    assert not (diff_boards(board, built).changes["verdict"] == "moved").any()
+    write_site(board, folder / "site")
+    for part in (OVERALL, ALL):
+        for kind in EXPORTS:
+            write_export(exported_board(board, part), kind, folder, part)
+    for drawing in board_drawings(board):
+        try:
+            drawing.draw()
+        except UsageError:  # what a board does not hold is said
+            continue
+    return board
+
+
+def test_a_board_whose_best_system_may_be_better_than_all_judged(whole, features, tmp_path):
+    best = whole.info.reference_system
+    unjudged = {(language, best) for language in LANGUAGES}
+    board = use(part_of(whole, LANGUAGES, whole.info.systems, (), unjudged), features, tmp_path)
+    assert np.isinf(board.ratings.loc[board.ratings["system"] == best, "surrogate_high"]).any()
+
+
+def used_parts(data, whole, features, folder):
+    systems = data.draw(st.sets(st.sampled_from(whole.info.systems), min_size=1), "systems")
+    languages = data.draw(st.sampled_from([("en",), LANGUAGES]), "languages")
+    keys = [(language, system) for language in languages for system in sorted(systems)]
+    lost = data.draw(st.sets(st.integers(0, 59), max_size=20), "lost answers")
+    unjudged = data.draw(st.sets(st.sampled_from(keys)), "unjudged")
+    winner = data.draw(st.sampled_from([None, None, "tie"]), "winner")
+    surrogate = data.draw(st.sampled_from(["gaussian-process", "random-forest"]), "surrogate")
+    part = part_of(whole, languages, systems, lost, unjudged, winner)
+    try:
+        use(part, features, folder, surrogate=surrogate)
+    except UsageError as error:
+        if not any(why in str(error) for why in REFUSED):
+            raise
+
+
+def cases(count):
+    everything = list(HealthCheck)
+    return settings(max_examples=count, suppress_health_check=everything, print_blob=False)
+
+
+@cases(4)
+@given(data=st.data())
+def test_whatever_is_judged_and_answered(data, whole, features, tmp_path_factory):
+    used_parts(data, whole, features, tmp_path_factory.mktemp("any"))
+
+
+@pytest.mark.slow
+@cases(60)
+@given(data=st.data())
+def test_whatever_is_judged_and_answered_many_times(data, whole, features, tmp_path_factory):
+    used_parts(data, whole, features, tmp_path_factory.mktemp("any"))
