@@ -22,7 +22,7 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.first_board import FirstRatings
-from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
+from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2
 from surrogate.board.ratings.intervals import NO_SURROGATE, conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
@@ -33,7 +33,7 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
-from surrogate.learning.cross_fitting import resample_outcomes
+from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
@@ -103,9 +103,9 @@ def summarize_board(
             tau=agreed.tau,
             tau_low=low,
             tau_high=high,
-            tau_unseen=unseen_agreement(fit.unseen),
+            tau_unseen=fit.unseen.tau,
             **_bounds("tau_unseen", resampled[code]),
-            tau_unseen_of={name: unseen_agreement(item) for name, item in fit.compared.items()},
+            tau_unseen_of={name: item.tau for name, item in fit.compared.items()},
             **_halves(fit.halves),
             holdout=fit.holdout,
             holdout_r2=holdout_r2(fit),
