@@ -262,14 +262,14 @@ def test_the_command_takes_the_arena_questions_and_a_study(
     write_arena(small_arena, tmp_path / "arena")
     (tmp_path / "study.json").write_text(json.dumps(study))
     given = ["--arena", tmp_path / "arena", "--questions", 2, "--out", tmp_path / "site"]
-    assert run("report", board_folder, *given, "--replication", tmp_path / "study.json") == 0
+    assert run("publish", board_folder, *given, "--replication", tmp_path / "study.json") == 0
     text = (tmp_path / "site" / "pairs" / "sw.html").read_text("utf-8")
     assert text.count('<section class="asked"') == 2
     assert "2 questions of 10, with all answers to them; the other 8 are left out" in text
     judge = (tmp_path / "site" / "judge.html").read_text("utf-8")
     assert "Quality against judged questions" in judge
     assert "mean over 2 languages" in judge
-    assert run("report", board_folder, "--replication", tmp_path / "none.json") == 2
+    assert run("publish", board_folder, "--replication", tmp_path / "none.json") == 2
 
 
 @pytest.fixture
