@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,7 @@ def kendall_taus(
     first: Floats,
     second: Floats,
     decimals: int | None = None,
-    groups: Integers | None = None,
+    groups: npt.NDArray[Any] | None = None,
 ) -> Floats:
     """Kendall tau-b of every rating of one kind with every one of another.
 
@@ -58,7 +59,7 @@ def kendall_taus(
 
 
 def resampled_taus(
-    first: Floats, second: Floats, times: npt.ArrayLike, groups: Integers | None = None
+    first: Floats, second: Floats, times: npt.ArrayLike, groups: npt.NDArray[Any] | None = None
 ) -> Floats:
     """Kendall tau-b of resamples of the systems.
 
@@ -85,7 +86,7 @@ def resampled_taus(
 
 
 def _pair_blocks(
-    systems: int, rows: int, groups: Integers | None = None
+    systems: int, rows: int, groups: npt.NDArray[Any] | None = None
 ) -> Iterator[tuple[Integers, Integers]]:
     """Yield some pairs of systems at a time, so that memory does not grow with their number."""
     first, second = np.triu_indices(systems, 1)

@@ -35,7 +35,6 @@ from surrogate.board.summary import (
 )
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.posterior.worth import worth_of
-from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
 from surrogate.learning.training import finite_means, training_ratings
 
@@ -58,7 +57,6 @@ BORROWING = (
     "in other languages tell of answers; judge more systems"
 )
 FEW_TO_LEAVE_OUT = "too few judged systems in this language to leave any out"
-SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NOT_TOLD = "in systems without verdicts, damage that real systems look like is not found: {}"
 NOT_CHECKED = "answers of systems without verdicts are not checked: too few systems are judged"
@@ -226,11 +224,8 @@ def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
         return
     if fit.borrows:
         yield BORROWING.format(len(fit.data.systems))
-    if isinstance(surrogate, SelectedSurrogate):
-        yield SELECTED.format(
-            surrogate.chosen_.name,
-            " and ".join(f"{tau:.3f} by {name}" for name, tau in surrogate.taus_.items()),
-        )
+    if np.isfinite(fit.unseen.tau):
+        yield from fit.unseen.reasons
     shares = surrogate.importances()
     if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
         yield NO_IMPORTANCES.format(surrogate.name)

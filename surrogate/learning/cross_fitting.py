@@ -38,6 +38,7 @@ FOLDS = {5: 3, 8: 4, 15: 5}
 """Fewest systems to how many folds they are split into: of two systems or more, to be compared."""
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 STAGE = "surrogates"
+DRAWS = 100
 HELD_OUT_COLUMNS = ["repeat", "fold", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
 UNMEASURED = "{} of {} judged systems left out, without a row in the feature table: {}"
@@ -136,7 +137,7 @@ class HeldOutRatings:
         if data.unmeasured:
             counts = len(data.unmeasured), len(data.systems)
             reasons.append(UNMEASURED.format(*counts, ", ".join(data.unmeasured)))
-        is_rated = np.isfinite(predicted).any(axis=0)
+        is_rated = np.asarray(np.isfinite(predicted).any(axis=0))
         unrated = [
             name
             for name, rated in zip(data.systems, is_rated, strict=True)
@@ -254,6 +255,9 @@ def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
 def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
     """Split the systems into folds to hold out, at random; see ``FOLDS``.
 
+    Of some draws it takes the one that holds out together whom the repeats before did least often,
+    so that five repeats compare nearly all pairs of a dozen systems.
+
     Raises:
         UsageError: With fewer than five systems.
     """
@@ -263,24 +267,29 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
             f"{len(systems)} judged systems are too few to leave some out: "
             f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
         )
-    return [
-        (repeat, number, fold)
-        for repeat in range(repeats.times)
-        for number, fold in enumerate(folds_of(systems, repeats.seed, "systems", str(repeat)))
-    ]
+    folds = []
+    together = np.zeros((len(systems), len(systems)))
+    for repeat in range(repeats.times):
+        random = generator(repeats.seed, "validation folds", "systems", str(repeat))
+        drawn = [
+            np.array_split(random.permutation(len(systems)), fold_count(len(systems)))
+            for _ in range(DRAWS)
+        ]
+        chosen = min(drawn, key=partial(_times_together, together))
+        for number, places in enumerate(chosen):
+            together[np.ix_(places, places)] += 1
+            folds.append((repeat, number, sorted(systems[place] for place in places)))
+    return folds
+
+
+def _times_together(together: Floats, folds: Sequence[npt.NDArray[np.intp]]) -> float:
+    return sum(float(together[np.ix_(places, places)].sum()) for places in folds)
 
 
 def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
     """Order the judged systems of all languages by their answers; see ``by_content``."""
     systems = {system for data in languages for system in data.systems}
     return by_content(systems, pd.concat([data.X for data in languages]))
-
-
-def folds_of(systems: Sequence[str], seed: int, *keys: str) -> list[list[str]]:
-    """Split systems into folds, each sorted."""
-    order = generator(seed, "validation folds", *keys).permutation(len(systems))
-    parts = np.array_split(order, fold_count(len(systems)))
-    return [sorted(systems[index] for index in part) for part in parts]
 
 
 def fold_count(systems: int) -> int:

@@ -114,9 +114,10 @@ def _training_means(truth: Floats, groups: Integers) -> Floats:
 
 
 def on_common_systems(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Keep the predictions of systems that all of them rate, in one language."""
-    rated = np.all([np.isfinite(item.predicted).any(axis=0) for item in outcomes], axis=0)
-    return [replace(item, predicted=np.where(rated, item.predicted, np.nan)) for item in outcomes]
+    """Keep the predictions of systems that all of them rate, but for those that rate none."""
+    rated = np.array([np.isfinite(item.predicted).any(axis=0) for item in outcomes])
+    common = rated[rated.any(axis=1)].all(axis=0)
+    return [replace(item, predicted=np.where(common, item.predicted, np.nan)) for item in outcomes]
 
 
 def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:

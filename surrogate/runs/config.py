@@ -66,7 +66,6 @@ class ValidationOptions(_Table):
         "leave-systems-out",
         "leave-families-out",
         "leave-language-out",
-        "leave-questions-out",
         "mirage",
     ]
     surrogate: str | None = None

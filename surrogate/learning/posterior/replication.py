@@ -6,7 +6,8 @@ has seen, so that ratings by both can be held against ratings by either.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.observations import Observation, Posterior, observe
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
@@ -100,7 +102,8 @@ def _replicated(
     known = training_ratings({item.language: item.tournaments for item in learned})
     truth = observe(training_ratings({item.language: item.tournaments for item in others}))
     X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in languages])
-    expected = _expected(learned, surrogate, seed, repeat) if with_surrogate else NOTHING_EXPECTED
+    unseen = _unseen(learned, surrogate, seed, repeat) if with_surrogate else {}
+    expected = pd.concat([NOTHING_EXPECTED, *map(expected_ratings, unseen.values())])
     try:
         surrogate.fit(X, known)
         together = posterior_ratings(surrogate, known, expected)
@@ -116,7 +119,7 @@ def _replicated(
             **_compared(
                 together.get(item.language),
                 alone[item.language],
-                _of_language(expected, item.language),
+                unseen.get(item.language),
                 truth[item.language],
             ),
         }
@@ -127,25 +130,20 @@ def _replicated(
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
-def _expected(
+def _unseen(
     learned: Sequence[LanguageData], surrogate: Surrogate, seed: int, repeat: int
-) -> pd.DataFrame:
+) -> dict[str, Outcome]:
     try:
         outcomes = leave_systems_out(learned, surrogate, Repeats(1, seed + repeat))
     except (UsageError, ConvergenceError):
-        return NOTHING_EXPECTED
-    return pd.concat(map(expected_ratings, outcomes), ignore_index=True)
-
-
-def _of_language(expected: pd.DataFrame, language: str) -> dict[str, float]:
-    own = expected[expected["language"] == language]
-    return dict(zip(own["system"], own["rating"], strict=True))
+        return {}
+    return {outcome.language: outcome for outcome in outcomes}
 
 
 def _compared(
     together: Posterior | None,
     alone: Observation,
-    expected: Mapping[str, float],
+    unseen: Outcome | None,
     truth: Observation,
 ) -> dict[str, object]:
     """Hold the ratings of the systems that both halves judge against the other half's."""
@@ -157,13 +155,18 @@ def _compared(
     rating = together.ratings[both]
     error = np.sqrt(np.diag(together.covariance)[both] + np.diag(true.noise))
     away = rating - rating.mean() - (true.ratings - true.ratings.mean())
-    predicted = np.array([expected.get(name, np.nan) for name in true.systems])
     # Equal records have equal ratings but for rounding errors, which are not to rank them.
     target = np.round(true.ratings, DECIMALS)
     return {
         "systems": len(names),
         "tau": kendall_tau(rating, target),
         "tau_verdicts": kendall_tau(np.round(alone.among(names).ratings, DECIMALS), target),
-        "tau_surrogate": kendall_tau(predicted, target),
+        "tau_surrogate": np.nan if unseen is None else _tau_of(unseen, true.systems, target),
         "inside": float(np.mean(np.abs(away) <= NORMAL_90 * error)),
     }
+
+
+def _tau_of(unseen: Outcome, systems: Sequence[str], target: Floats) -> float:
+    """Tau of ratings by surrogates that had not seen the system with other ratings of it."""
+    truth = pd.Series(target, list(systems)).reindex(unseen.systems).to_numpy(np.float64)
+    return replace(unseen, truth=truth[None]).tau
