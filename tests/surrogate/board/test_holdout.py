@@ -163,7 +163,9 @@ def table_of(pairs, questions=8):
 def arranged(judgments, **settings):
     random = np.random.default_rng(0)
     systems = sorted({*judgments["system_a"], *judgments["system_b"]})
-    X = features_of(random.normal(size=(len(systems), 1)), systems, sorted(set(judgments["query_id"])))
+    X = features_of(
+        random.normal(size=(len(systems), 1)), systems, sorted(set(judgments["query_id"]))
+    )
     return data_of(judgments, X, TournamentSettings(tournaments=3, **settings))
 
 
