@@ -22,8 +22,8 @@ from arena.data.seeds import generator
 from arena.judging.choosing.drawn import DEFAULT_QUESTIONS, draw_questions
 from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts
 from arena.planning.adaptive import AdaptivePairing
+from arena.rating.intervals import ranks_and_tiers
 from arena.rating.posterior import PRIOR_COLUMNS
-from arena.rating.ratings import ranks_and_tiers
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.extraction import feature_columns
 from surrogate.board.ratings.table import BOARD_COLUMNS, NO_ANSWER
@@ -95,7 +95,7 @@ def first_ratings(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
     draws = _resampled(wide, generator(seed, "first ratings", language))
-    rated = _bounded(wide.mean(axis=0), draws)
+    rated = _bounded(wide.mean(axis=0), draws, len(wide))
     answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
     table = rated.reindex(list(systems)).reindex(columns=BOARD_COLUMNS)
     table = table.rename_axis(None)
@@ -191,16 +191,20 @@ def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
     return np.asarray(np.where(answered > 0, means, wide.mean(axis=0).to_numpy()))
 
 
-def _bounded(rating: pd.Series, draws: Floats) -> pd.DataFrame:
+def _bounded(rating: pd.Series, draws: Floats, questions: int) -> pd.DataFrame:
     """Bound ratings by their resamples, and rank and group them, a row a system."""
-    low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
+    low, high, covariance = np.nan, np.nan, np.full((len(rating), len(rating)), np.nan)
+    if len(draws):
+        low, high = np.percentile(draws, LEVEL, axis=0)
+        spread = np.atleast_2d(np.cov(draws, rowvar=False))
+        covariance = spread * questions / (questions - 1)
     return pd.DataFrame(
         {
             "rating": rating,
             "low": low,
             "high": high,
             "rank": rating.rank(ascending=False, method="min"),
-            **ranks_and_tiers(rating.to_numpy(), draws),
+            **ranks_and_tiers(rating.to_numpy(), covariance, questions - 1),
         }
     )
 

@@ -84,7 +84,7 @@ def use(arena: Arena, features: pd.DataFrame, folder, **options) -> Board:
     write_site(board, folder / "site")
     for part in (OVERALL, ALL):
         for kind in EXPORTS:
-            write_export(exported_board(board, part), kind, folder, part)
+            write_export(exported_board(board, part), kind, folder / f"{part}.{kind}")
     for drawing in board_drawings(board):
         try:
             drawing.draw()
