@@ -105,9 +105,7 @@ def agreements_of(
             "tau_high": high,
             "tau_unseen": unseen_agreement(fit.unseen),
             **_bounds("tau_unseen", resampled[fit.language]),
-            "tau_unseen_of": {
-                name: unseen_agreement(item) for name, item in fit.compared.items()
-            },
+            "tau_unseen_of": {name: unseen_agreement(item) for name, item in fit.compared.items()},
             **_halves(fit.halves),
             "holdout_r2": holdout_r2(fit),
         }
