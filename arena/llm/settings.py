@@ -71,23 +71,27 @@ def _server(value: str) -> str:
     return _without_password(value)
 
 
-def _body(value: dict[str, Any]) -> dict[str, Any]:
-    doubled = sorted(_STATED_APART & set(value))
+def _body_fault(body: Mapping[str, Any]) -> str | None:
+    """Say why a body cannot be sent, without showing what may be a key; None if it can."""
+    doubled = sorted(_STATED_APART & set(body))
     if doubled:
-        fault = f"holds {', '.join(doubled)}; use the settings of that name"
-        raise PydanticCustomError("body", "{fault}", {"fault": fault})
-    unusable = sorted(_UNUSABLE_FIELDS & set(value))
+        return f"holds {', '.join(doubled)}; use the settings of that name"
+    unusable = sorted(_UNUSABLE_FIELDS & set(body))
     if unusable:
-        fault = f"holds {', '.join(unusable)}; one whole answer is read for a prompt"
-        raise PydanticCustomError("body", "{fault}", {"fault": fault})
-    secret = _secret_in(value)
-    if secret is not None:
-        raise PydanticCustomError(
-            CONFIDENTIAL,
-            "holds what looks like a key ({name}); what is sent is kept, so give keys by the "
-            "environment variable that `api_key_env` names",
-            {"name": secret},
-        )
+        return f"holds {', '.join(unusable)}; one whole answer is read for a prompt"
+    secret = _secret_in(body)
+    if secret is None:
+        return None
+    return (
+        f"holds what looks like a key ({secret}); what is sent is kept, so give keys by the "
+        "environment variable that `api_key_env` names"
+    )
+
+
+def _body(value: dict[str, Any]) -> dict[str, Any]:
+    fault = _body_fault(value)
+    if fault is not None:
+        raise PydanticCustomError(CONFIDENTIAL, "{fault}", {"fault": fault})
     return value
 
 
@@ -325,6 +329,9 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
     """
     if not settings.model:
         raise UsageError("no model is named; name it as the server does")
+    fault = _body_fault(settings.body)  # of a copy, which is not checked as it is made
+    if fault is not None:
+        raise UsageError(f"`body` {fault}")
     if not prompt.messages:
         raise UsageError("a prompt has no messages; give one at least")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
