@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Literal
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import strip_citations
@@ -17,6 +16,7 @@ from features.declare.sample import (
     NO_REASON,
     Memo,
     Missing,
+    Part,
     Sample,
 )
 from features.text.language_identification import (
@@ -27,26 +27,23 @@ from features.text.language_identification import (
     languages_of,
 )
 
-ReadPart = Literal["answer", "reason"]
-"""The answer proper, or the reason given with it."""
-
 _IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
-_PART = choice("part", "answer", "reason")
+_PART = choice("part", "answer", "reason", "output")
 
 _Known = dict[str, Probabilities | Missing]
 
 
-def target_language(sample: Sample, identifier: str, part: ReadPart) -> Value:
+def target_language(sample: Sample, identifier: str, part: Part) -> Value:
     """Return the probability that a part is in the language of the question."""
     return _probability(sample, sample.question.language, identifier, part)
 
 
-def english(sample: Sample, identifier: str, part: ReadPart) -> Value:
+def english(sample: Sample, identifier: str, part: Part) -> Value:
     """Return the probability that a part is in English."""
     return _probability(sample, "en", identifier, part)
 
 
-def require_identifier(identifier: str, part: ReadPart = "answer") -> None:  # noqa: ARG001
+def require_identifier(identifier: str, part: Part = "answer") -> None:  # noqa: ARG001
     """Check that a language identifier is installed.
 
     Raises:
@@ -56,7 +53,7 @@ def require_identifier(identifier: str, part: ReadPart = "answer") -> None:  # n
         raise MissingDependencyError("identifier=langid", identifier, LANGID)
 
 
-def prepare_languages(samples: Sequence[Sample], identifier: str, part: ReadPart) -> None:
+def prepare_languages(samples: Sequence[Sample], identifier: str, part: Part) -> None:
     """Identify the languages of many samples at once and keep them in their memos.
 
     Args:
@@ -74,10 +71,10 @@ def prepare_languages(samples: Sequence[Sample], identifier: str, part: ReadPart
             known[text] = identified
 
 
-def _probability(sample: Sample, language: str, identifier: str, part: ReadPart) -> Value:
+def _probability(sample: Sample, language: str, identifier: str, part: Part) -> Value:
     text, known = _text(sample, part), _known(sample.memo, identifier)
     if not text:
-        return EMPTY_ANSWER if part == "answer" else NO_REASON
+        return NO_REASON if part == "reason" else EMPTY_ANSWER
     if text not in known:
         known[text] = _identified([text], identifier)[0]
     identified = known[text]
@@ -87,7 +84,7 @@ def _probability(sample: Sample, language: str, identifier: str, part: ReadPart)
     return LANGUAGE_NOT_COVERED if column is None else float(identified[column])
 
 
-def _text(sample: Sample, part: ReadPart) -> str:
+def _text(sample: Sample, part: Part) -> str:
     """Return a part without citations."""
     if part == "answer":
         return sample.text
