@@ -26,7 +26,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from arena import read_arena
-from arena.planning.study import connected_battles, sample_taus
+from arena.judging.choosing.sampling import connected_battles, sample_taus
 from arena.rating.battles import Battles
 from arena.simulation import mix_systems, simulate
 

@@ -62,7 +62,7 @@ def sampling(
     parts = _numbers(shares)
     judgments = read_arena(arena).judged_by(judge).judgments
 
-    from arena.planning.study import study_sampling
+    from arena.judging.choosing.sampling import study_sampling
     from surrogate.cli import printing
 
     if language is not None:

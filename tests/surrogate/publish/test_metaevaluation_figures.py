@@ -10,7 +10,7 @@ import pytest
 from matplotlib.text import Text
 
 from arena import DataError, UsageError
-from arena.planning.study import study_sampling
+from arena.judging.choosing.sampling import study_sampling
 from surrogate.metaevaluation.grouse.evaluation import Grouse
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from arena.planning.adaptive import batch_size
-from arena.planning.planner import Planner
+from arena.judging.choosing.pairing import batch_size
+from arena.judging.choosing.planner import Planner
 from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPrior
 
