@@ -321,10 +321,10 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         )
         for fit in fits
     ]
-    systems, seed = parts.arena.info.systems, parts.record.seed
+    systems = parts.arena.info.systems
     questions = parts.arena.queries["language"].value_counts().sort_index()
     unjudged = [
-        unjudged_ratings(str(language), predicted, systems, int(count), seed)
+        unjudged_ratings(str(language), predicted, systems, int(count))
         for language, count in questions.items()
         if language not in intervals
     ]

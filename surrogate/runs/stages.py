@@ -39,7 +39,13 @@ from surrogate.board.tables import (
     read_feature_table,
 )
 from surrogate.learning.names import find_surrogate
-from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
+from surrogate.publish.exports.tables import (
+    ALL,
+    EXPORT_SUFFIXES,
+    OVERALL,
+    exported_board,
+    write_export,
+)
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import FORMATS, save
 from surrogate.publish.site.site import write_site
@@ -427,7 +433,7 @@ def _exporter(formats: Sequence[str]) -> Callable[[Path, Path], None]:
         for part, name in ((OVERALL, "overall"), (ALL, "languages")):
             exported = exported_board(board, part)
             for chosen in sorted(set(formats)):
-                write_export(exported, chosen, target, name)
+                write_export(exported, chosen, target / f"{name}{EXPORT_SUFFIXES[chosen]}")
 
     return write
 

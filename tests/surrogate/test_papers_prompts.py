@@ -7,14 +7,11 @@ placeholders are made variables, and what a model is told to reply is replied by
 import contextlib
 import json
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -23,7 +20,7 @@ from chat_server import ChatServer, completion, embedding
 from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.generation import TIME_PROMPT, LlmSystem, TimeFilter, answer_prompt, generate_answers
 from arena.generation.prompt import PROTOCOLS
-from arena.judging import LlmJudge, choose_pairs, judge_arena, pairwise_prompt
+from arena.judging import LlmJudge, choose_pairs, judge, pairwise_prompt
 from arena.llm import Budget, Endpoint, Llm, ModelSettings, open_store
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.prompts import read_templates

@@ -13,7 +13,7 @@ from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best,
 from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
 from surrogate.metaevaluation.memerag.scores import REPLICATES, error_shares, score_judges
 from surrogate.metaevaluation.report import judges_of
-from surrogate.publish.figures.board_figures import Drawing
+from surrogate.publish.figures.figure import Drawing
 from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
 from surrogate.publish.figures.judges import error_heat_map, memerag_bars
 from surrogate.publish.formats import slugs

@@ -38,7 +38,7 @@ def as_published(arena):
     """Put the ratings of an arena's judgments in the place of them."""
     parts = []
     for language, rows in arena.judgments.groupby("language"):
-        table = rate(rows, interval="sandwich").table
+        table = rate(rows, rounds=50).table
         error = (table["high"] - table["low"]) / (2 * 1.959963984540054)
         parts.append(table.assign(judge="published", language=language, standard_error=error))
     columns = list(arena.published_ratings)

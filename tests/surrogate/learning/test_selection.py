@@ -119,7 +119,7 @@ def test_every_training_system_is_rated_by_those_that_did_not_see_it(X, ratings)
 def test_auto_is_one_of_the_two_and_saved_as_what_it_chose(english_arena, quick_features, tmp_path):
     english = quick_features[quick_features["language"] == "en"]
     X = with_answers(english, english_arena.answers)
-    ratings = rate(english_arena.judgments, interval="none").table.assign(language="en")
+    ratings = rate(english_arena.judgments, rounds=0).table.assign(language="en")
     auto = find_surrogate("auto", seed=3).fit(X, ratings)
     assert auto.chosen_.name in (DEFAULT_SURROGATE, PAPERS_SURROGATE)
     save_surrogate(auto, tmp_path / "surrogate.zip")

@@ -116,7 +116,7 @@ def test_the_commands_of_the_guide_run(item, data, server, run, capsys, request)
         if "EMBEDDER" in command:
             command = command.replace("EMBEDDER", request.getfixturevalue("minilm"))
         words = shlex.split(command)
-        assert words[0] in ("metaeval", "plot")
+        assert words[0] in ("metaeval", "publish")
         if ASKS_LLMS.search(command):
             words += ["--base-url", server.url, "--store", str(data / "store.sqlite")]
         if words[1] == "memerag" and "--statistics" not in words:
