@@ -18,7 +18,7 @@ Judging:
     judge                     pairwise verdicts by an LLM or a panel, kept and paid for once
     choose_pairs              what it is to judge
     JudgingSettings           who judges what, and how: the options of ``surrogate-arena judge``
-    LlmJudge, ModelSettings, Endpoint, Llm, open_store
+    LlmJudge, LlmSettings, Llm, open_store
     ask_table                 any question to an LLM about the rows of a table
 
 Diagnosing:

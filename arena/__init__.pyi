@@ -32,8 +32,7 @@ from .judging.run import judge as judge
 from .judging.settings import JudgingSettings as JudgingSettings
 from .llm.ask import Llm as Llm
 from .llm.ask import ask_table as ask_table
-from .llm.settings import Endpoint as Endpoint
-from .llm.settings import ModelSettings as ModelSettings
+from .llm.settings import LlmSettings as LlmSettings
 from .llm.store import open_store as open_store
 from .rating.ratings import Ratings as Ratings
 from .rating.ratings import rate as rate

@@ -24,9 +24,9 @@ import numpy as np
 import pandas as pd
 
 from arena import Arena, sample_arena
-from arena.judging import LlmJudge, choose_pairs, judge_arena
+from arena.judging import LlmJudge, choose_pairs, judge
 from arena.judging.prompt import PairwisePrompt, pairwise_prompt
-from arena.llm import Endpoint, ModelSettings, open_store
+from arena.llm import LlmSettings, open_store
 from arena.llm.store import Store
 from arena.rating.ratings import rate
 
@@ -110,7 +110,7 @@ def attacked(arena: Arena, attack: str, side: str) -> Arena:
     return replace(arena, queries=arena.queries.assign(passages=passages))
 
 
-def shares(arena: Arena, judge: LlmJudge, store: Store) -> pd.Series:
+def shares(arena: Arena, asked: LlmJudge, store: Store) -> pd.Series:
     """Ask in both orders, each attack naming the side shown; the weaker answer's mean shares."""
     found: dict[str, list[float]] = {}
     for side, first in (("A", "weaker"), ("B", "stronger")):
@@ -118,7 +118,7 @@ def shares(arena: Arena, judge: LlmJudge, store: Store) -> pd.Series:
             shown = attacked(arena, attack, side) if attack else arena
             chosen = choose_pairs(shown, questions=None, both_orders=True)
             own = chosen.table[chosen.table["system_a"] == first].reset_index(drop=True)
-            judged = judge_arena(shown, judge, replace(chosen, table=own), store).judgments.iloc[0]
+            judged = judge(shown, asked, replace(chosen, table=own), store).judgments.iloc[0]
             other = "B" if side == "A" else "A"
             weaker = judged[f"probability_{side.lower()}"]
             both = weaker + judged[f"probability_{other.lower()}"]
@@ -150,7 +150,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=36)
     parser.add_argument("--store", type=Path, default=None)
     given = parser.parse_args()
-    endpoint = Endpoint(given.base_url, api_key_env=None, concurrency=1, timeout_s=600)
+    how = {"api_key_env": None, "concurrency": 1, "timeout_s": 600}
+    settings = LlmSettings(model=given.model, base_url=given.base_url, **how)
     arenas = paired(given.pairs)
     with tempfile.TemporaryDirectory() as folder:
         where = given.store or Path(folder) / "replies.sqlite"
@@ -164,7 +165,7 @@ def main() -> None:
             for place, (arena, (name, prompt)) in enumerate(
                 itertools.product(arenas, prompts.items())
             ):
-                judge = LlmJudge(ModelSettings(given.model), endpoint, "logprobs", prompt)
+                judge = LlmJudge(settings, "logprobs", prompt)
                 rows[name].append(shares(arena, judge, store))
                 print(f"{place + 1} of {2 * len(arenas)}", end="\r", file=sys.stderr)
     for name, found in rows.items():

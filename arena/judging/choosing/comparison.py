@@ -132,7 +132,7 @@ def compare_systems(
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
     answers = arena.answers[arena.answers["system"].isin(systems)]
     alone = replace(arena, answers=answers, judgments=arena.judgments.iloc[:0])
-    size = max(judge.endpoint.concurrency // ORDERS, 1)
+    size = max(judge.settings.concurrency // ORDERS, 1)
     pairs = _ComparedPairs(alone, systems, test, (size, budget, seed), judge.asked_by.show)
     found = judge_pairs(alone, judge, pairs, store, progress=progress)
     low, high = test.interval(list(pairs.scores.values()))

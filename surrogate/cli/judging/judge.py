@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from arena.llm import Price
 
 SHOWN = (
-    *("model", "base_url", "questions", "pairs", "budget", "panel", "both_orders", "form"),
-    *("languages", "max_calls"),
+    *("model", "base_url", "questions", "pairs", "budget", "prior", "panel", "both_orders"),
+    *("template", "max_calls"),
 )
 STORE_FILE = "judging.sqlite"
 NO_COST = "not known; give each model's price (--prices FILE)"
@@ -137,7 +137,6 @@ def _batches_done(
             runs[member.judge] = run_batches(
                 judge_requests(arena, member, chosen),
                 member.asked_settings,
-                member.endpoint,
                 store,
                 Path(f"{where}.batches.json"),
                 None if limit is None else limit - before,

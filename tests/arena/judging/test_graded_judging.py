@@ -218,5 +218,3 @@ def test_orders_are_read_as_written(order, signs):
 def test_what_is_no_order(text, message):
     with pytest.raises(UnparsableError, match=message):
         read_order(text)
-
-
