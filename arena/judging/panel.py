@@ -38,7 +38,7 @@ class Panel:
         return int((self.judgments["flags"] == SPLIT).sum())
 
 
-def majority(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
+def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
     """Make one verdict of several judges' verdicts on the same pair in the same order.
 
     An item needs verdicts of half of the judges at least. The verdict with the most votes wins;

@@ -19,7 +19,7 @@ from arena.diagnostics.verdicts import verdicts
 from arena.judging.asking import LlmJudge, ask_judge, pairs_left
 from arena.judging.choosing.drawn import ChosenPairs, PairChooser, Verdicts
 from arena.judging.pairs import PAIR_COLUMNS
-from arena.judging.panel import Panel, majority
+from arena.judging.panel import Panel, panel_verdicts
 from arena.judging.summary import (
     FAILURE_COLUMNS,
     VERDICT_COLUMNS,
@@ -195,7 +195,7 @@ def _panel(there: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> Pane
     """Aggregate all verdicts of a panel; those on adaptive pairs are marked as its judges' are."""
     columns = [*JUDGMENTS.columns, CHOSEN]
     votes = _joined([there.reindex(columns=columns), new.reindex(columns=columns)], columns)
-    panel = majority(votes, names)
+    panel = panel_verdicts(votes, names)
     adaptive = votes[votes["judge"].isin(list(names)) & (votes[CHOSEN] == ADAPTIVE)]
     if adaptive.empty:
         return panel

@@ -132,7 +132,8 @@ def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
 
 def test_a_budget_spans_the_panel(judge, serve):
     server = serve()
-    _, printed = judge(server, "--pairs", 4, "--panel", "second", "--max-calls", 30, "--json")
+    options = ["--pairs", 4, "--panel", "second", "--json"]
+    _, printed = judge(server, *options, config="max_calls = 30")
     content = json.loads(printed)
     assert sum(server.asked.values()) == 30
     first, second = content["judges"]
@@ -322,9 +323,12 @@ def test_addresses_that_are_none_are_said_by_the_command(run, folder, capsys, ur
 
 
 def test_batches_of_a_panel_share_the_calls_of_a_run(run, folder, capsys):
+    config = folder / "few.toml"
+    config.write_text("max_calls = 5")
     with BatchServer() as server:
         options = ["--model", "m", "--panel", "n,o", "--base-url", server.url, "--pairs", 2]
-        assert run("judge", folder, *options, "--batch", "--max-calls", 5, "--questions", 2) == 0
+        options += ["--batch", "--config", config]
+        assert run("judge", folder, *options, "--questions", 2) == 0
         assert sum(len(server.sent(name)) for name in server.batches) == 5
         assert "o: 0 answers came, 0 calls sent" in capsys.readouterr().out
 

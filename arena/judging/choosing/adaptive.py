@@ -22,7 +22,7 @@ from arena.judging.choosing.drawn import (
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
 from arena.judging.choosing.stopping import Precision, misordered
 from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts, Show
-from arena.judging.panel import majority
+from arena.judging.panel import panel_verdicts
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
 from arena.rating.battles import Battles
@@ -298,7 +298,7 @@ def _spoken(
     said = pd.concat([votes[[*PAIR_COLUMNS, "judge"]], failed[[*PAIR_COLUMNS, "judge"]]])
     times = said.drop_duplicates().groupby(PAIR_COLUMNS).size()
     whole = times[times == len(names)].index.to_frame(index=False)
-    panel = majority(_among(votes, whole), names).judgments
+    panel = panel_verdicts(_among(votes, whole), names).judgments
     return panel, whole[~_keys(whole).isin(_keys(panel))]
 
 

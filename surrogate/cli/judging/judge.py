@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from arena.llm import Price
 
 SHOWN = (
-    *("model", "base_url", "questions", "pairs", "budget", "prior", "panel", "both_orders"),
-    *("template", "max_calls"),
+    *("model", "base_url", "api_key_env", "questions", "pairs", "budget", "prior", "panel"),
+    *("both_orders", "template"),
 )
 STORE_FILE = "judging.sqlite"
 NO_COST = "not known; give each model's price (--prices FILE)"

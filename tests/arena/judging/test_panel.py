@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.judging import majority
+from arena.judging import panel_verdicts
 from arena.judging.panel import SPLIT
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
@@ -27,7 +27,7 @@ def judged(votes, language="en"):
 
 def test_most_votes_win_and_a_split_is_a_tie():
     votes = {"x": "aaab-", "y": "abtb-", "z": "aab-a"}
-    panel = majority(judged(votes), ["x", "y", "z"])
+    panel = panel_verdicts(judged(votes), ["x", "y", "z"])
     assert "".join(winner[0] for winner in panel.judgments["winner"]) == "aatb"
     assert list(panel.judgments["flags"]) == ["", "", SPLIT, ""]
     assert (panel.split, panel.too_few) == (1, 1)
@@ -37,7 +37,7 @@ def test_most_votes_win_and_a_split_is_a_tie():
 
 
 def test_without_votes_there_is_no_verdict():
-    panel = majority(judged({"x": "a", "y": "b"}), ["p", "q"])
+    panel = panel_verdicts(judged({"x": "a", "y": "b"}), ["p", "q"])
     assert (len(panel.judgments), panel.too_few, panel.split) == (0, 0, 0)
 
 
@@ -47,6 +47,6 @@ def test_mirrored_verdicts_in_any_order_give_the_mirrored_panel(items):
     table = judged({name: "".join(ballot[i] for ballot in items) for i, name in enumerate("xyz")})
     sides = {"system_a": "system_b", "system_b": "system_a"}
     mirrored = table.rename(columns=sides).assign(winner=table["winner"].map(MIRROR))
-    one = majority(table, "xyz").judgments
-    other = majority(mirrored.sample(frac=1, random_state=0), "zxy").judgments
+    one = panel_verdicts(table, "xyz").judgments
+    other = panel_verdicts(mirrored.sample(frac=1, random_state=0), "zxy").judgments
     assert list(one["winner"].map(MIRROR)) == list(other["winner"])
