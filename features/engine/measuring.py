@@ -82,10 +82,7 @@ def measure_chunk(answers: Answers, chosen: Sequence[Feature]) -> Measured:
 
 def _rows(answers: Answers, chosen: Sequence[Feature]) -> list[list[Value]]:
     """Measure answer by answer; the samples are gone before gc runs again."""
-    samples = answers.samples()
-    for feature in chosen:
-        feature.prepare_for(samples)
-    return [[feature.measure(sample) for feature in chosen] for sample in samples]
+    return [[feature.measure(sample) for feature in chosen] for sample in answers.samples()]
 
 
 def measure_with_models(
