@@ -16,8 +16,7 @@ from features.engine.answers import Answers, Measured, no_gc
 from features.engine.cache import AnswerCache, ScoreCache
 from features.engine.source_digest import source_digest
 from features.engine.workers import renew_processes, work
-from features.models import ModelOptions, load_scorer
-from features.models.scorer import AT_ENDPOINT, PROCESSOR, Scorer
+from features.models.scorer import AT_ENDPOINT, PROCESSOR, ModelOptions, Scorer
 
 CHUNK = 512
 """Answers measured together."""
@@ -135,6 +134,8 @@ class ModelUse:
 
     def load(self) -> Scorer:
         """Load the model; once a process."""
+        from features.models.kinds import load_scorer
+
         return load_scorer(self.kind, self.model, self.options)
 
     def score(self, items: Sequence[Item]) -> Scores:

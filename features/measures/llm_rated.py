@@ -16,6 +16,7 @@ import numpy as np
 
 from arena.data.errors import MissingDependencyError
 from arena.text.prompts import PACKAGED
+from features.declare.asked import FLUENCY, OVERLAP, fluency_item, overlap_item
 from features.declare.feature import (
     Item,
     Reading,
@@ -36,7 +37,6 @@ from features.declare.sample import (
     Sample,
     passage_texts,
 )
-from features.models.llm_scorer import FLUENCY, OVERLAP, fluency_item, overlap_item
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""

@@ -9,6 +9,21 @@ questions that are made of the answer.
 from __future__ import annotations
 
 from arena.text.prompts import PACKAGED
+from features.declare.asked import (
+    EMBEDDER,
+    NO_STATEMENTS_FOUND,
+    NO_USABLE_REPLY,
+    NOT_REACHED,
+    QUESTION,
+    SENTENCES,
+    STATEMENTS,
+    VERDICTS,
+    answer_item,
+    context_item,
+    faithfulness_item,
+    from_scores,
+    named_models,
+)
 from features.declare.feature import (
     Item,
     Reading,
@@ -30,18 +45,6 @@ from features.declare.sample import (
 )
 from features.measures.llm_rated import RATER, require_llm
 from features.models.model_folder import require_model
-from features.models.ragas import (
-    EMBEDDER,
-    NO_STATEMENTS_FOUND,
-    NO_USABLE_REPLY,
-    NOT_REACHED,
-    answer_item,
-    context_item,
-    faithfulness_item,
-    from_scores,
-    named_models,
-)
-from features.models.ragas_prompts import QUESTION, SENTENCES, STATEMENTS, VERDICTS
 
 QUESTIONS = 3
 
@@ -96,7 +99,7 @@ def asked_answer(
         *(NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED),
     ),
     model(RATER),
-    template(STATEMENTS.name, VERDICTS.name),
+    template(STATEMENTS, VERDICTS),
     requirement=require_llm,
     reading=Reading("ragas", grounded_answer),
     name="ragas_faithfulness",
@@ -107,7 +110,7 @@ def asked_answer(
     ("query", "passages", "sentences", "LLM"),
     (NO_PASSAGES, EMPTY_PASSAGES, NO_USABLE_REPLY, NOT_REACHED),
     model(RATER),
-    template(SENTENCES.name),
+    template(SENTENCES),
     requirement=require_llm,
     reading=Reading("ragas", asked_context),
     name="ragas_context_relevance",
@@ -120,7 +123,7 @@ def asked_answer(
     cutoff(QUESTIONS),
     model(f"{RATER} with {EMBEDDER}"),
     choice("prefix", "query", "none"),
-    template(QUESTION.name),
+    template(QUESTION),
     requirement=require_llm_and_embedder,
     reading=Reading("ragas-questions", asked_answer),
     name="ragas_answer_relevance",

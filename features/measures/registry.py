@@ -11,8 +11,8 @@ import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import PACKAGED, Templates
+from features.declare.asked import named_models
 from features.declare.feature import CUTOFF, DECLARED, MODEL, TEMPLATE, Feature, Setting, offer
-from features.models.ragas import named_models
 
 _MODULES = (
     *("citations", "facts", "fluency", "grounding", "language", "llm_rated", "overlap", "ragas"),

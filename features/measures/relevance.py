@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from features.declare.asked import EMBEDDER, cosines
 from features.declare.feature import Item, Reading, Scores, Value, choice, declared, model
 from features.declare.sample import (
     EMPTY_ANSWER,
@@ -18,7 +19,6 @@ from features.declare.sample import (
     Sample,
     passage_texts,
 )
-from features.models.embedder import cosines
 from features.models.model_folder import require_model
 
 RERANKER = "BAAI/bge-reranker-v2-m3"
@@ -53,9 +53,6 @@ def reranker_score(_sample: Sample, scores: Scores, **_: object) -> Value:
     """
     return float(scores[:, 0].mean(dtype=np.float64))
 
-
-EMBEDDER = "intfloat/multilingual-e5-small"
-"""94 languages, all of MIRAGE-Bench's but Yoruba."""
 
 NO_EMBEDDING = Missing("no embedding by the endpoint")
 

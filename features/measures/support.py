@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from features.declare.asked import OUTPUTS
 from features.declare.feature import (
     SENTENCES,
     Item,
@@ -36,7 +37,6 @@ from features.declare.sample import (
     passage_texts,
 )
 from features.models.model_folder import require_model
-from features.models.pair_scorer import OUTPUTS
 from features.text.statements import Statement
 
 NLI_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
