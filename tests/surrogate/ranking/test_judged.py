@@ -80,6 +80,39 @@ def test_verdicts_take_the_rating_from_the_surrogates_to_the_arenas(board, whole
     assert row["rating"] == pytest.approx(on_the_boards_scale, abs=0.35)
 
 
+def test_one_verdict_narrows_an_interval_by_what_one_verdict_tells(board, whole, table, verdicts):
+    def ranked(judgments=None):
+        [row] = place_systems(board, table, whole.queries, judgments=judgments).new.to_dict(
+            "records"
+        )
+        return row
+
+    plain, system = ranked(), table["system"].iloc[0]
+    one = verdicts.iloc[:1]
+    lost, won = (
+        ranked(one.assign(winner=np.where((one["system_a"] == system) == is_won, "a", "b")))
+        for is_won in (False, True)
+    )
+    assert lost["rating"] < plain["rating"] < won["rating"]
+    assert lost["rank"] >= plain["rank"]
+    for row in (lost, won):
+        narrower = (row["rating"] - row["low"]) / (plain["rating"] - plain["low"])
+        # Of independent information, a share s narrows by the root of 1 - s.
+        assert np.sqrt(1 - row["verdict_share"]) - 0.1 < narrower < 1
+        assert row["verdict_share"] < 0.25
+
+
+def test_copies_and_questions_that_are_not_there_do_not_count(board, whole, table, verdicts):
+    one = verdicts.iloc[:2]
+    strange = one.assign(query_id="nobody-asked")
+    mixed = pd.concat([one] * 30 + [strange], ignore_index=True)
+    found = [place_systems(board, table, whole.queries, judgments=some) for some in (one, mixed)]
+    pd.testing.assert_frame_equal(found[0].new, found[1].new)
+    told = "; ".join(found[1].notes)
+    assert "58 judgments left out that stand there more than once" in told
+    assert "2 judgments left out, on questions that the arena does not have" in told
+
+
 def test_sides_and_order_change_nothing_and_others_are_left_aside(board, table, verdicts, whole):
     first = judged_ratings(board, table, verdicts)
     turned = verdicts.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
