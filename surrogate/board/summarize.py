@@ -17,13 +17,14 @@ from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.coverage import published_findings
+from arena.diagnostics.same_answers import same_answer_findings
 from arena.diagnostics.self_check import self_check
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.first_board import FirstRatings
-from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
+from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2
 from surrogate.board.ratings.intervals import NO_SURROGATE, conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
@@ -35,10 +36,9 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
 )
-from surrogate.learning.cross_fitting import resample_outcomes
+from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.posterior.replication import Replication
 from surrogate.learning.posterior.worth import worth_of
-from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
 from surrogate.learning.training import finite_means, training_ratings
 
@@ -62,7 +62,6 @@ BORROWING = (
     "in other languages tell of answers; judge more systems"
 )
 FEW_TO_LEAVE_OUT = "too few judged systems in this language to leave any out"
-SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NOT_TOLD = "in systems without verdicts, damage that real systems look like is not found: {}"
 NOT_CHECKED = "answers of systems without verdicts are not checked: too few systems are judged"
@@ -103,9 +102,9 @@ def agreements_of(
             "tau": agreed.tau,
             "tau_low": low,
             "tau_high": high,
-            "tau_unseen": unseen_agreement(fit.unseen),
+            "tau_unseen": fit.unseen.tau,
             **_bounds("tau_unseen", resampled[fit.language]),
-            "tau_unseen_of": {name: unseen_agreement(item) for name, item in fit.compared.items()},
+            "tau_unseen_of": {name: item.tau for name, item in fit.compared.items()},
             **_halves(fit.halves),
             "holdout_r2": holdout_r2(fit),
         }
@@ -153,6 +152,7 @@ def summarize_board(
         integrity: What the check of answers can do, by judged language.
     """
     missing = missing_counts(table)
+    suspect = _suspect_answers(arena)
     languages = {}
     for fit in fits:
         code, rated, data = fit.language, ratings[fit.language], fit.data
@@ -169,6 +169,7 @@ def summarize_board(
             integrity=integrity[code],
             skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
             notes=(
+                *suspect.get(code, ()),
                 *_training_notes(fit, surrogate),
                 *_integrity_notes(integrity[code]),
                 *(
@@ -204,6 +205,7 @@ def summarize_first_board(
         settings: What reproduces the board.
     """
     missing = missing_counts(table)
+    suspect = _suspect_answers(arena)
     languages = {}
     for code, first in found.items():
         rows = first.table
@@ -225,7 +227,10 @@ def summarize_first_board(
                 systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
                 systems_unrated=dict.fromkeys(rows["system"], NOBODY_JUDGED),
             ),
-            notes=(RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,),
+            notes=(
+                *suspect.get(code, ()),
+                RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,
+            ),
         )
     macro = MacroSummary(is_first=True, languages=0, holdout_r2_mean=None, holdout_r2_median=None)
     return BoardSummary(
@@ -271,11 +276,8 @@ def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
         return
     if fit.borrows:
         yield BORROWING.format(len(fit.data.systems))
-    if isinstance(surrogate, SelectedSurrogate):
-        yield SELECTED.format(
-            surrogate.chosen_.name,
-            " and ".join(f"{tau:.3f} by {name}" for name, tau in surrogate.taus_.items()),
-        )
+    if np.isfinite(fit.unseen.tau):
+        yield from fit.unseen.reasons
     shares = surrogate.importances()
     if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
         yield NO_IMPORTANCES.format(surrogate.name)
@@ -337,6 +339,16 @@ def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str
     own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
     findings = published_findings(own, arena.answers)
     yield from (item.sentence for item in findings if item.severity != "info")
+
+
+def _suspect_answers(arena: Arena) -> dict[str, list[str]]:
+    """Say, by language, whose answers repeat the question, each other or another system's."""
+    said: dict[str, list[str]] = {}
+    for finding in same_answer_findings(arena):
+        language, _, system = finding.subject.partition(", ")
+        sentence = f"{system}: {finding.sentence}" if system else finding.sentence
+        said.setdefault(language, []).append(sentence)
+    return said
 
 
 def _unjudged_language(arena: Arena, language: str, predicted: pd.DataFrame) -> LanguageSummary:

@@ -176,8 +176,8 @@ UNSEEN_RANKED = Conclusion(
     sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
 )
 UNSEEN_BY_CHANCE = Conclusion(
-    sentence="The surrogate ranks unseen systems no better than chance here: rely on verdicts, "
-    "and have a new system judged before it is ranked.",
+    sentence="The surrogate is not shown to rank unseen systems better than chance here: rely on "
+    "verdicts, and have a new system judged before it is ranked.",
     is_warning=True,
 )
 UNSEEN_UNSURE = Conclusion(
