@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
+from arena.data.names import alike
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-from arena.data.tables.systems import odd_names
 from arena.data.wording import count_of
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED
@@ -48,9 +48,9 @@ def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
 
 
 def name_findings(systems: Iterable[str]) -> Iterator[Finding]:
-    """Say which names of systems show other than they are written."""
-    for name, why in odd_names(systems).items():
-        sentence = f"the name {name!a} holds {why}; it may show as another's"
+    """Say which names of systems look like another's."""
+    for first, name in alike(systems):
+        sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
         yield Finding("warning", "names", "systems", sentence)
 
 

@@ -15,9 +15,9 @@ from arena.adapters.judgments import checked_judgments
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.names import alike
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables.frames import notebook_html, open_answers
-from arena.data.tables.systems import twins
 from arena.data.wording import count_of
 from arena.rating.battles import copies_of_others
 from arena.statistics.significance import NORMAL_90
@@ -168,10 +168,9 @@ def rank_systems(
     known = sorted(set(answers["system"]) & set(board.ratings["system"]))
     if known:
         raise UsageError(f"already on the board: {', '.join(known)}; give them other names")
-    alike = twins(answers["system"], board.ratings["system"])
-    if alike:
-        shown = ", ".join(f"{name!a} as {first!a}" for first, name in alike)
-        raise UsageError(f"names that look the same as others: {shown}; give them other names")
+    if pairs := alike(answers["system"], board.ratings["system"]):
+        shown = ", ".join(f"{first!a} and {name!a}" for first, name in pairs)
+        raise UsageError(f"names that look alike: {shown}; give the new systems other names")
     if feature_table is None:
         declared = _declared(known_features(board.surrogate))
         _refuse_other_templates(declared, models)
