@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from arena.data.errors import UsageError, checked_choice
+from arena.data.files import small_file
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
 from surrogate.publish.figures.figure import Drawing
@@ -121,7 +122,7 @@ def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]
         DataError: If it is damaged.
     """
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(small_file(path))
         dataset = content.get("dataset")
         columns = {*content["table"][0]} if dataset is None else set()
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
