@@ -12,6 +12,7 @@ import pandas as pd
 from arena.data.schema import JUDGMENTS, WINNERS
 from arena.data.wording import count_of
 from arena.diagnostics.bias import order_consistency_table
+from arena.diagnostics.families import self_preference_warnings
 from arena.diagnostics.self_check import (
     NOTABLE_INVALID,
     RepeatNoise,
@@ -21,7 +22,6 @@ from arena.diagnostics.self_check import (
 )
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.choosing.drawn import ChosenPairs
-from arena.judging.families import self_preference_warnings
 from arena.llm.replies import OVER_BUDGET, UNPARSABLE
 from arena.llm.usage import Price, Usage
 
