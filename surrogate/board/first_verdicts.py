@@ -7,8 +7,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.judging.choosing.drawn import DEFAULT_QUESTIONS, draw_questions
+from arena.judging.choosing.pairing import AdaptivePairing
 from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts
-from arena.planning.adaptive import AdaptivePairing
 
 
 def first_verdicts(arena: Arena, prior: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -30,9 +30,9 @@ def first_verdicts(arena: Arena, prior: pd.DataFrame, seed: int = 0) -> pd.DataF
     tables = [pd.DataFrame(columns=[*PAIR_COLUMNS, "turn"])]
     if (arena.answers.groupby(QUESTION_KEY).size() < 2).all():
         return tables[0][PAIR_COLUMNS]
-    drawn, _ = draw_questions(arena, texts, DEFAULT_QUESTIONS, None, seed)
-    for language in dict.fromkeys(language for language, _ in drawn):
-        questions = [query_id for of_language, query_id in drawn if of_language == language]
+    drawn = draw_questions(arena, texts, DEFAULT_QUESTIONS, None, seed)
+    for language in drawn.counts:
+        questions = [query_id for of_language, query_id in drawn.keys if of_language == language]
         own = arena.answers[arena.answers["language"] == language]
         own = own[own["query_id"].isin(questions)]
         names = sorted(own["system"].unique())

@@ -19,8 +19,9 @@ from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
 from arena.llm.ask import Progress
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
-from features.models import Item as ModelItem
-from features.models import ModelOptions, Scores, load_scorer
+from features.declare.feature import Item as ModelItem
+from features.declare.feature import Scores
+from features.models import ModelOptions, load_scorer
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")

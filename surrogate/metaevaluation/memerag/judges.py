@@ -16,8 +16,8 @@ from arena.data.languages import named_language
 from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import LlmSettings, Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, packaged_prompt
-from features.models import Item, Scores
-from features.models.pair_scorer import OUTPUTS
+from features.declare.asked import OUTPUTS
+from features.declare.feature import Item, Scores
 from surrogate.metaevaluation.judges import (
     FunctionJudge,
     JudgePrompts,
