@@ -68,7 +68,7 @@ def plot(
         Path | None,
         typer.Option(
             "--grouse",
-            help="Also draw the file of  metaeval grouse --out  or  grouse-features --out.",
+            help="Also draw the file of  metaeval grouse --out.",
         ),
     ] = None,
 ) -> None:

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
-from surrogate.metaevaluation.grouse.tables import judge_names
-from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best, with_prompts
-from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
-from surrogate.metaevaluation.memerag.scores import REPLICATES, error_shares, score_judges
-from surrogate.metaevaluation.report import judges_of
+from surrogate.metaevaluation.grouse.grouse import ScoreVerdict
+from surrogate.metaevaluation.memerag.accuracy import REPLICATES, error_shares, score_judges
+from surrogate.metaevaluation.memerag.memerag import LabelVerdict
+from surrogate.metaevaluation.memerag.significance import PERMUTATIONS, mark_best, with_prompts
+from surrogate.metaevaluation.records import read_run
+from surrogate.metaevaluation.report import judge_labels, judges_of
 from surrogate.publish.figures.board_figures import Drawing
 from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
 from surrogate.publish.figures.judges import error_heat_map, memerag_bars
@@ -30,9 +30,9 @@ def memerag_drawings(path: Path) -> Iterator[Drawing]:
         UsageError: If there is no such file.
         DataError: If it is no such file.
     """
-    verdicts = MEMERAG_RUN.read(path)
+    verdicts = read_run(path, LabelVerdict)
     yield Drawing("memerag", lambda: _bars(verdicts))
-    if verdicts["fine_grained_factuality"].notna().any():
+    if verdicts["fine"].notna().any():
         yield Drawing("memerag-errors", lambda: error_heat_map(error_shares(verdicts), _MEMERAG))
 
 
@@ -54,8 +54,8 @@ def grouse_drawings(path: Path) -> Iterator[Drawing]:
         UsageError: If there is no such file.
         DataError: If it is no such file.
     """
-    scores = GROUSE_RUN.read(path)
-    names = judge_names(scores)
+    scores = read_run(path, ScoreVerdict)
+    names = judge_labels(scores)
     files = slugs(names.values())
     reference = scores[scores["is_reference"]]
     for key, part in judges_of(scores).items():

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from arena.planning.study import study_sampling
-from surrogate.metaevaluation.grouse.evaluation import Grouse
-from surrogate.metaevaluation.grouse.reading import builtin_tests
-from surrogate.metaevaluation.grouse.score_files import GROUSE_RUN
+from surrogate.metaevaluation.grouse.grouse import Grouse
+from surrogate.metaevaluation.grouse.test_files import builtin_tests
 from surrogate.metaevaluation.judges import FunctionJudge
-from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
+from surrogate.metaevaluation.records import write_run
 from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.publish.figures.board_figures import KINDS
 
 
@@ -52,8 +52,8 @@ def test_boards_give_what_they_can_and_say_the_rest(board, tmp_path, run, capsys
         (["--language", "xx"], "the board has no language 'xx'; there is en, sw"),
         (["--sampling", "absent.json"], "there is no sampling study at absent.json"),
         (["--importances", "absent.json"], "there is no study of importances at absent.json"),
-        (["--memerag", "absent.json"], "there is no run at absent.json"),
-        (["--grouse", "absent.json"], "make one with metaeval grouse --out"),
+        (["--memerag", "absent.jsonl"], "there is no file absent.jsonl"),
+        (["--grouse", "absent.jsonl"], "there is no file absent.jsonl"),
     ],
 )
 def test_wrong_requests_say_what_can_be_asked(
@@ -75,8 +75,8 @@ def test_draws_a_sampling_study_and_a_run_of_judges(
     study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
     content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
     (tmp_path / "sampling.json").write_text(json.dumps(content))
-    MEMERAG_RUN.write(verdicts, tmp_path / "run.json")
-    options = ["--sampling", tmp_path / "sampling.json", "--memerag", tmp_path / "run.json"]
+    write_run(verdicts, tmp_path / "run.jsonl")
+    options = ["--sampling", tmp_path / "sampling.json", "--memerag", tmp_path / "run.jsonl"]
     out = tmp_path / "plots"
     assert run("plot", board_folder, "--out", out, "--kind", "heatmap", *options) == 0
     assert {path.stem for path in out.iterdir()} == {"heatmap", "sampling", "memerag"}
@@ -84,16 +84,15 @@ def test_draws_a_sampling_study_and_a_run_of_judges(
 
 def test_runs_of_judges_need_no_board(tmp_path, run, verdicts, capsys):
     fine = {"Supported": "Other", "Not Supported": "Contradiction"}
-    MEMERAG_RUN.write(
-        verdicts.assign(fine_grained_factuality=verdicts["factuality"].map(fine)),
-        tmp_path / "memerag.json",
-    )
+    write_run(verdicts.assign(fine=verdicts["truth"].map(fine)), tmp_path / "memerag.jsonl")
     tests = builtin_tests(["en"])[:2]
     null = FunctionJudge("null/1", lambda *_: None)
-    scores = evaluate_judges(Grouse(tests, reference="lexical"), [null, "lexical"]).verdicts
-    GROUSE_RUN.write(scores, tmp_path / "grouse.json")
+    scores = evaluate_judges(
+        Grouse(tests, MetaevalSettings(reference="lexical")), [null, "lexical"]
+    ).verdicts
+    write_run(scores, tmp_path / "grouse.jsonl")
     out = tmp_path / "plots"
-    options = ["--memerag", tmp_path / "memerag.json", "--grouse", tmp_path / "grouse.json"]
+    options = ["--memerag", tmp_path / "memerag.jsonl", "--grouse", tmp_path / "grouse.jsonl"]
     assert run("plot", "--out", out, *options, "--format", "svg") == 0
     drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
     assert drawn == [
@@ -120,8 +119,6 @@ def test_draws_importances_of_a_validation(board_folder, tmp_path, run):
 def verdicts():
     import pandas as pd
 
-    from surrogate.metaevaluation.memerag.run_file import MEMERAG_RUN
-
     labels = ["Supported", "Not Supported"]
     rows = [
         {
@@ -130,8 +127,8 @@ def verdicts():
             "language": "en",
             "query_id": str(number // 2),
             "sentence_id": number,
-            "factuality": labels[number % 2],
-            "fine_grained_factuality": None,
+            "truth": labels[number % 2],
+            "fine": None,
             "value": labels[(number + (number % every == 0)) % 2],
             "failure": None,
             "was_asked": True,
@@ -139,6 +136,4 @@ def verdicts():
         for judge, every in (("good", 9), ("poor", 2))
         for number in range(40)
     ]
-    return pd.DataFrame(rows, columns=MEMERAG_RUN.columns).astype(
-        {"value": object, "fine_grained_factuality": object, "failure": object}
-    )
+    return pd.DataFrame(rows).astype({"value": object, "fine": object, "failure": object})

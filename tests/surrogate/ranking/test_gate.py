@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -28,7 +27,6 @@ from surrogate.ranking.gate import (
     rating_difference,
 )
 
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 chat_server = pytest.importorskip("chat_server", reason="needs the extra llm")
 
 WORKFLOW = Path(__file__).parents[3] / "examples" / "gate.yml"
@@ -274,7 +272,8 @@ def test_the_workflow_runs_the_command_as_it_is():
     steps = workflow["jobs"]["gate"]["steps"]
     (step,) = [step for step in steps if "surrogate-arena gate" in step.get("run", "")]
     words = shlex.split(step["run"])[2:]
-    known = {name for each in get_command(app).get_command(None, "gate").params for name in each.opts}
+    command = get_command(app).get_command(None, "gate")
+    known = {name for each in command.params for name in each.opts}
     assert {word for word in words if word.startswith("--")} <= known
     assert words[words.index("--allow") + 1] == "better,same,cannot-say"
     assert "secrets.OPENAI_API_KEY" in step["env"]["OPENAI_API_KEY"]
@@ -297,7 +296,8 @@ def test_the_workflow_that_publishes_runs_commands_as_they_are():
     commands = [shlex.split(step)[1:] for step in steps if step.startswith("surrogate-arena ")]
     assert [words[0] for words in commands] == ["check", "board"]
     for words in commands:
-        known = {name for each in get_command(app).get_command(None, words[0]).params for name in each.opts}
+        command = get_command(app).get_command(None, words[0])
+        known = {name for each in command.params for name in each.opts}
         assert {word for word in words if word.startswith("--")} <= known
     assert workflow["permissions"]["pages"] == "write"
     (kept,) = [
