@@ -165,7 +165,7 @@ def of_board(
 
 def of_likelihood(judgments: pd.DataFrame, truth: Truth) -> dict[str, float]:
     """Measure ratings of maximum likelihood with a bootstrap over questions, of 95% intervals."""
-    table = rate(judgments, interval="bootstrap", rounds=200).table.set_index("system")
+    table = rate(judgments, estimator="likelihood", rounds=200).table.set_index("system")
     rated = [
         name in table.index for name in truth.systems
     ]  # a prior may leave some without battles

@@ -13,12 +13,11 @@ from workloads import Floats, repeated, simulated_battles
 
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry, solve
-from arena.rating.intervals import RatingModel, bootstrap, sandwich
+from arena.rating.intervals import RatingModel, bootstrap
 from arena.rating.likelihoods import Counts
 from arena.rating.pairs import WinCounts
 
 LARGEST_FROM_BATTLES = 2_000_000
-SANDWICH_AGREEMENT = 1e-4
 MILLION = 1_000_000
 
 
@@ -30,8 +29,6 @@ def crowd(settings: Settings, title: str, size: int, systems: int) -> None:
     report(f"{title}; one fit on counts", single_fits(settings, counts))
     report(f"{title}; one fit from battles, counting included", from_battles(settings, battles))
     report(f"{title}; {ROUNDS} bootstrap replicates", bootstraps(settings, counts))
-    if "arena-rank" in settings.libraries:
-        report(f"{title}; fit and sandwich intervals", sandwiches(settings, counts))
 
 
 def single_fits(settings: Settings, counts: WinCounts) -> Iterable[Row]:
@@ -102,7 +99,7 @@ def bootstraps(settings: Settings, counts: WinCounts) -> Iterable[Row]:
 def bootstrapped(counts: WinCounts, rounds: int) -> Floats:
     model = RatingModel(counts)
     parameters = model.fit().parameters[0]
-    return bootstrap(model, parameters, rounds, np.random.default_rng(1)).replicates
+    return bootstrap(model, parameters, rounds, np.random.default_rng(1)).covariance
 
 
 def drawn(counts: WinCounts, rounds: int) -> int:
@@ -112,17 +109,3 @@ def drawn(counts: WinCounts, rounds: int) -> int:
 
 def first_replicates(counts: WinCounts, size: int) -> Counts:
     return next(counts.resampled(size, np.random.default_rng(1))).take(slice(size))
-
-
-def sandwiches(settings: Settings, counts: WinCounts) -> Iterable[Row]:
-    found, ours = repeated(partial(sandwich_widths, counts), settings.repeats)
-    yield Row("ours", ours)
-    theirs, seconds = repeated(peers.arena_rank_sandwich(counts), min(settings.repeats, 3))
-    difference = float(np.abs(theirs / found - 1.0).max())
-    yield Row("arena-rank", seconds, difference, SANDWICH_AGREEMENT, "relative, of half widths")
-
-
-def sandwich_widths(counts: WinCounts) -> Floats:
-    model = RatingModel(counts)
-    found = sandwich(model, model.fit().parameters[0], np.random.default_rng(0))
-    return np.asarray((found.high - found.low) / 2)

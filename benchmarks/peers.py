@@ -19,7 +19,6 @@ import pandas as pd
 
 from arena.rating.battles import Battles
 from arena.rating.likelihoods import Counts
-from arena.rating.pairs import WinCounts
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[Any]
@@ -189,21 +188,6 @@ def _arena_rank_dataset(cells: Cells, outcomes: Floats, counts: Floats) -> Any: 
         weights=jnp.ones_like(weights),
         opt_weights=weights,
     )
-
-
-def arena_rank_sandwich(counted: WinCounts) -> Callable[[], Floats]:
-    """Return a function that fits and returns arena-rank's half widths of 95% intervals."""
-    totals, pairs = counted.totals, counted.pairs
-    cells = Cells(pairs.first, pairs.second, pairs.n_systems)
-    counts = np.concatenate([totals.wins, totals.ties, totals.losses])[:, 0]
-    points = np.repeat([1.0, 0.5, 0.0], len(cells.first))
-    dataset = _arena_rank_dataset(cells, points, counts)
-
-    def widths() -> Floats:
-        found = _arena_rank_model(cells.systems).compute_ratings_and_cis(dataset)
-        return np.asarray((found["rating_upper"] - found["rating_lower"]) / 2)
-
-    return widths
 
 
 def arena_rank_battles(battles: Battles) -> Callable[[], Floats]:

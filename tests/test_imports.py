@@ -27,7 +27,7 @@ STATEMENTS = {
     "refused('judge', 'nowhere', '--model', 'any')": OF_TABLES,
     "refused('validate', 'nowhere')": OF_TABLES,
     "refused('diagnose', 'nowhere.jsonl')": OF_TABLES,
-    "refused('report', 'nowhere')": OF_TABLES,
+    "refused('publish', 'nowhere')": OF_TABLES,
     "refused('diff', 'nowhere', 'elsewhere')": OF_TABLES,
     "refused('run', 'nowhere.toml')": OF_TABLES,
     "refused('finetune', 'nowhere.jsonl', '--base', 'any', '--out', 'out')": OF_TABLES,

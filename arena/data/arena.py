@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.schema import ArenaInfo
+from arena.data.schema import QUESTION_KEY, REFERENCE, ArenaInfo
 from arena.data.tables.published import no_published_ratings
-from arena.data.tables.systems import no_attributes
+from arena.data.tables.systems import OWN_PASSAGES, no_attributes
 from arena.data.wording import count_of, did_you_mean
 
 
@@ -21,7 +21,8 @@ class Arena:
 
     Attributes:
         info: Name, languages, systems, reference system.
-        queries: Columns ``query_id, language, query, passages``.
+        queries: Columns ``query_id, language, query, passages``, and ``reference`` where there are
+            answers to compare with that take no part.
         answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages``
             where systems were given others than the question's: a list as there, or None.
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``.
@@ -108,6 +109,20 @@ class Arena:
         """Systems of the arena that are judged or have a published rating, sorted."""
         published = set(self.published_ratings["system"]) & set(self.info.systems)
         return tuple(sorted({*self.judgments["system_a"], *self.judgments["system_b"], *published}))
+
+    @property
+    def references(self) -> pd.DataFrame:
+        """Answers to compare others with: ``language, query_id, answer``, and their own passages.
+
+        A question's own ``reference`` if it has one, else the answer of the reference system. The
+        former is nobody's and takes no part in the arena, the reference system does.
+        """
+        columns = [*QUESTION_KEY, "answer", OWN_PASSAGES]
+        by_system = self.answers[self.answers["system"] == self.info.reference_system]
+        own = self.queries.reindex(columns=[*QUESTION_KEY, REFERENCE]).dropna(subset=REFERENCE)
+        own = own.rename(columns={REFERENCE: "answer"})
+        both = pd.concat([own, by_system.reindex(columns=columns)], ignore_index=True)
+        return both.drop_duplicates(QUESTION_KEY, ignore_index=True).reindex(columns=columns)
 
     def counts(self) -> pd.DataFrame:
         """Count ``questions, systems, answers, judgments``, a row a language."""

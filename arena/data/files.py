@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import io
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -28,13 +29,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import zstandard
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from arena.data.errors import DataError, Problem, UsageError
 
 WRITING = ".writing-"
 """How the name of a temporary folder begins, in which something is written."""
 LOCK_FILE = ".lock"
+SAID_AFTER_S = 2.0
+"""Seconds of waiting for another process after which that is said."""
+_LOG = logging.getLogger(__name__)
 
 BOUNDS_VARIABLE = "SURROGATE_ARENA_BOUNDS"
 """Environment variable by whose number every bound on what is read is multiplied."""
@@ -376,9 +380,17 @@ def _packed_stream(raw: IO[bytes], suffix: str, binary: str) -> IO[bytes]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold other processes off a folder, by a file ``.lock`` in it."""
-    with FileLock(folder / LOCK_FILE):
+    """Hold other processes off a folder, by a file ``.lock`` in it; says so where it must wait."""
+    lock = FileLock(folder / LOCK_FILE)
+    try:
+        lock.acquire(timeout=SAID_AFTER_S)
+    except Timeout:
+        _LOG.warning("Waiting for another command that writes to %s", folder)
+        lock.acquire()
+    try:
         yield
+    finally:
+        lock.release()
 
 
 _DATE = (1980, 1, 1, 0, 0, 0)

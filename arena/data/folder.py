@@ -26,6 +26,7 @@ from arena.data.schema import (
     check_table,
     duplicates,
     reference_problems,
+    reference_text_problems,
     self_judgments,
     undeclared,
     unknown_questions,
@@ -128,6 +129,7 @@ def checked_arena(
             *undeclared(judgments, "system_b", info.systems, "systems"),
             *self_judgments(judgments),
             *reference_problems(info, queries.is_frame),
+            *reference_text_problems(queries),
             *twin_problems(
                 info.systems, INFO_FILE if not queries.is_frame else "systems", "systems"
             ),

@@ -233,6 +233,9 @@ QUERIES = pa.DataFrameSchema(
 FOR_ALL_ROWS = ("language", "judge")
 """What whoever gives tables in memory may state once."""
 
+REFERENCE = "reference"
+"""Column of questions, if it is there: an answer to compare with, which takes no part itself."""
+
 PASSAGES = pa.DataFrameSchema(
     {
         "query_id": _key_column(),
@@ -466,6 +469,20 @@ def self_judgments(judgments: Rows) -> list[Problem]:
     return told_problems(
         list(same["system_b"].items()),
         lambda item: judgments.problem(item[0], "system_b", item[1], fault, hint),
+    )
+
+
+def reference_text_problems(queries: Rows) -> list[Problem]:
+    """List the reference answers of questions that are no text; a question may have none."""
+    if REFERENCE not in queries.table:
+        return []
+    given = queries.table[REFERENCE].dropna()
+    wrong = given[[not isinstance(value, str) for value in given]]
+    return told_problems(
+        list(wrong.items()),
+        lambda item: queries.problem(
+            item[0], REFERENCE, item[1], "is not text", "write an answer, or leave it empty"
+        ),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.files import SAID_AFTER_S
 from arena.llm.replies import (
     OTHER_MODEL,
     OVER_BUDGET,
@@ -26,9 +29,8 @@ from arena.llm.replies import (
     is_file_name,
     is_same_model,
 )
-from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
-from arena.llm.store import Store
-from arena.llm.store_rows import Result
+from arena.llm.settings import LlmSettings, Prompt, Request, request_for
+from arena.llm.store import Result, Store
 from arena.llm.usage import Budget, Usage
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ HOPELESS_OTHERS = 3
 """Answers of another model, and none of the one asked, after which a run stops."""
 SHOWN_NAME = 80
 
+_LOG = logging.getLogger(__name__)
 _LOOK_AGAIN_S = 0.25
 _INTERRUPTIBLE_S = 1.0
 
@@ -53,19 +56,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Llm:
-    """A model, where it is asked, and where its replies are kept.
+    """A model, and where its replies are kept.
 
     ``dataclasses.replace(llm, settings=...)`` asks another model on the same budget.
 
     Attributes:
-        settings: The model and how it samples.
-        endpoint: Where it is asked.
+        settings: How it is asked; a model on this machine once it is ``located``.
         store: Keeps every reply: what it has is not asked again.
         budget: Most prompts to send, shared by all that asks with it; and what was used.
     """
 
-    settings: ModelSettings
-    endpoint: Endpoint
+    settings: LlmSettings
     store: Store = field(repr=False, compare=False)
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
 
@@ -161,13 +162,14 @@ class _TableRun(Generic[T]):
         self._waiting: Counter[str] = Counter()  # keys under way, and rows that wait for each
         self._busy: dict[str, Request] = {}  # those of them that another run is at
         self._look_again_at = 0.0
+        self._idle_since: float | None = None  # since when others alone are at what is left
         self._answered_before = False
         self._is_served = False  # whether the model asked has answered
         self._run_id = ""
         self._pool: WorkerPool | None = None
 
     def run(self, prompts: Iterator[Prompt]) -> list[Reply[T]]:
-        most_waiting = max(LEAST_AHEAD, AHEAD_PER_CONNECTION * self._llm.endpoint.concurrency)
+        most_waiting = max(LEAST_AHEAD, AHEAD_PER_CONNECTION * self._llm.settings.concurrency)
         keys: list[str] = []
         self._run_id = self._llm.store.start_run()
         try:
@@ -208,7 +210,7 @@ class _TableRun(Generic[T]):
             return
         model = self._llm.settings.model
         for request in requests:
-            self._llm.endpoint.refuse_key(request.content)
+            self._llm.settings.refuse_key(request.content)
         claims = self._llm.store.claim(self._run_id, requests, model, self._calls_left)
         for request in requests:
             self._busy.pop(request.key, None)
@@ -225,18 +227,19 @@ class _TableRun(Generic[T]):
             self._pool.submit(claims.mine)
 
     def _start_pool(self) -> WorkerPool:
-        for package in () if self._llm.endpoint.local else ("openai", "aiohttp"):
+        for package in () if self._llm.settings.local else ("openai", "aiohttp"):
             if find_spec(package) is None:
                 raise MissingDependencyError("asking LLMs", package, "llm")
         from arena.llm.pool import WorkerPool
 
         llm = self._llm
         return WorkerPool(
-            llm.endpoint, llm.store, self._run_id, self._usage, proven=self._answered_before
+            llm.settings, llm.store, self._run_id, self._usage, proven=self._answered_before
         )
 
     def _wait(self) -> None:
         """Wait for a result: of the pool, or of other runs."""
+        self._say_who_is_waited_for()
         if self._pool is None:
             time.sleep(_LOOK_AGAIN_S)
         else:
@@ -250,6 +253,19 @@ class _TableRun(Generic[T]):
             self._claim(list(self._busy.values()))
             self._look_again_at = time.monotonic() + _LOOK_AGAIN_S
 
+    def _say_who_is_waited_for(self) -> None:
+        if len(self._busy) < len(self._waiting):
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = time.monotonic()
+        elif time.monotonic() - self._idle_since >= SAID_AFTER_S:
+            self._idle_since = math.inf  # said once
+            _LOG.warning(
+                "Waiting for another run, which asks %s the same (%s)",
+                self._llm.settings.model,
+                self._llm.store.path,
+            )
+
     def _settle(self, result: Result, from_store: bool = False) -> None:
         reply = self._read(result, from_store)
         self._replies[result.key] = reply
@@ -262,7 +278,7 @@ class _TableRun(Generic[T]):
         served = None if completion is None else completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)
-            if not (self._llm.endpoint.any_model or is_file_name(served)):
+            if not (self._llm.settings.any_model or is_file_name(served)):
                 self._refuse_other_model(served)
                 said = f"{served!r} answered"
                 return Reply(None, OTHER_MODEL, said, result.key, from_store)
@@ -280,7 +296,7 @@ class _TableRun(Generic[T]):
         others = sum(self._usage.other_models.values())
         if others < HOPELESS_OTHERS or self._is_served:
             return
-        asked, where = self._llm.settings.model, self._llm.endpoint.where
+        asked, where = self._llm.settings.model, self._llm.settings.where
         raise UsageError(
             f"{where} answers as {served[:SHOWN_NAME]!r} where {asked!r} was asked; ask for the "
             "model by that name, or let any model's answers count (--any-model, any_model=True): "

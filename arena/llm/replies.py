@@ -44,6 +44,9 @@ class UnparsableError(ValueError):
 LEAST_LOGPROB = -9999.0
 """Stands for a probability of 0, since JSON has no minus infinity."""
 
+MOST_LOGPROB = 0.01
+"""What servers round a probability of 1 to at most; of more, a log-probability is none."""
+
 MOST_COUNT = 2**53
 """Tokens beyond which a count is none: no sum of such is exact, or can be stored."""
 
@@ -281,9 +284,9 @@ def _token(entry: Mapping[str, Any]) -> TokenLogprobs:
 
 def _pair(entry: Mapping[str, Any]) -> tuple[str, float]:
     token, logprob = _text(entry.get("token")), entry.get("logprob")
-    if token is None or not isinstance(logprob, int | float) or not logprob < math.inf:
+    if token is None or not isinstance(logprob, int | float) or not logprob <= MOST_LOGPROB:
         raise MalformedAnswerError("a token has no log-probability")
-    return token, max(float(logprob), LEAST_LOGPROB)
+    return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)
 
 
 T = TypeVar("T")

@@ -28,7 +28,6 @@ from arena.rating.likelihoods import (
     HalfTies,
     Information,
     Likelihood,
-    RaoKupper,
 )
 from arena.rating.pairs import Pairs, is_strongly_connected
 
@@ -37,7 +36,7 @@ Integers = npt.NDArray[np.intp]
 Booleans = npt.NDArray[np.bool_]
 
 DEFAULT_RIDGE = 0.1
-TIE_MODELS = ("half", "drop", "davidson", "rao-kupper")
+TIE_MODELS = ("half", "drop", "davidson")
 
 TOLERANCE = 1e-10
 """Largest error, in logits."""
@@ -83,7 +82,7 @@ class BradleyTerryFit:
             replicate has no maximum.
         coefficients: Logits, centered on 0, shape (R, S).
         effects: Coefficients of the covariates (the position effect, say), shape (R, C).
-        tie_parameter: exp(tau), Davidson's nu or Rao and Kupper's eta, shape (R,), or None.
+        tie_parameter: exp(tau), Davidson's nu, shape (R,), or None.
         ridge: Precision of the Gaussian prior.
     """
 
@@ -466,7 +465,5 @@ def tie_likelihood(ties: str, counts: Counts) -> Likelihood:
     """
     if ties == "davidson":
         return Davidson(counts)
-    if ties == "rao-kupper":
-        return RaoKupper(counts)
     checked_choice(ties, TIE_MODELS, "tie rule")
     return HalfTies(counts)

@@ -6,8 +6,6 @@ one:
 - ``HalfTies``: Bradley and Terry (1952); a tie is half a win for each side (or was left out).
   P(A) = sigma(d).
 - ``Davidson`` (1970): P(A), P(tie), P(B) proportional to exp(d/2), exp(tau), exp(-d/2).
-- ``RaoKupper`` (1967): with threshold eta = exp(tau), P(A) = sigma(d - eta),
-  P(B) = sigma(-d - eta), and a tie otherwise.
 
 Arrays hold R replicates of P pairs, shape (P, R): replicates of a pair lie beside each other.
 """
@@ -147,10 +145,6 @@ class Likelihood(ABC):
         expected = [battles * probability for probability in self.probabilities(logits, tie)]
         return self._moments(expected, logits, tie)
 
-    def squared_scores(self, logits: Floats, tie: Floats) -> Information:
-        """Sums of the squared scores of single battles."""
-        return self._moments([self.counts.wins, self.counts.losses, self.counts.ties], logits, tie)
-
     def _moments(self, weights: list[Floats], logits: Floats, tie: Floats) -> Information:
         slopes = self.slopes(logits, tie)
 
@@ -221,28 +215,3 @@ class Davidson(Likelihood):
         win, loss, even = self.probabilities(logits, tie)
         mean = (win - loss) / 2
         return 0.5 - mean, -0.5 - mean, -mean, -even, -even, 1.0 - even
-
-
-class RaoKupper(Likelihood):
-    """Rao and Kupper's model: a battle within a threshold is a tie."""
-
-    def probabilities(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
-        """Probabilities of a win, a loss and a tie."""
-        threshold = np.exp(tie)
-        win, loss = expit(logits - threshold), expit(-logits - threshold)
-        even = -np.expm1(-2 * threshold) * expit(logits + threshold) * expit(threshold - logits)
-        return win, loss, even
-
-    def slopes(self, logits: Floats, tie: Floats) -> tuple[Floats, ...]:
-        """Derivatives of the three log-probabilities by d, then of the three by tau."""
-        threshold = np.exp(tie)
-        win, loss, _ = self.probabilities(logits, tie)
-        by_threshold = 2.0 / np.expm1(2 * threshold) + win + loss
-        return (
-            1.0 - win,
-            loss - 1.0,
-            loss - win,
-            -(1.0 - win) * threshold,
-            -(1.0 - loss) * threshold,
-            by_threshold * threshold,
-        )

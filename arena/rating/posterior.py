@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.sparse import coo_array, csr_array
 from scipy.special import expit, log_expit, softmax
 
 from arena.data.errors import UsageError
@@ -65,16 +66,14 @@ class BattleLikelihood:
         won, met = self.items.totals
         return float((won * log_expit(better) + (met - won) * log_expit(-better)).sum())
 
-    def scores(self, ratings: Floats) -> Floats:
+    def scores(self, ratings: Floats) -> csr_array:
         """Gradient of each question's logarithm, shape (Q, S)."""
-        items, size = self.items, self.pairs.n_systems
+        items = self.items
         surplus = items.points - items.counts * self.expected(ratings)[items.pair]
-        won, lost = (
-            np.bincount(items.question * size + side[items.pair], surplus, items.n_questions * size)
-            for side in (self.pairs.first, self.pairs.second)
-        )
-        won -= lost
-        return np.asarray(won, dtype=np.float64).reshape(items.n_questions, size)
+        sides = np.concatenate([self.pairs.first[items.pair], self.pairs.second[items.pair]])
+        entries = (np.concatenate([surplus, -surplus]), (np.tile(items.question, 2), sides))
+        shape = (items.n_questions, self.pairs.n_systems)
+        return coo_array(entries, shape=shape).tocsr()
 
     def slope(self, ratings: Floats) -> Floats:
         """Gradient of the logarithm, shape (S,)."""
@@ -100,20 +99,30 @@ class BattleLikelihood:
         slopes = self.items.totals[1] * expected * (1 - expected) * (1 - 2 * expected)
         return self.pairs.sums(slopes * self.pairs.spreads(matrix))
 
-    def design_effects(self, ratings: Floats) -> Floats:
+    def design_effects(self, ratings: Floats, precisions: npt.ArrayLike) -> Floats:
         """Variance of each system's score where questions are drawn, over that of single battles.
 
         Verdicts on a question hang together (Kish, 1965). Not of all scores in one, for in a star
-        of battles about one system these would be its own.
+        of battles about one system these would be its own. A fit comes nearer to its own verdicts
+        than to others by as many as it has free parameters, of which a prior leaves a part.
+
+        Args:
+            ratings: Fitted to these battles, shape (S,).
+            precisions: Of the prior they were fitted with, a number or shape (S,).
 
         Returns:
             Shape (S,); NaN without battles, 1 of one question.
         """
-        independent = np.diag(self.information(ratings))
+        information = self.information(ratings)
+        independent = np.diag(information)
         questions = self.items.n_questions
         if questions < 2:
             return np.where(independent > 0, 1.0, np.nan)
-        drawn = np.sum(self.scores(ratings) ** 2, axis=0) * questions / (questions - 1)
+        drawn = self.scores(ratings).power(2).sum(axis=0) * questions / (questions - 1)
+        prior = np.diag(np.broadcast_to(np.asarray(precisions, np.float64), len(drawn)))
+        free = float(np.trace(np.linalg.solve(information + prior, information)))
+        met = float(self.items.counts.sum())
+        drawn *= met / max(met - free, 1.0)
         unknown = np.full(len(drawn), np.nan)
         return np.asarray(np.divide(drawn, independent, out=unknown, where=independent > 0))
 
@@ -241,7 +250,8 @@ def battle_posterior(battles: Battles, prior: RatingPrior | None = None) -> Rati
     systems = battles.systems
     known = RatingPrior.flat(len(systems), 1.0) if prior is None else prior
     likelihood = BattleLikelihood(battles.items)
-    effect = mean_design_effect(likelihood.design_effects(_mode(likelihood, known, 1.0)))
+    alone = _mode(likelihood, known, 1.0)
+    effect = mean_design_effect(likelihood.design_effects(alone, known.precisions))
     ratings, covariances, evidence = [], [], []
     for each, weight in _priors(known):
         mode = _mode(likelihood, each, effect)

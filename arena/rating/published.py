@@ -15,8 +15,8 @@ from arena.data.seeds import generator, places_by_value
 from arena.data.version import __version__
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE
-from arena.rating.intervals import DRAWS
-from arena.rating.ratings import MOST_COMPARED, TOO_MANY, Ratings, best_first, ranks_and_tiers
+from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers
+from arena.rating.ratings import TOO_MANY, Ratings, best_first
 from arena.rating.tournaments import (
     DECIMALS,
     DEFAULT_QUESTIONS,
@@ -118,10 +118,7 @@ class PublishedTournaments(Tournaments):
         """
         errors = self.errors
         width = NORMAL_QUANTILE * errors
-        random = generator(self.seed, "ratings", "published")
         is_known = bool(np.isfinite(errors).all())
-        draws = random.normal(size=(DRAWS if is_known else 0, len(self.ratings)))
-        draws = draws[:, places_by_value(self.ratings, errors)]
         assumed = np.isnan(self.standard_errors) & np.isfinite(errors)
         assumed_error = float(errors[assumed].max(initial=0.0))
         table = pd.DataFrame(
@@ -131,7 +128,7 @@ class PublishedTournaments(Tournaments):
                 "low": self.ratings - width,
                 "high": self.ratings + width,
                 "rank": pd.Series(self.ratings).rank(ascending=False, method="min"),
-                **ranks_and_tiers(self.ratings, self.ratings + errors * draws),
+                **ranks_and_tiers(self.ratings, np.diag(errors**2)),
                 **dict.fromkeys(("wins", "losses", "ties"), 0),
                 "note": np.where(assumed, ASSUMED.format(assumed_error), ""),
             }

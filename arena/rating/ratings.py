@@ -25,19 +25,17 @@ from arena.rating.bradley_terry import (
 )
 from arena.rating.controls import style_differences
 from arena.rating.intervals import (
+    MOST_COMPARED,
     RatingModel,
     Uncertainty,
     bootstrap,
-    rank_intervals,
-    sandwich,
-    tiers,
+    ranks_and_tiers,
 )
 from arena.rating.posterior import battle_posterior
-from arena.statistics.significance import NORMAL_QUANTILE
 
 Floats = npt.NDArray[np.float64]
 
-INTERVALS = ("bootstrap", "bca", "sandwich", "posterior", "none")
+ESTIMATORS = ("posterior", "likelihood")
 SCALES = ("logit", "elo")
 ELO_UNIT = 400 / np.log(10)
 ELO_CENTER = 1000.0
@@ -48,7 +46,6 @@ RATING_COLUMNS = (
 )
 _WHOLE = ("rank", "rank_low", "rank_high", "tier")
 
-MOST_COMPARED = 1_500
 TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems"
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
 ALL_WON = "wins every battle; its rating is bounded by the prior only"
@@ -61,13 +58,11 @@ NO_TIES = (
     "no tie was judged: the likelihood is highest where the tie parameter is 0, which is the model "
     "without one (Bradley and Terry's)"
 )
-CHOSEN_BY_OUTCOMES = (
-    "pairs were chosen by the verdicts on others: ratings and intervals are the posterior of these"
-)
 STRETCHED = (
     "pairs were chosen by the verdicts on others: ratings are stretched, and intervals too narrow, "
     "unless they are the posterior's"
 )
+ONE_QUESTION = "all verdicts are on one question: there is nothing to resample, and no interval"
 SAMPLES_REGULARIZED = (
     "in {} of {} bootstrap samples the likelihood has no maximum: these have a Gaussian prior of "
     f"precision {DEFAULT_RIDGE:g}; the ratings themselves have none"
@@ -82,8 +77,7 @@ class Ratings:
         table: Columns ``system, rating, low, high, rank, rank_low, rank_high, tier, wins,
             losses, ties, note``, best first; unrated systems last. ``note`` says why a system is
             unrated, or bounded by the prior only.
-        tie_parameter: Davidson's nu or Rao and Kupper's eta, both 0 where no tie was judged; None
-            without a model of ties.
+        tie_parameter: Davidson's nu, 0 where no tie was judged; None without a model of ties.
         position_effect: Advantage of side A in logits; None where it is not modeled.
         controls: Columns ``control, effect, low, high``: the logits that one standard deviation
             of difference in style brings; empty without controls.
@@ -106,7 +100,7 @@ def rate(
     position: bool = False,
     controls: Sequence[str] = (),
     answers: pd.DataFrame | None = None,
-    interval: str | None = None,
+    estimator: str | None = None,
     rounds: int = DEFAULT_ROUNDS,
     scale: str = "logit",
     ridge: float | None = None,
@@ -116,23 +110,19 @@ def rate(
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
-    The ratings do not depend on how their intervals are made, but for ``posterior``: they are of
-    maximum likelihood where that exists.
-
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
             ``language``, ``judge``; or battles already read.
-        ties: ``half``, ``drop``, ``davidson`` or ``rao-kupper``.
+        ties: ``half``, ``drop`` or ``davidson``.
         position: Estimate the advantage of side A.
         controls: Rate at equal style: some of ``length``, ``citations``, ``markup``; judgments
             of which an answer is absent are left out.
         answers: Columns ``query_id, language, system, answer``, for ``controls``.
-        interval: ``bootstrap`` over questions (percentile), ``bca`` (bias-corrected and
-            accelerated), ``sandwich`` (clustered by question), ``posterior`` (ratings and
-            intervals by ``arena.rating.posterior``, right where the outcomes of battles chose
-            others) or ``none``; by default ``posterior`` where judgments were chosen so, else
-            ``bootstrap``.
-        rounds: Bootstrap replicates.
+        estimator: ``posterior``: ratings and intervals by ``arena.rating.posterior``, right for few
+            questions, and where the outcomes of battles chose others; it has no position, controls,
+            ridge or model of ties. ``likelihood``: the maximum of the likelihood, and a bootstrap
+            over questions. By default the posterior where it can be had.
+        rounds: Bootstrap replicates; 0 for ratings of maximum likelihood without intervals.
         scale: ``logit`` (centered on 0) or ``elo`` (400 points a factor of ten in odds,
             centered on 1000).
         ridge: Precision of the Gaussian prior; by default 0 where the maximum likelihood exists,
@@ -147,10 +137,10 @@ def rate(
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
     checked_choice(ties, TIE_MODELS, "tie rule")
-    checked_choice(interval or INTERVALS[0], INTERVALS, "interval")
+    checked_choice(estimator or ESTIMATORS[0], ESTIMATORS, "estimator")
     checked_choice(scale, SCALES, "scale")
-    if rounds < 2:
-        raise UsageError("rounds must be at least 2")
+    if rounds < 0 or rounds == 1:
+        raise UsageError("rounds must be 0 (no intervals) or at least 2")
     notes: list[str] = []
     if isinstance(judgments, Battles):
         everything = judgments
@@ -159,50 +149,59 @@ def rate(
         everything = _battles(chosen, controls, answers, notes)
     connected = (everything.decided() if ties == "drop" else everything).largest_group()
     plain = not position and not controls and ties in TIE_RULES and ridge is None
-    if interval is None:
-        interval = "posterior" if connected.adaptive and plain else "bootstrap"
-    if interval == "posterior" and not plain:
+    if estimator == "posterior" and not plain:
         raise UsageError("a posterior has no position, controls, ridge or model of ties; drop them")
+    if estimator is None:
+        is_small = len(connected.systems) <= MOST_COMPARED
+        estimator = "posterior" if plain and is_small and rounds else "likelihood"
+    if estimator == "posterior":
+        return _by_posterior(everything, connected, ties, scale)
     counts = connected.count(by_side=position)
     lacks_ties = ties not in TIE_RULES and not counts.totals.ties.any()
     model = RatingModel(counts, "half" if lacks_ties else ties, position)
     with threadpool_limits(1):  # small matrices: threads cost more than they bring
         model, fit = _fit(model, ridge)
-        random = generator(seed, "ratings", interval)
-        if interval == "posterior":
-            model, fit, spread = _by_posterior(model, fit, connected, rounds, random)
-        else:
-            spread = _uncertainty(model, fit.parameters[0], interval, rounds, random)
+        spread = Uncertainty.unknown(len(connected.systems), model.covariates.shape[1])
+        if rounds:
+            random = generator(seed, "ratings", "bootstrap")
+            spread = bootstrap(model, fit.parameters[0], rounds, random)
     if connected.adaptive:
-        notes.append(CHOSEN_BY_OUTCOMES if interval == "posterior" else STRETCHED)
+        notes.append(STRETCHED)
+    if rounds and counts.n_questions < 2:
+        notes.append(ONE_QUESTION)
     notes += _remarks(
         everything, connected, spread, rounds, is_prior_own=ridge is None and bool(model.ridge)
     )
     if lacks_ties:
         notes.append(NO_TIES)
-    asked = replace(model, ties=ties)
     return Ratings(
-        table=_table(everything, connected, fit, spread, scale),
+        table=_table(everything, connected, fit.coefficients[0], spread, scale, model.ridge > 0),
         tie_parameter=0.0 if lacks_ties else _tie_parameter(fit),
         position_effect=float(fit.effects[0, 0]) if position else None,
-        controls=_controls_table(controls, fit, spread),
+        controls=_controls_table(controls, fit.effects[0], spread),
         notes=tuple(notes),
-        signature=_signature(asked, interval, rounds, scale, seed, connected, controls),
+        signature=_signature(
+            connected,
+            scale,
+            f"ties:{ties}|position:{'yes' if position else 'no'}|ridge:{model.ridge:g}"
+            f"|controls:{','.join(controls) or 'none'}|estimator:likelihood|rounds:{rounds}"
+            f"|seed:{seed}",
+        ),
     )
 
 
-def _by_posterior(
-    model: RatingModel,
-    fit: BradleyTerryFit,
-    battles: Battles,
-    draws: int,
-    random: np.random.Generator,
-) -> tuple[RatingModel, BradleyTerryFit, Uncertainty]:
-    """Put the posterior's ratings and intervals in the place of a fit's."""
-    known = battle_posterior(battles)
-    spread = Uncertainty(known.draws(random, draws), *known.bounds, np.full(0, np.nan))
-    fit = replace(fit, coefficients=known.ratings[None], ridge=0.0)
-    return replace(model, ridge=0.0), fit, spread
+def _by_posterior(everything: Battles, connected: Battles, ties: str, scale: str) -> Ratings:
+    with threadpool_limits(1):
+        known = battle_posterior(connected)
+    spread = Uncertainty(*known.bounds, known.covariance, np.inf, np.empty(0))
+    return Ratings(
+        table=_table(everything, connected, known.ratings, spread, scale, is_bounded=True),
+        tie_parameter=None,
+        position_effect=None,
+        controls=_controls_table((), np.empty(0), spread),
+        notes=tuple(_remarks(everything, connected, spread, 0, is_prior_own=False)),
+        signature=_signature(connected, scale, f"ties:{ties}|estimator:posterior"),
+    )
 
 
 def _remarks(
@@ -259,42 +258,23 @@ def _fit(model: RatingModel, ridge: float | None) -> tuple[RatingModel, BradleyT
     return regular, regular.fit()
 
 
-def _uncertainty(
-    model: RatingModel,
-    parameters: Floats,
-    interval: str,
-    rounds: int,
-    random: np.random.Generator,
-) -> Uncertainty:
-    if interval == "sandwich":
-        return sandwich(model, parameters, random)
-    if interval != "none":
-        return bootstrap(model, parameters, rounds, random, bca=interval == "bca")
-    systems = model.counts.pairs.n_systems
-    unknown = np.full(systems, np.nan)
-    effects = np.full(model.covariates.shape[1], np.nan)
-    return Uncertainty(np.empty((0, systems)), unknown, unknown, effects)
-
-
-def _controls_table(
-    names: Sequence[str], fit: BradleyTerryFit, spread: Uncertainty
-) -> pd.DataFrame:
-    effects = fit.effects[0][fit.effects.shape[1] - len(names) :]
-    width = NORMAL_QUANTILE * spread.effect_errors[len(spread.effect_errors) - len(names) :]
+def _controls_table(names: Sequence[str], effects: Floats, spread: Uncertainty) -> pd.DataFrame:
+    own = effects[len(effects) - len(names) :]
+    width = spread.effect_widths[len(spread.effect_widths) - len(names) :]
     return pd.DataFrame(
-        {"control": list(names), "effect": effects, "low": effects - width, "high": effects + width}
+        {"control": list(names), "effect": own, "low": own - width, "high": own + width}
     )
 
 
 def _table(
     everything: Battles,
     connected: Battles,
-    fit: BradleyTerryFit,
+    coefficients: Floats,
     spread: Uncertainty,
     scale: str,
+    is_bounded: bool,
 ) -> pd.DataFrame:
     unit, center = (ELO_UNIT, ELO_CENTER) if scale == "elo" else (1.0, 0.0)
-    coefficients = fit.coefficients[0]
     rated = pd.DataFrame(
         {
             "system": connected.systems,
@@ -302,11 +282,11 @@ def _table(
             "low": center + unit * spread.low,
             "high": center + unit * spread.high,
             "rank": pd.Series(coefficients).rank(ascending=False, method="min"),
-            **ranks_and_tiers(coefficients, spread.replicates),
+            **ranks_and_tiers(coefficients, spread.covariance, spread.freedom),
         }
     )
     table = everything.records().merge(rated, how="left", on="system")
-    return best_first(table.assign(note=_notes(table, fit.ridge)))
+    return best_first(table.assign(note=_notes(table, is_bounded)))
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:
@@ -315,9 +295,8 @@ def best_first(table: pd.DataFrame) -> pd.DataFrame:
     return ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
 
 
-def _notes(table: pd.DataFrame, ridge: float) -> npt.NDArray[np.object_]:
+def _notes(table: pd.DataFrame, is_bounded: bool) -> npt.NDArray[np.object_]:
     """Say why a system is unrated, or its rating rests on the prior."""
-    is_bounded = ridge > 0
     reasons = {
         NOT_CONNECTED: table["rating"].isna(),
         ALL_WON: is_bounded & (table["losses"] + table["ties"] == 0),
@@ -326,33 +305,8 @@ def _notes(table: pd.DataFrame, ridge: float) -> npt.NDArray[np.object_]:
     return np.select(list(reasons.values()), list(reasons), "").astype(object)
 
 
-def ranks_and_tiers(coefficients: Floats, replicates: Floats) -> dict[str, npt.ArrayLike]:
-    """Return best rank, worst rank and tier of each system; missing where they are not made.
-
-    Args:
-        coefficients: Estimates, shape (S,).
-        replicates: Draws around them, shape (B, S); none where their errors are not known.
-    """
-    if not len(replicates) or len(coefficients) > MOST_COMPARED:
-        return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
-    best, worst = rank_intervals(coefficients, replicates)
-    return {"rank_low": best, "rank_high": worst, "tier": tiers(coefficients, replicates)}
-
-
-def _signature(
-    model: RatingModel,
-    interval: str,
-    rounds: int,
-    scale: str,
-    seed: int,
-    battles: Battles,
-    controls: Sequence[str],
-) -> str:
-    replicates = f"|rounds:{rounds}" if interval in ("bootstrap", "bca") else ""
+def _signature(battles: Battles, scale: str, how: str) -> str:
     return (
-        f"bradley-terry|ties:{model.ties}|position:{'yes' if model.position else 'no'}"
-        f"|ridge:{model.ridge:g}|controls:{','.join(controls) or 'none'}"
-        f"|interval:{interval}{replicates}|scale:{scale}"
-        f"|systems:{len(battles.systems)}|battles:{battles.judged}"
-        f"|questions:{battles.n_questions}|seed:{seed}|version:{__version__}"
+        f"bradley-terry|{how}|scale:{scale}|systems:{len(battles.systems)}"
+        f"|battles:{battles.judged}|questions:{battles.n_questions}|version:{__version__}"
     )

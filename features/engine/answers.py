@@ -160,7 +160,7 @@ def _passages(records: Iterable[object]) -> tuple[Passage, ...]:
 
 def _questions(arena: Arena, asked: set[QuestionKey]) -> dict[QuestionKey, Question]:
     references = _references(arena)
-    absent = NO_REFERENCE_SYSTEM if arena.info.reference_system is None else NO_REFERENCE_ANSWER
+    absent = NO_REFERENCE_ANSWER if references else NO_REFERENCE_SYSTEM
     columns = arena.queries[[*QUESTION_KEY, "query", "passages"]]
     questions = {}
     for language, query_id, query, passages in columns.itertuples(index=False, name=None):
@@ -174,12 +174,9 @@ def _questions(arena: Arena, asked: set[QuestionKey]) -> dict[QuestionKey, Quest
 
 
 def _references(arena: Arena) -> dict[QuestionKey, tuple[str, tuple[str, ...] | None]]:
-    """Return what the reference system wrote, and ids of its own passages; None if it had none."""
-    if arena.info.reference_system is None:
-        return {}
-    rows = arena.answers[arena.answers["system"] == arena.info.reference_system]
-    own = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
-    columns = (rows["language"], rows["query_id"], rows["answer"], own)
+    """Return each question's reference, and ids of its own passages; None if it had none."""
+    rows = arena.references
+    columns = (rows["language"], rows["query_id"], rows["answer"], rows[OWN_PASSAGES])
     return {
         (language, query_id): (answer, _ids(given) if isinstance(given, list) else None)
         for language, query_id, answer, given in zip(*columns, strict=True)

@@ -51,11 +51,12 @@ from surrogate.board.settings import (
     chosen_settings,
 )
 from surrogate.board.summarize import (
+    agreements_of,
     language_intervals,
     summarize_board,
     summarize_first_board,
 )
-from surrogate.board.summary import IntegritySummary
+from surrogate.board.summary import UNPROVEN, IntegritySummary
 from surrogate.board.tables import ARENA as ARENA_TABLE
 from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS
 from surrogate.integrity.anomalies import Anomaly
@@ -64,7 +65,7 @@ from surrogate.integrity.coverage import Key, variances_of_coverage
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import KEYS, Surrogate
 
 
 def overall_board(board: pd.DataFrame) -> pd.DataFrame:
@@ -272,7 +273,9 @@ def _feature_table(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the features of all answers and their names."""
     if table is not None:
-        return table, tuple(feature_columns(table))
+        answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
+        own = table[pd.MultiIndex.from_frame(table[KEYS]).isin(answered)]
+        return own.reset_index(drop=True), tuple(feature_columns(table))
     asked = settings.features if features is None else features
     named = [asked] if isinstance(asked, str) else asked
     texts = ",".join(item for item in named if isinstance(item, str))
@@ -313,18 +316,20 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     check, anomalies = _integrity(parts)
     variances = _variances(parts)
     by: RatedBy = "surrogate" if parts.record.ratings == "surrogate" else "posterior"
+    agreed = agreements_of(fits, predicted, parts.judged, surrogate.seed)
+    unproven = () if agreed.macro.ranks_unseen or by == "surrogate" else _never_judged(parts)
     rated = [
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
             by,
-            _standing(fit, predicted, anomalies, variances),
+            _standing(fit, predicted, anomalies, variances, unproven),
         )
         for fit in fits
     ]
-    systems, seed = parts.arena.info.systems, parts.record.seed
+    systems = parts.arena.info.systems
     questions = parts.arena.queries["language"].value_counts().sort_index()
     unjudged = [
-        unjudged_ratings(str(language), predicted, systems, int(count), seed)
+        unjudged_ratings(str(language), predicted, systems, int(count))
         for language, count in questions.items()
         if language not in intervals
     ]
@@ -362,6 +367,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             fits,
             surrogate,
             predicted,
+            agreed,
             dict(zip(intervals, rated, strict=True)),
             intervals,
             diagnoses,
@@ -412,10 +418,18 @@ def _standing(
     predicted: pd.DataFrame,
     anomalies: Mapping[Key, Sequence[Anomaly]],
     variances: Mapping[Key, float],
+    unproven: Sequence[str],
 ) -> Standing:
     own = predicted[predicted["language"] == fit.language]
     answers = dict(zip(own["system"], own["answers"].astype(int), strict=True))
-    return standings(fit.language, anomalies, answers, len(fit.data.questions), variances)
+    found = standings(fit.language, anomalies, answers, len(fit.data.questions), variances)
+    return replace(found, unranked={**dict.fromkeys(unproven, UNPROVEN), **found.unranked})
+
+
+def _never_judged(parts: _Parts) -> list[str]:
+    """Return the systems without a verdict in any language."""
+    judged = {system for fit in parts.fits for system in fit.data.systems}
+    return [system for system in parts.arena.info.systems if system not in judged]
 
 
 def _differences(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:

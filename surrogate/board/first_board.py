@@ -22,8 +22,8 @@ from arena.data.seeds import generator
 from arena.judging.choosing.drawn import DEFAULT_QUESTIONS, draw_questions
 from arena.judging.pairs import PAIR_COLUMNS, ArenaTexts
 from arena.planning.adaptive import AdaptivePairing
+from arena.rating.intervals import ranks_and_tiers
 from arena.rating.posterior import PRIOR_COLUMNS
-from arena.rating.ratings import ranks_and_tiers
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.extraction import feature_columns
 from surrogate.board.ratings.table import BOARD_COLUMNS, NO_ANSWER
@@ -41,7 +41,7 @@ LEVEL = (5.0, 95.0)
 
 NO_VERDICT = "nobody has judged it"
 NO_COMPARISON = "its answers could not be compared with those of another system"
-IS_REFERENCE = "; its own answers are the references"
+IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 NO_VALUES = "no two answers to a question have a value"
 NO_DIFFERENCE = "the same for all answers to a question"
 
@@ -89,13 +89,13 @@ def first_ratings(
         seed: The user's seed.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
-    shares, left_out = _evidence(rows)
+    shares, left_out = _evidence(rows, reference)
     score = shares.mean(axis=1)
     wide = rows.assign(score=score).pivot_table(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
     draws = _resampled(wide, generator(seed, "first ratings", language))
-    rated = _bounded(wide.mean(axis=0), draws)
+    rated = _bounded(wide.mean(axis=0), draws, len(wide))
     answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
     table = rated.reindex(list(systems)).reindex(columns=BOARD_COLUMNS)
     table = table.rename_axis(None)
@@ -115,7 +115,9 @@ def first_ratings(
     whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
     ordered = table.assign(note=notes).astype(whole)
     ordered = ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
-    covariance = pd.DataFrame(draws, columns=wide.columns).cov()
+    covariance = pd.DataFrame(np.nan, wide.columns, wide.columns)
+    if draws.size:
+        covariance = pd.DataFrame(draws, columns=wide.columns).cov()
     return FirstRatings(ordered[BOARD_COLUMNS], tuple(shares), left_out, covariance)
 
 
@@ -127,16 +129,20 @@ def _note(rating: float, answers: int, is_reference: bool) -> str:
     return NO_VERDICT + (IS_REFERENCE if is_reference else "")
 
 
-def _evidence(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
     """Compare the answers to each question by every feature that tells: shares from 0 to 1.
+
+    Answers of the reference system are not compared with themselves.
 
     Returns:
         A column a feature; and feature to why it was left out.
     """
     told = rows.assign(**{CONSENSUS: _consensus(rows)})
     shares, left_out = {}, {}
+    is_reference = rows["system"] == reference
     for name in [name for name in feature_columns(told) if _plain(name) in EVIDENCE]:
-        share = shares_below(told[name], told["query_id"])
+        values = told[name].mask(is_reference & (_plain(name) in REFERENCE_FEATURES))
+        share = shares_below(values, told["query_id"])
         if share.isna().all():
             left_out[name] = NO_VALUES
         elif (share.dropna() == 0.5).all():
@@ -185,16 +191,20 @@ def _resampled(wide: pd.DataFrame, random: np.random.Generator) -> Floats:
     return np.asarray(np.where(answered > 0, means, wide.mean(axis=0).to_numpy()))
 
 
-def _bounded(rating: pd.Series, draws: Floats) -> pd.DataFrame:
+def _bounded(rating: pd.Series, draws: Floats, questions: int) -> pd.DataFrame:
     """Bound ratings by their resamples, and rank and group them, a row a system."""
-    low, high = np.percentile(draws, LEVEL, axis=0) if len(draws) else (np.nan, np.nan)
+    low, high, covariance = np.nan, np.nan, np.full((len(rating), len(rating)), np.nan)
+    if len(draws):
+        low, high = np.percentile(draws, LEVEL, axis=0)
+        spread = np.atleast_2d(np.cov(draws, rowvar=False))
+        covariance = spread * questions / (questions - 1)
     return pd.DataFrame(
         {
             "rating": rating,
             "low": low,
             "high": high,
             "rank": rating.rank(ascending=False, method="min"),
-            **ranks_and_tiers(rating.to_numpy(), draws),
+            **ranks_and_tiers(rating.to_numpy(), covariance, questions - 1),
         }
     )
 

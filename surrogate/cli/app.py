@@ -68,10 +68,9 @@ COMMANDS = MappingProxyType(
         "sampling": Place(
             "surrogate.cli.studies.sampling:sampling", "Say how many judgments a ranking needs."
         ),
-        "report": Place("surrogate.cli.boards.publish:report", "Write a board as pages."),
-        "plot": Place("surrogate.cli.boards.publish:plot", "Draw boards and studies."),
-        "export": Place(
-            "surrogate.cli.boards.publish:export_command", "Write a board as tables and cards."
+        "publish": Place(
+            "surrogate.cli.boards.publish:publish_command",
+            "Publish a board as pages, figures, tables or cards.",
         ),
         "run": Place("surrogate.cli.boards.run:run", "Bring several boards up to date."),
         "diff": Place("surrogate.cli.boards.diff:diff", "Compare two boards."),

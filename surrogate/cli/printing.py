@@ -114,6 +114,8 @@ def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> No
 
 def print_board(board: Board) -> None:
     """Print a board's ranks, how far they agree with the arena, and what limits them."""
+    if board.summary.macro.judging:
+        print(board.summary.macro.judging)
     if len(board.languages) > 1:
         print_overall(board.overall, board.summary.rated_by)
     else:
@@ -207,12 +209,13 @@ def print_agreement(summary: BoardSummary) -> None:
     header += [*(["R² held out", "interval", "median"] if held_out else []), "systems", "questions"]
     print_table(
         f"Kendall tau with the verdicts of {summary.judge}: ratings from half of the questions "
-        "with the other half (gain over verdicts alone: 95% of the splits); the surrogate's of "
+        "with the other half (gain over verdicts alone: 95% over systems); the surrogate's of "
         "systems unseen, and of those it was trained on",
         header,
         rows,
     )
-    print("\n".join(item.sentence for item in macro.conclusions))
+    said = [item.sentence for item in macro.conclusions if item.sentence != macro.judging]
+    print("\n".join(said))
     _print_skipped(summary)
 
 

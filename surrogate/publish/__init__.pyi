@@ -5,7 +5,7 @@ from .exports.tables import exported_board as exported_board
 from .exports.tables import json_text as json_text
 from .exports.tables import latex_table as latex_table
 from .exports.tables import markdown_table as markdown_table
-from .exports.tables import write_parquet as write_parquet
+from .exports.tables import write_export as write_export
 from .figures.figure import save as save
 from .figures.grouse import draw_confusions as draw_confusions
 from .figures.grouse import draw_unit_tests as draw_unit_tests
@@ -18,7 +18,6 @@ from .figures.judges import memerag_bars as memerag_bars
 from .figures.matrices import draw_win_matrix as draw_win_matrix
 from .figures.matrices import rank_heat_map as rank_heat_map
 from .figures.ratings import draw_ratings as draw_ratings
-from .figures.ratings import tau_scatter as tau_scatter
 from .figures.studies import read_sampling as read_sampling
 from .figures.studies import sampling_curves as sampling_curves
 from .site.site import write_site as write_site

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +26,7 @@ from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.ratings.table import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
+from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.integrity.anomalies import Anomaly
 from surrogate.integrity.check import Standing, standings
@@ -84,7 +84,8 @@ class RankedSystems:
             answer_neighbors, attributions, anomalies`` (lists of entries), ``outside_training``
             (the features in which a system is unlike the training systems; None where it is not);
             see ``Explanation`` and ``Anomaly``.
-        notes: Why some of this is not known, or not well.
+        notes: What limits the board for new systems, and why some of this is not known, or not
+            well.
     """
 
     board: pd.DataFrame
@@ -122,7 +123,8 @@ def rank_systems(
 
     A new system's rank is the place it would take: one more than the number of the board's
     systems with a higher rating. The board's own ranks and ratings do not change. A system without
-    verdicts has no rank where its answers look tampered with (``IntegrityCheck``), or are too few
+    verdicts has no rank where the board's surrogate is not shown to rank unseen systems better
+    than chance, its answers look tampered with (``IntegrityCheck``), or are too few
     (``needed_answers``); ``note`` says so. Of one that answered a part of the questions the
     interval is wider. A near-copy of a system on the board is rated no higher than that.
 
@@ -242,6 +244,9 @@ def place_systems(
         own = rated.loc[rated.index.get_level_values("language") == language, "answers"]
         answers = own.droplevel("language").astype(int).to_dict()
         standing = standings(language, anomalies, answers, asked[language], variances)
+        if not board.summary.macro.ranks_unseen and board.summary.settings.ratings == "posterior":
+            unproven = dict.fromkeys(systems, UNPROVEN)
+            standing = replace(standing, unranked={**unproven, **standing.unranked})
         found += [
             _row(
                 board,
@@ -317,7 +322,8 @@ def _row(
         above = max(rating - _rating_of(board, language, copy.original), 0.0)
         rating, low, high = (round(bound - above, DECIMALS) for bound in (rating, low, high))
     why = NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers)
-    is_barred = not is_judged and system in standing.unranked
+    why_not = standing.unranked.get(system)
+    is_barred = not is_judged and why_not not in (None, UNPROVEN if verdicts is not None else None)
     if is_barred:
         rating = low = high = float("nan")
     notes = [
@@ -407,6 +413,7 @@ def _learned(board: Board) -> set[str]:
 
 
 def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:
+    yield from board.summary.macro.cautions
     trained = _learned(board)
     for language in languages:
         if language in unattributed:

@@ -35,6 +35,7 @@ from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
 from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.ratings.table import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
     FEATURES_FILE,
@@ -43,7 +44,13 @@ from surrogate.board.tables import (
     read_feature_table,
 )
 from surrogate.learning.names import find_surrogate
-from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
+from surrogate.publish.exports.tables import (
+    ALL,
+    EXPORT_SUFFIXES,
+    OVERALL,
+    exported_board,
+    write_export,
+)
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import FORMATS, save
 from surrogate.publish.site.site import write_site
@@ -326,6 +333,9 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         progress=place.progress,
     )
     built.save(place.target, board.arena)
+    lost = built.ratings[built.ratings["note"] == VANISHED]
+    for system, rows in lost.groupby("system"):
+        place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")
 
 
 def _validate(board: ConfiguredBoard, options: ValidationOptions, place: Workplace) -> None:
@@ -462,7 +472,7 @@ def _exporter(formats: Sequence[str]) -> Callable[[Path, Path], None]:
         for part, name in ((OVERALL, "overall"), (ALL, "languages")):
             exported = exported_board(board, part)
             for chosen in sorted(set(formats)):
-                write_export(exported, chosen, target, name)
+                write_export(exported, chosen, target / f"{name}{EXPORT_SUFFIXES[chosen]}")
 
     return write
 

@@ -18,6 +18,7 @@ from arena.data.seeds import generator
 from arena.judging.pairs import ArenaTexts
 from arena.llm.ask import Progress
 from arena.llm.replies import UnparsableError
+from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.replies import (
@@ -82,17 +83,21 @@ def answers_of_arena(
     """
     model = expected or arena.info.reference_system
     known = set(arena.answers["system"])
-    if model is None:
-        raise UsageError("the arena names no reference system; say whose answers are `expected`")
-    unknown = [name for name in (model, *systems) if name not in known]
+    right = arena.references
+    if expected is not None:
+        right = arena.answers[arena.answers["system"] == expected]
+    if right.empty and expected is None:
+        raise UsageError("the arena has no reference answers; say whose answers are `expected`")
+    unknown = [name for name in (model, *systems) if name not in (None, *known)]
     if unknown:
         raise UsageError(f"there are no answers of {unknown[0]!r} here")
     texts = ArenaTexts(arena)
+    references = right.set_index(QUESTION_KEY)["answer"]
     graded = []
     for key in zip(arena.queries["language"], arena.queries["query_id"], strict=True):
         present = texts.systems(key)
         wanted = [name for name in systems or present if name in present and name != model]
-        if model not in present:
+        if key not in references.index:
             sieve.drop(key[0], NO_EXPECTED, len(wanted))
             continue
         for system in wanted:
@@ -106,7 +111,7 @@ def answers_of_arena(
                 tuple(
                     f"{each.title}\n{each.text}" if each.title else each.text for each in passages
                 ),
-                _numbered(texts.shown(key, model, "answer"), numbers),
+                _numbered(parse_answer(references[key]).text, numbers),
                 _numbered(texts.shown(key, system, "answer"), numbers),
             )
             graded.append(GradedAnswer(key, sample, "/".join((*key, system)), system))

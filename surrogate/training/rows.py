@@ -227,17 +227,32 @@ def make_train_set(
     )
 
 
+def check_unseen(queries: pd.DataFrame, questions: int | None, seed: int) -> None:
+    """Check, before anything is asked, that questions are left to measure with.
+
+    Args:
+        queries: ``language, query_id, query`` of all questions.
+        questions: How many of each language to train on; None for all.
+        seed: Seed of the draw.
+
+    Raises:
+        UsageError: If none is left.
+    """
+    if len(_drawn(queries, questions, seed)) == len(queries):
+        raise UsageError(
+            "all questions are trained on, so none is unseen; train on some (`questions`)"
+        )
+
+
 def write_train_set(made: TrainSet, out: Path, unseen: Path | None) -> None:
     """Write a training set, and the rows of unseen questions, if a file is given for them.
 
     Raises:
-        UsageError: If a folder is absent, a format unknown, or there are no unseen questions.
+        UsageError: If a folder is absent, a format unknown, or no row is of an unseen question.
     """
-    if unseen is not None and made.unseen.empty:
-        raise UsageError(
-            "all questions are trained on, so none is unseen; train on some (`questions`)"
-        )
     write_rows(made.rows, out)
+    if unseen is not None and made.unseen.empty:
+        raise UsageError(f"no row is of an unseen question, so {unseen} was not written")
     if unseen is not None:
         write_rows(made.unseen, unseen)
 

@@ -22,7 +22,6 @@ from surrogate.validation import validate
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 WITH_ATTRIBUTIONS = {
     *("random-forest", "extra-trees", "linear", "ridge", "relative-ridge", "gaussian-process"),
-    "auto",
 }
 SETTINGS = TournamentSettings(tournaments=2, seed=3)
 
@@ -127,14 +126,10 @@ def test_a_system_unlike_the_training_systems_is_flagged(
         assert "unlike the systems" in row["note"]
 
 
-@pytest.mark.parametrize("command", ["report", "export"])
-def test_the_board_is_published_like_any_other(built, run, tmp_path, command):
+@pytest.mark.parametrize("form", ["site", "csv"])
+def test_the_board_is_published_like_any_other(built, run, tmp_path, form):
     _, folder = built
-    options = {
-        "report": ["--out", tmp_path / "site"],
-        "export": ["--format", "csv", "--out", tmp_path / "board.csv"],
-    }[command]
-    assert run(command, folder, *options) == 0
+    assert run("publish", folder, "--as", form, "--out", tmp_path / form) == 0
 
 
 def test_an_unknown_surrogate_is_refused_at_once(run, arena_folder, tmp_path, capsys):

@@ -2,18 +2,14 @@
 
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion
 
-from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store, read_text
+from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
 
 
 @pytest.fixture
@@ -21,7 +17,8 @@ def store_file(tmp_path):
     path = tmp_path / "replies.sqlite"
     with ChatServer(lambda *_: completion("[[A]]")) as server, open_store(path) as store:
         prompts = [Prompt.of(f"question {n}") for n in range(5)]
-        llm = Llm(ModelSettings("m"), Endpoint(server.url, None), store)
+        settings = LlmSettings(model="m", base_url=server.url, api_key_env=None)
+        llm = Llm(settings, store)
         assert ask_table(prompts, lambda row: row, read_text, llm).values == ["[[A]]"] * 5
     return path
 
@@ -34,21 +31,14 @@ def test_stats_count_replies(run, store_file, capsys):
     assert "Replies in the store" in capsys.readouterr().out
 
 
-def test_export_writes_a_line_a_reply(run, store_file, tmp_path, capsys):
-    assert run("store", "export", store_file, "--out", tmp_path / "out.jsonl") == 0
-    assert "5 rows written" in capsys.readouterr().out
-    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
-    assert {json.loads(line)["text"] for line in lines} == {"[[A]]"}
-
-
 def test_verify_finds_what_was_changed(run, store_file, capsys):
     assert run("store", "verify", store_file) == 0
     assert "5 rows checked: sound" in capsys.readouterr().out
     with sqlite3.connect(store_file) as connection:
-        connection.execute("UPDATE calls SET text = '[[B]]'")
+        connection.execute("UPDATE calls SET reply = '[[B]]'")
     connection.close()
     assert run("store", "verify", store_file) == 2
-    assert "does not match what the model answered" in capsys.readouterr().err
+    assert "cannot be read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["stats", "verify"])

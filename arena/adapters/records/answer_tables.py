@@ -19,7 +19,7 @@ from arena.adapters.foreign_rows import (
     joined_rows,
     skipped_table,
 )
-from arena.adapters.records.collected import ONE, PAIR, REFERENCE, CollectedAnswers, Place
+from arena.adapters.records.collected import ONE, PAIR, CollectedAnswers, Place
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
@@ -74,7 +74,7 @@ def read_answer_tables(
     both are ``query_id`` (else questions with the same text are one), ``language`` (a code or an
     English name), ``passages`` (a text, a list of texts or passages, or a list as JSON text; where
     rows of a question have different ones, each answer has its own and the question none),
-    ``reference`` (an answer to compare with) and ``judge``.
+    ``reference`` (the question's answer to compare with, which does not compete) and ``judge``.
 
     Args:
         paths: Files of one schema, or folders of them.
@@ -102,8 +102,6 @@ def read_answer_tables(
     problems = sorted([*rows.problems, *found.problems], key=lambda problem: problem.line or 0)
     if problems:
         raise DataError(problems)
-    if "reference" in chosen and reference_system is None:
-        reference_system = REFERENCE
     skips = [*found.skips, *ignored_columns(rows, list(chosen.values()))]
     note = f"Columns: {', '.join(f'{ours} from {column!r}' for ours, column in chosen.items())}."
     info = ArenaInfo(

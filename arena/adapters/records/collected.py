@@ -21,6 +21,7 @@ from arena.data.schema import (
     JUDGMENTS,
     QUERIES,
     QUESTION_KEY,
+    REFERENCE,
     ArenaInfo,
     finite_number,
     passages_of,
@@ -32,7 +33,6 @@ WINNERS = MappingProxyType(
     {"a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b", "system_a": "a"}
     | {"system_b": "b", "tie (bothbad)": "tie", "both_bad": "tie"}
 )
-REFERENCE = "reference"
 JUDGE = "judge"
 
 _ID_DIGITS = 12
@@ -140,7 +140,7 @@ class CollectedAnswers:
             if passages and not is_pair:
                 self.answers[*key, values["system"]]["passages"] = passages
         if values.get("reference") is not None and self._is_text(place, "reference", values):
-            self._add_answer(place, key, REFERENCE, values["reference"], may_repeat=True)
+            self._add_reference(place, key, values["reference"])
         if "winner" in values and is_pair:
             self._add_judgment(place, key, values)
         if "verdict" in values and not is_pair:
@@ -156,7 +156,9 @@ class CollectedAnswers:
             table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
             judged = as_rows(table, f"verdicts of {info.source}")
         self._share_passages()
-        queries = _rows(list(self.queries.values()), list(QUERIES.columns), info.source)
+        asked = list(self.queries.values())
+        further = [REFERENCE] if any(REFERENCE in query for query in asked) else []
+        queries = _rows(asked, [*QUERIES.columns, *further], info.source)
         columns = [*ANSWERS.columns, OWN_PASSAGES]
         answers = _rows(list(self.answers.values()), columns, info.source)
         return checked_arena(info, queries, answers, judged)
@@ -252,6 +254,12 @@ class CollectedAnswers:
         if known["place"] != place and not (may_repeat and known["answer"] == answer):
             fault = f"has answered this question {known['place'].seen_from(place)}"
             self._fault(place, "system", system, fault, "keep one of its answers")
+
+    def _add_reference(self, place: Place, key: Key, given: str) -> None:
+        known = self.queries[key].setdefault(REFERENCE, given)
+        if known != given:
+            fault = "differs from another reference of the same question"
+            self._fault(place, REFERENCE, given, fault, "give each question one reference answer")
 
     def _add_judgment(self, place: Place, key: Key, values: Values) -> None:
         given = values["winner"]

@@ -45,7 +45,7 @@ def answer_records(arena: Arena, form: str, systems: Sequence[str] = ()) -> list
     """Return an arena's answers as records, with the passages that each answer was given.
 
     Args:
-        arena: Its reference system's answers become the reference of the others'.
+        arena: Its reference answers become those of the records.
         form: One of ``RECORD_FORMATS``.
         systems: Whose answers; of all but the reference system by default.
 
@@ -61,7 +61,7 @@ def answer_records(arena: Arena, form: str, systems: Sequence[str] = ()) -> list
     reference = arena.info.reference_system
     wanted = systems or [system for system in arena.info.systems if system != reference]
     every = arena.answers
-    right = every[every["system"] == reference].set_index(QUESTION_KEY)["answer"]
+    right = arena.references.set_index(QUESTION_KEY)["answer"]
     asked = {(row["language"], row["query_id"]): row for row in plain_records(arena.queries)}
     records = []
     for answer in plain_records(every[every["system"].isin(wanted)]):

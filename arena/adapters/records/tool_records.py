@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.adapters.files import JSON, checked_language, files_below, shown_path
 from arena.adapters.foreign_rows import ForeignArena, Skip, skipped_table
-from arena.adapters.records.collected import REFERENCE, CollectedAnswers, Place
+from arena.adapters.records.collected import CollectedAnswers, Place
 from arena.adapters.records.nested import (
     ASSISTANT,
     USER,
@@ -116,12 +116,11 @@ def read_tool_records(
         raise DataError(list(counted_problems(found.problems)))
     sources = dict.fromkeys(place.source for place, _ in loaded)
     says = [f"{ours} from {path!r}" for ours, path in chosen.items()]
-    has_reference = any(system == REFERENCE for *_, system in found.answers)
     info = ArenaInfo(
         name=name or tool.name,
         languages=tuple(sorted({code for code, _ in found.queries})),
         systems=tuple(sorted({system for *_, system in found.answers})),
-        reference_system=reference_system or (REFERENCE if has_reference else None),
+        reference_system=reference_system,
         source=" + ".join(sources),
         note=f"Fields: {', '.join(says)}. Scores: {', '.join(judges) or 'none'}.",
     )

@@ -196,7 +196,7 @@ def _tau_with_others(
 def _ratings(items: pd.Index, classes: npt.NDArray[np.int64]) -> Floats:
     """Rate the systems of some items by the verdicts given on them, in the order of names."""
     judgments = items.to_frame(index=False).assign(winner=_NAMES[classes])
-    table = rate(judgments, ridge=DEFAULT_RIDGE, interval="none").table
+    table = rate(judgments, ridge=DEFAULT_RIDGE, rounds=0).table
     return np.asarray(table.sort_values("system")["rating"], dtype=np.float64)
 
 

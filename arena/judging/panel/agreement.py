@@ -59,7 +59,7 @@ def _judgments(shared: pd.DataFrame, outcome: str, judge: str) -> pd.DataFrame:
 
 def _tau(one: pd.DataFrame, other: pd.DataFrame) -> float:
     first, second = (
-        rate(table, ridge=DEFAULT_RIDGE, interval="none").table.sort_values("system")["rating"]
+        rate(table, ridge=DEFAULT_RIDGE, rounds=0).table.sort_values("system")["rating"]
         for table in (one, other)
     )
     both = (first.to_numpy(float)[None], second.to_numpy(float)[None])

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.seeds import generator, places_by_value
+from arena.rating.intervals import ranks_and_tiers
 from arena.rating.published import PublishedTournaments
-from arena.rating.ratings import ranks_and_tiers
-from arena.statistics.bootstrap import normal_draws
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.language import LanguageFit
 from surrogate.board.ratings.intervals import NO_SURROGATE
@@ -33,9 +31,8 @@ BOARD_COLUMNS = [
     *("coverage", "answers", "split", "note"),
 ]
 NOTHING_WRONG = Standing({}, {}, {})
-DRAWS = 1_000
-"""Of all ratings together, from which ranks and tiers are made."""
 
+VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
 NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
@@ -89,17 +86,21 @@ def board_ratings(
         width = NORMAL_90 * table["error"]
         table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
         table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
-    barred = (table["split"] == "unjudged") & table.index.isin(list(standing.unranked))
+    vanished = (table["split"] != "unjudged") & (table["answers"] == 0)
+    barred = (table["split"] == "unjudged") & table.index.isin(list(standing.unranked)) | vanished
     table.loc[barred, ["rating", "low", "high"]] = np.nan
     table["verdict_share"] = table["verdict_share"].where(
         ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
     )
     table["rank"] = table["rating"].rank(ascending=False, method="min")
-    table = table.join(_ranks(fit, table, by))
+    covariance = covariance_of_ratings(fit, table.rename_axis("system").reset_index(), by)
+    table = table.join(_bounded(table["rating"].dropna(), covariance))
     arena = fit.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
     table = table.join(arena.add_prefix("arena_"))
     table["note"] = [
-        standing.note(str(name), _note(fit, row), is_barred=bool(barred[name]))
+        VANISHED
+        if vanished[name]
+        else standing.note(str(name), _note(fit, row), is_barred=bool(barred[name]))
         for name, row in table.to_dict("index").items()
     ]
     whole = ["rank", "rank_low", "rank_high", "tier"]
@@ -117,7 +118,7 @@ def covariance_of_ratings(
 
     Args:
         fit: What was trained.
-        table: As ``board_ratings`` returned it.
+        table: Columns ``system, rating, low``.
         by: As for ``board_ratings``.
 
     Returns:
@@ -230,22 +231,6 @@ def _posterior(fit: LanguageFit) -> pd.DataFrame:
     )
 
 
-def _ranks(fit: LanguageFit, table: pd.DataFrame, by: RatedBy) -> pd.DataFrame:
-    """Bound the ranks of the rated systems and group them, by draws of all ratings together."""
-    rated = table[table["rating"].notna()]
-    known = fit.posterior
-    random = generator(fit.data.tournaments.seed, "ranks", fit.language)
-    draws = pd.DataFrame(index=range(DRAWS))
-    if by == "posterior":
-        judged = normal_draws(known.ratings, known.covariance, DRAWS, random)
-        draws = pd.DataFrame(judged, columns=list(known.systems))
-    spread = ((rated["rating"] - rated["low"]) / NORMAL_90).fillna(0.0)
-    others = rated[~rated.index.isin(draws.columns)].sort_values(["rating", "low"], kind="stable")
-    alone = random.normal(others["rating"], spread[others.index], size=(DRAWS, len(others)))
-    draws = draws.join(pd.DataFrame(alone, columns=list(others.index)))
-    return _bounded(rated["rating"], draws[:0] if _lack_errors(fit).any() else draws)
-
-
 def _lack_errors(fit: LanguageFit) -> npt.NDArray[np.bool_]:
     """Which ratings have no error, published or assumed, so that they have no interval."""
     known = fit.data.tournaments
@@ -255,15 +240,14 @@ def _lack_errors(fit: LanguageFit) -> npt.NDArray[np.bool_]:
     return np.isnan([errors.get(name, 0.0) for name in fit.posterior.systems])
 
 
-def _bounded(rating: pd.Series, draws: pd.DataFrame) -> pd.DataFrame:
-    found = ranks_and_tiers(
-        rating.to_numpy(np.float64), draws[list(rating.index)].to_numpy(np.float64)
-    )
-    return pd.DataFrame(found, index=rating.index)
+def _bounded(rating: pd.Series, covariance: pd.DataFrame) -> pd.DataFrame:
+    """Bound the ranks of rated systems, and group them, by how all ratings vary together."""
+    spread = covariance.loc[rating.index, rating.index].to_numpy(np.float64)
+    return pd.DataFrame(ranks_and_tiers(rating.to_numpy(np.float64), spread), index=rating.index)
 
 
 def unjudged_ratings(
-    language: str, predicted: pd.DataFrame, systems: Sequence[str], questions: int, seed: int
+    language: str, predicted: pd.DataFrame, systems: Sequence[str], questions: int
 ) -> pd.DataFrame:
     """Rate the systems in a language without a verdict, by what other languages tell of answers.
 
@@ -272,7 +256,6 @@ def unjudged_ratings(
         predicted: What the surrogate predicts, of all languages, with standard errors.
         systems: Every system of the arena.
         questions: Number of questions in the language.
-        seed: The user's seed.
 
     Returns:
         ``BOARD_COLUMNS`` as ``board_ratings``, intervals by the surrogate's standard errors; no
@@ -285,10 +268,7 @@ def unjudged_ratings(
     width = NORMAL_90 * own["standard_error"]
     low, high = own["rating"] - width, own["rating"] + width
     rated = own["rating"].dropna()
-    errors = own.loc[rated.index, "standard_error"].to_numpy(np.float64)
-    normal = generator(seed, "ranks", language).normal(size=(DRAWS, len(rated)))
-    normal = normal[:, places_by_value(rated, errors)]
-    draws = pd.DataFrame(rated.to_numpy() + errors * normal, columns=list(rated.index))
+    spread = np.diag(own.loc[rated.index, "standard_error"].to_numpy(np.float64) ** 2)
     missing = dict.fromkeys(
         ("worth", "arena_rank", "arena_rating", "arena_low", "arena_high"), np.nan
     )
@@ -305,7 +285,7 @@ def unjudged_ratings(
             **missing,
         },
         index=own.index,
-    ).join(_bounded(rated, draws))
+    ).join(_bounded(rated, pd.DataFrame(spread, rated.index, rated.index)))
     whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
     table = table.rename_axis("system").reset_index().astype(whole)
     return table.sort_values(["rank", "system"], kind="stable")[BOARD_COLUMNS]

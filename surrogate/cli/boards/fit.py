@@ -23,22 +23,23 @@ def fit(
     ],
     judge: Annotated[str | None, typer.Option("--judge", help="Judge to take, or all.")] = None,
     language: Annotated[str | None, typer.Option("--language", help="Language to take.")] = None,
-    ties: Annotated[
-        str, typer.Option("--ties", help="half, drop, davidson or rao-kupper.")
-    ] = "half",
+    ties: Annotated[str, typer.Option("--ties", help="half, drop or davidson.")] = "half",
     position: Annotated[
         bool, typer.Option("--position", help="Estimate the advantage of side A.")
     ] = False,
-    interval: Annotated[
+    estimator: Annotated[
         str | None,
         typer.Option(
-            "--interval",
-            help="bootstrap, bca, sandwich, posterior or none; by default posterior where verdicts "
-            "chose what was judged next (judge --pairs adaptive), else bootstrap.",
+            "--estimator",
+            help="posterior, or likelihood with a bootstrap over questions; by default posterior, "
+            "but with --position, --control, --ridge or --ties davidson.",
         ),
     ] = None,
     rounds: Annotated[
-        int, typer.Option("--rounds", min=2, max=MOST_DRAWS, help="Bootstrap rounds.")
+        int,
+        typer.Option(
+            "--rounds", min=0, max=MOST_DRAWS, help="Bootstrap rounds; 0 for no intervals."
+        ),
     ] = 1000,
     scale: Annotated[str, typer.Option("--scale", help="logit or elo.")] = "logit",
     ridge: Annotated[
@@ -74,7 +75,7 @@ def fit(
         position=position,
         controls=controls,
         answers=_answers(judgments) if controls else None,
-        interval=interval,
+        estimator=estimator,
         rounds=rounds,
         scale=scale,
         ridge=ridge,

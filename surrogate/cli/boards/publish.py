@@ -1,110 +1,159 @@
-"""Commands that publish a board: report, plot, export."""
+"""``surrogate-arena publish``: a board as a site, as figures, as tables, as cards."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surrogate.cli.options import FOLDER, BoardArgument, checked_option, split_names
-from surrogate.cli.targets import OUT_FILE, OUT_FOLDER
+from surrogate.cli.options import FOLDER, checked_option, split_names
+from surrogate.cli.targets import check_target
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from surrogate.publish.figures.figure import Drawing
 
-    from surrogate.publish.figures.board_figures import Drawing
+NOTHING_DRAWN = 1
+SITE, FIGURES = "site", "figures"
+CARDS = ("dataset-card", "model-card")
+TABLES = ("csv", "json", "markdown", "latex", "parquet")
+RECORDS = ("ragas", "deepeval")
 
-MISSING_STATUS = 1
 
-
-def plot(
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the figures; made if absent.", **OUT_FOLDER)
+def publish_command(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            exists=True,
+            help="Folder of the board; for ragas and deepeval of the arena; for figures also the "
+            "file of a study (validate --json) or of judges (metaeval --out).",
+        ),
     ],
-    board: Annotated[
+    form: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            help="site; figures; csv, json, markdown, latex or parquet; dataset-card or "
+            "model-card; ragas or deepeval (an arena's answers as those tools read them).",
+        ),
+    ] = SITE,
+    out: Annotated[
         Path | None,
-        typer.Argument(help="Folder of the board; none to draw only what options name.", **FOLDER),
+        typer.Option(
+            "--out",
+            help="Folder of a site or figures, else file. Default: ./site or ./figures, else "
+            "standard output.",
+        ),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            help="Figures: of one language. Tables: a language, overall (mean ranks, default) or "
+            "all. ragas, deepeval: answers in one language.",
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Tables: comma-separated columns.")
+    ] = None,
+    signature: Annotated[
+        bool,
+        typer.Option(
+            "--signature/--no-signature", help="Tables and figures: print the board's signature."
+        ),
+    ] = True,
     kind: Annotated[
         str | None,
         typer.Option(
             "--kind",
-            help="Comma-separated figures: heatmap, lollipops, importances, ratings, wins, "
-            "scatter; by default all that the board can give.",
+            help="Figures of a board: comma-separated heatmap, lollipops, importances, ratings, "
+            "wins. Default: all it has data for.",
         ),
     ] = None,
-    format: Annotated[str, typer.Option("--format", help="png or svg.")] = "png",
-    language: Annotated[
-        str | None,
-        typer.Option("--language", help="Language to take; by default all, together or each."),
-    ] = None,
-    sampling: Annotated[
+    file_format: Annotated[str, typer.Option("--format", help="Figures: png or svg.")] = "png",
+    arena: Annotated[
         Path | None,
-        typer.Option("--sampling", help="Also draw what  sampling --json  printed into a file."),
+        typer.Option("--arena", help="Site: folder of the arena, if it has moved since.", **FOLDER),
     ] = None,
-    importances: Annotated[
-        Path | None,
+    questions: Annotated[
+        int,
         typer.Option(
-            "--importances",
-            help="Also draw what  validate --protocol importances --json  printed into a file.",
+            "--questions", min=0, help="Site: questions of a language to show all answers to."
         ),
-    ] = None,
+    ] = 20,
     replication: Annotated[
         Path | None,
         typer.Option(
             "--replication",
-            help="Also draw what  validate --protocol replication --json  printed into a file: "
-            "the quality of ratings against judged questions.",
+            help="Site: study of replication to draw on the judge's page. Default: "
+            "replication.json in the board's folder.",
         ),
     ] = None,
-    memerag: Annotated[
-        Path | None,
-        typer.Option("--memerag", help="Also draw the file of  metaeval memerag --out."),
+    license_name: Annotated[
+        str | None,
+        typer.Option("--license", help="Cards: license of what is published, such as cc-by-4.0."),
     ] = None,
-    grouse: Annotated[
-        Path | None,
+    systems: Annotated[
+        str | None,
         typer.Option(
-            "--grouse",
-            help="Also draw the file of  metaeval grouse --out.",
+            "--systems",
+            help="ragas, deepeval: comma-separated systems. Default: all but the reference.",
         ),
     ] = None,
 ) -> None:
-    """Draw a board, and studies of arenas and judges.
+    """Publish a board: as pages, figures, tables or cards.
 
-    Of a board: ranks, features, importances, ratings, wins, agreement with the arena.
+    In CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
-    from arena.data.errors import UsageError
-    from surrogate.board.board import Board
-    from surrogate.publish.figures.board_figures import KINDS, board_drawings
-    from surrogate.publish.figures.figure import FORMATS
+    checked_option("--as", form, (SITE, FIGURES, *TABLES, *CARDS, *RECORDS))
+    if out is not None:
+        check_target(out, is_folder=form in (SITE, FIGURES))
+    if form == SITE:
+        _write_site(source, out or Path(SITE), arena, questions, replication)
+    elif form == FIGURES:
+        drawings = _drawings(source, split_names(kind), language, signature)
+        _draw(drawings, out or Path(FIGURES), file_format, strict=kind is not None)
+    elif form in TABLES:
+        _write_table(source, form, language, split_names(columns), signature, out)
+    elif form in CARDS:
+        _write_text(_card(source, form, license_name), out)
+    else:
+        _write_text(_records(source, form, language, split_names(systems)), out)
 
-    checked_option("--format", format, FORMATS)
-    read = None if board is None else Board.load(board)
-    kinds = list(KINDS) if kind is None else split_names(kind)
-    if read is None and kind is not None:
-        raise UsageError("--kind is of a board; name the board's folder, too")
-    arena = "arena" if read is None else read.summary.arena
-    drawings = [
-        *(() if read is None else board_drawings(read, kinds, language)),
-        *_others(sampling, memerag, grouse, arena),
-        *_studies(importances, replication, "" if read is None else arena, language),
-    ]
-    if not drawings:
-        raise UsageError(
-            "nothing is asked for; name a board, with --kind some of "
-            f"{', '.join(KINDS)}, or a file to draw"
-        )
-    out.mkdir(parents=True, exist_ok=True)
-    _draw(drawings, out, format, strict=kind is not None)
+
+def _write_site(
+    source: Path, out: Path, arena: Path | None, questions: int, replication: Path | None
+) -> None:
+    from surrogate.board.board import Board
+    from surrogate.publish.site.site import write_site
+
+    board = Board.load(source)
+    index = write_site(board, out, arena, questions=questions, replication=replication)
+    print(f"Site written: open {index}")
+
+
+def _drawings(
+    source: Path, kinds: Sequence[str], language: str | None, signature: bool
+) -> list[Drawing]:
+    from surrogate.board.board import Board
+    from surrogate.publish.figures.board_figures import KINDS, board_drawings, study_drawings
+
+    if source.is_file():
+        return list(study_drawings(source, language))
+    return list(board_drawings(Board.load(source), kinds or list(KINDS), language, signature))
 
 
 def _draw(drawings: Sequence[Drawing], out: Path, suffix: str, strict: bool) -> None:
-    """Write the figures; where none was named, one that the board cannot give is said."""
-    from arena.data.errors import UsageError
+    """Write the figures; where no kind was named, those without data are listed."""
+    import warnings
 
+    from arena.data.errors import UsageError
+    from surrogate.publish.figures.figure import FORMATS, MissingGlyphWarning, save
+
+    checked_option("--format", suffix, FORMATS)
+    out.mkdir(parents=True, exist_ok=True)
     left_out = []
     for drawing in drawings:
         try:
@@ -115,215 +164,64 @@ def _draw(drawings: Sequence[Drawing], out: Path, suffix: str, strict: bool) -> 
             left_out.append(f"{drawing.name} left out: {error}")
             continue
         path = out / f"{drawing.name}.{suffix}"
-        _save(figure, path)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", MissingGlyphWarning)
+            save(figure, path)
+        left_out += [f"{path.name}: {warning.message}" for warning in caught]
         print(path)
     for line in left_out:
         print(line, file=sys.stderr)
-    if len(left_out) == len(drawings):
-        raise SystemExit(MISSING_STATUS)
+    if drawings and not any((out / f"{item.name}.{suffix}").exists() for item in drawings):
+        raise SystemExit(NOTHING_DRAWN)
 
 
-def _save(figure: Figure, path: Path) -> None:
-    """Write a figure; characters without a font are said in a line."""
-    import warnings
-
-    from surrogate.publish.figures.figure import MissingGlyphWarning, save
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MissingGlyphWarning)
-        save(figure, path)
-    for warning in caught:
-        print(f"{path.name}: {warning.message}", file=sys.stderr)
-
-
-def _others(
-    sampling: Path | None, memerag: Path | None, grouse: Path | None, arena: str
-) -> Iterator[Drawing]:
-    from surrogate.publish.figures.board_figures import Drawing
-    from surrogate.publish.figures.judge_runs import grouse_drawings, memerag_drawings
-
-    if sampling is not None:
-        from surrogate.publish.figures.studies import read_sampling, sampling_curves
-
-        table, signature = read_sampling(sampling)
-        yield Drawing("sampling", lambda: sampling_curves(table, signature, arena))
-    if memerag is not None:
-        yield from memerag_drawings(memerag)
-    if grouse is not None:
-        yield from grouse_drawings(grouse)
-
-
-def _studies(
-    importances: Path | None, replication: Path | None, arena: str, language: str | None
-) -> Iterator[Drawing]:
-    """Draw studies of ``validate``, of one language where one is named."""
-    from functools import partial
-
-    from surrogate.publish.figures.board_figures import Drawing
-    from surrogate.publish.figures.importances import importance_intervals, read_importances
-    from surrogate.publish.figures.studies import read_replication, replication_curves
-
-    part = f"-{language}" if language else ""
-    if importances is not None:
-        read = read_importances(importances)
-        yield Drawing(
-            f"importance-intervals{part}", partial(importance_intervals, *read, arena, language)
-        )
-    if replication is not None:
-        read = read_replication(replication)
-        yield Drawing(f"replication{part}", partial(replication_curves, *read, arena, language))
-
-
-CARDS = ("dataset-card", "model-card")
-
-
-def export_command(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder of the board; for ragas and deepeval, arena.", **FOLDER)
-    ],
-    format: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="csv, json, markdown, latex, parquet, dataset-card or model-card of a board; "
-            "ragas (JSON lines) or deepeval (JSON), an arena's answers as those tools read them.",
-        ),
-    ],
-    language: Annotated[
-        str | None,
-        typer.Option(
-            "--language",
-            help="A language; overall (mean ranks, the default); or all, every language's rows.",
-        ),
-    ] = None,
-    license_name: Annotated[
-        str | None,
-        typer.Option("--license", help="For cards: license of what is published, as cc-by-4.0."),
-    ] = None,
-    systems: Annotated[
-        str | None,
-        typer.Option(
-            "--systems",
-            help="For answers: comma-separated systems; all but the reference by default.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="File to write; standard output by default.", **OUT_FILE),
-    ] = None,
+def _write_table(
+    source: Path,
+    form: str,
+    language: str | None,
+    columns: Sequence[str],
+    signature: bool,
+    out: Path | None,
 ) -> None:
-    """Write a board as a table, or the card that publishes it; or an arena's answers as records.
+    from surrogate.board.board import Board
+    from surrogate.publish.exports.tables import OVERALL, export_text, exported_board, write_export
 
-    In CSV, a text that a spreadsheet would run as a formula (it begins with =, +, - or @) or that
-    begins with an apostrophe gets an apostrophe in front; taking one off gives it back.
-    """
-    from arena.adapters.records.exports import RECORD_FORMATS
-    from arena.data.errors import UsageError
-    from surrogate.publish.exports.tables import EXPORT_FORMATS
-
-    checked_option("--format", format, (*EXPORT_FORMATS, *CARDS, *RECORD_FORMATS))
-    if format not in (*EXPORT_FORMATS, *RECORD_FORMATS) and language is not None:
-        raise UsageError("a card is of the whole board; leave --language out")
-    if format not in CARDS and license_name is not None:
-        raise UsageError("--license is for cards; leave it out")
-    if format not in RECORD_FORMATS and systems is not None:
-        raise UsageError("--systems is for the answers of an arena; leave it out")
-    if format in RECORD_FORMATS:
-        text: str | None = _records_text(folder, format, language, split_names(systems))
+    exported = exported_board(Board.load(source), language or OVERALL, columns, signature)
+    if out is None:
+        sys.stdout.write(export_text(exported, form))
     else:
-        text = _board_text(folder, format, language, license_name, out)
-    if text is None or out is None:
-        sys.stdout.write(f"{out}\n" if text is None else text)
-        return
-    from arena.data.files import atomic_path
-
-    with atomic_path(out) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="")  # line ends stay as they are
-    print(out)
+        write_export(exported, form, out)
+        print(out)
 
 
-def _records_text(folder: Path, form: str, language: str | None, systems: list[str]) -> str:
+def _card(source: Path, form: str, license_name: str | None) -> str:
+    from surrogate.board.board import Board
+    from surrogate.publish.exports.cards import dataset_card, model_card
+
+    card = dataset_card if form == "dataset-card" else model_card
+    return card(Board.load(source), license_name or "")
+
+
+def _records(source: Path, form: str, language: str | None, systems: Sequence[str]) -> str:
     """Return an arena's answers, of one language or all, as a tool's records."""
     from arena.adapters.records.exports import answer_records, records_text
     from arena.data.errors import checked_choice
     from arena.data.folder import read_arena
 
-    arena = read_arena(folder)
-    records = answer_records(arena, form, systems)
+    arena = read_arena(source)
+    records = answer_records(arena, form, list(systems))
     if language is not None:
         checked_choice(language, arena.info.languages, "language")
         records = [record for record in records if record["language"] == language]
     return records_text(records, form)
 
 
-def _board_text(
-    folder: Path, form: str, language: str | None, license_name: str | None, out: Path | None
-) -> str | None:
-    """Return a board as text; None where it is written to a file, being none."""
-    from arena.data.errors import UsageError
-    from surrogate.board.board import Board
-    from surrogate.publish.exports.cards import dataset_card, model_card
-    from surrogate.publish.exports.tables import (
-        EXPORT_FORMATS,
-        OVERALL,
-        exported_board,
-        write_parquet,
-    )
-
-    read = Board.load(folder)
-    if form in CARDS:
-        card = dataset_card if form == "dataset-card" else model_card
-        return card(read, license_name or "")
-    exported = exported_board(read, language or OVERALL)
-    text_of = EXPORT_FORMATS[form][1]
-    if text_of is not None:
-        return text_of(exported)
+def _write_text(text: str, out: Path | None) -> None:
     if out is None:
-        raise UsageError("parquet is no text; name a file with --out")
-    write_parquet(exported, out)
-    return None
+        sys.stdout.write(text)
+        return
+    from arena.data.files import atomic_path
 
-
-def report(
-    board: BoardArgument,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            help="Folder to write the site to; a site there is replaced whole.",
-            **OUT_FOLDER,
-        ),
-    ] = Path("site"),
-    arena: Annotated[
-        Path | None,
-        typer.Option(
-            "--arena",
-            help="Folder of the board's arena, for its answers and verdicts; by default where it "
-            "was when the board was built.",
-            **FOLDER,
-        ),
-    ] = None,
-    questions: Annotated[
-        int,
-        typer.Option(
-            "--questions",
-            min=0,
-            help="Questions of a language to show all answers to, while a page has room for them; "
-            "0 for none.",
-        ),
-    ] = 20,
-    replication: Annotated[
-        Path | None,
-        typer.Option(
-            "--replication",
-            help="Draw what  validate --protocol replication --json  printed into a file as "
-            "learning curve; by default replication.json of the board's folder, if it is there.",
-        ),
-    ] = None,
-) -> None:
-    """Write a board as HTML pages that need neither a server nor the network."""
-    from surrogate.board.board import Board
-    from surrogate.publish.site.site import write_site
-
-    index = write_site(Board.load(board), out, arena, questions=questions, replication=replication)
-    print(f"Site written: open {index}")
+    with atomic_path(out) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")  # line ends stay as they are
+    print(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from arena.judging.settings import JudgingSettings
 from surrogate.cli import printing
@@ -72,7 +74,6 @@ def judge(
     as_json: JsonOption = False,
 ) -> None:
     """Judge answers by one LLM or a panel, and add verdicts on pairs to the arena folder."""
-    from arena.data.errors import UsageError
     from arena.data.folder import read_arena
     from arena.judging import judge_adaptively, judge_folder
     from arena.llm import open_store, read_prices
@@ -102,6 +103,7 @@ def judge(
                 progress=progress,
             )
         _print_adaptive(adaptive, expected, as_json)
+        _end_where_all_failed(adaptive.judging)
         return
     chosen = settings.choose_pairs(read)
     where = str(arena / STORE_FILE) if settings.store is None else settings.store
@@ -126,6 +128,17 @@ def judge(
         print_judging_json(judging, chosen)
     else:
         print_judging(judging, chosen)
+    _end_where_all_failed(judging)
+
+
+def _end_where_all_failed(judging: FolderJudging) -> None:
+    """End with a status other than 0 where every pair that was asked failed."""
+    usages = [summary.usage for summary in judging.summaries]
+    if any(usage.asked for usage in usages) and not any(usage.answered for usage in usages):
+        reasons = Counter[str]()
+        for usage in usages:
+            reasons.update(usage.failures)
+        raise UsageError(f"no pair that was asked got a verdict: {_counts(reasons)}")
 
 
 @contextmanager
@@ -163,7 +176,6 @@ def _batches_done(
             runs[judge.judge] = run_batches(
                 judge_requests(arena, judge, chosen),
                 judge.asked_settings,
-                judge.endpoint,
                 store,
                 Path(f"{where}.batches.json"),
                 None if max_calls is None else max_calls - before,

@@ -16,7 +16,7 @@ from surrogate.cli.options import (
     with_settings,
 )
 from surrogate.cli.targets import OUT_FILE
-from surrogate.metaevaluation.settings import MetaevalSettings
+from surrogate.metaevaluation.settings import OF_PROMPTS, MetaevalSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
 SHOWN = ("prompts", "languages", "kinds", "limit", "reference", "base_url", "store")
 
 
-@with_settings(MetaevalSettings, shown=SHOWN)
+@with_settings(MetaevalSettings, OF_PROMPTS, SHOWN)
 def metaeval(
     benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.")],
     settings: MetaevalSettings,
@@ -215,7 +215,7 @@ def _write_sheet(
 def _highlighted(
     sentences: pd.DataFrame, settings: MetaevalSettings, templates: Templates
 ) -> Highlights:
-    from arena.llm import Budget, Llm, ModelSettings, open_store
+    from arena.llm import Budget, Llm, open_store
     from surrogate.cli.printing import progress_bar
     from surrogate.metaevaluation.memerag.highlighting import (
         MAX_TOKENS,
@@ -223,8 +223,10 @@ def _highlighted(
         highlight_support,
     )
 
-    model = settings.highlight or ""
-    asked = ModelSettings(model, TEMPERATURE, settings.max_tokens or MAX_TOKENS)
+    most = settings.max_tokens or MAX_TOKENS
+    asked = settings.model_copy(
+        update={"model": settings.highlight, "temperature": TEMPERATURE, "max_tokens": most}
+    ).located()
     with open_store(settings.store) as store, progress_bar() as progress:
-        llm = Llm(asked, settings.endpoint, store, Budget(settings.max_calls))
+        llm = Llm(asked, store, Budget(settings.max_calls))
         return highlight_support(sentences, llm, templates, progress)

@@ -49,7 +49,7 @@ STUDIES: Mapping[str, str] = {
     "frontier": "Systems better than all learned from: share said to be so, and of others; tau "
     "among them; share of ratings inside their 90% intervals",
     REPLICATION: "Ratings by the verdicts on part of the questions against the verdicts on others "
-    "(Kendall tau of both together, of verdicts and surrogate alone; 95% of the splits; share "
+    "(Kendall tau of both together, of verdicts and surrogate alone; 95% over systems; share "
     "inside 90% intervals)",
     TABLE_4: "All systems ranked by the paper's groups of features, two held out (Kendall tau)",
     "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall tau, "
@@ -162,7 +162,7 @@ def validate_command(
         typer.Option(
             "--protocol",
             help="leave-systems-out, leave-families-out (all of a laboratory or model at once), "
-            "leave-language-out, leave-questions-out, transfer, mirage (two systems held out, all "
+            "leave-language-out, transfer, mirage (two systems held out, all "
             "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
             "systems held out, all ranked), ablation (part of the features), importances (of "
             "features), frontier (the best systems rated by surrogates of the others), replication "
@@ -339,10 +339,10 @@ def _print_validation(validated: Validation, as_json: bool) -> None:
         printing.print_json(validated.as_json())
         return
     languages = [(name, item) for name, item in sorted(validated.per_language.items())]
-    header = ["language", "tau", "low", "high", "spearman", "pairwise accuracy", "R²", "systems"]
+    header = ["language", "tau", "low", "high", "pairwise accuracy", "R²", "systems"]
     rows = [
         [
-            *(name, item.tau, item.tau_low, item.tau_high, item.spearman),
+            *(name, item.tau, item.tau_low, item.tau_high),
             *(item.pairwise_accuracy, item.r2, item.n_systems),
         ]
         for name, item in [*languages, ("macro", validated.scores)]

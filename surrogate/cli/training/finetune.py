@@ -65,7 +65,7 @@ def finetune_command(
         tuned = finetune(job, progress)
     if find_spec("matplotlib") is not None:
         from surrogate.publish.figures.figure import save
-        from surrogate.publish.figures.losses import loss_curve
+        from surrogate.publish.figures.studies import loss_curve
 
         save(loss_curve(tuned.losses, out.name, recipe), out / CURVE)
     if as_json:

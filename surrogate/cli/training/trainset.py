@@ -25,7 +25,7 @@ from surrogate.cli.options import (
     with_settings,
 )
 from surrogate.cli.targets import OUT_FILE
-from surrogate.metaevaluation.settings import LOCAL_MODEL_FIELDS, JudgeOptions
+from surrogate.metaevaluation.settings import LOCAL_MODEL_FIELDS, OF_PROMPTS, JudgeOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,17 +79,19 @@ def trainset_mirage(
     """Chats that teach to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3)."""
     from arena.data.folder import read_arena
     from surrogate.training.mirage_set import mirage_examples
-    from surrogate.training.rows import make_train_set
+    from surrogate.training.rows import check_unseen, make_train_set
 
     asked = _answer_prompt(templates, passage_tokens, context_tokens, tokenizer, seed)
     read = read_arena(arena)
+    if unseen is not None:
+        check_unseen(read.queries, questions, seed)
     sieve = mirage_examples(read, teacher, asked, split_names(languages))
     made = make_train_set(sieve, read.queries, questions, seed, asked.trimmer)
     _present(made, out, unseen, as_json)
 
 
 @trainset.command("grouse")
-@with_settings(JudgeOptions, LOCAL_MODEL_FIELDS)
+@with_settings(JudgeOptions, (*OF_PROMPTS, *LOCAL_MODEL_FIELDS))
 def trainset_grouse(
     source: Annotated[
         Path, typer.Argument(help="Arena folder, or answers in GroUSE's format.", exists=True)
@@ -151,7 +153,7 @@ def trainset_grouse(
         questions_of,
         taught_scores,
     )
-    from surrogate.training.rows import Sieve, make_train_set
+    from surrogate.training.rows import Sieve, check_unseen, make_train_set
 
     fields = ReplyFields(tuple(name for name in split_names(ablate) if name != "none"))
     own = read_templates(templates or (), [JOINT_PROMPT])
@@ -161,6 +163,8 @@ def trainset_grouse(
     graded = [] if arena is not None else answers_of_file(source)
     asked = questions_of(graded) if arena is None else arena.queries
     asked = choose_questions(asked, split_names(languages))
+    if unseen is not None:
+        check_unseen(asked, questions, seed)
     # What no row is written of need not be scored.
     scored = asked if unseen is not None else choose_questions(asked, None, questions, seed)
     if arena is not None:
@@ -235,7 +239,7 @@ def judge_set(
         judge_examples,
         preference_examples,
     )
-    from surrogate.training.rows import make_train_set
+    from surrogate.training.rows import check_unseen, make_train_set
 
     kind = checked_option("--form", form, ("verdict", "preference"))
     asked = checked_option("--verdict", verdict, VERDICT_FORMS)
@@ -243,6 +247,8 @@ def judge_set(
     order = checked_option("--sides", sides, SIDES)
     rules = VerdictRules(judge, pairs, order, split_names(languages), seed)
     read = read_arena(arena)
+    if unseen is not None:
+        check_unseen(read.queries, questions, seed)
     if kind == "preference":
         of_judges = (template, longest_answer, longest_passage)
         if any(each is not None for each in of_judges):

@@ -142,7 +142,7 @@ class Observation:
             return np.diag(self.noise)
         inverse = (self.inverse - self.inverse.mean(axis=0))[self.places]
         scores = self.verdicts.likelihood.scores(self.at)
-        questions = len(scores)
+        questions = scores.shape[0]
         if questions < 2:
             return np.diag(self.noise)
         moved = scores @ inverse.T
@@ -184,7 +184,7 @@ def observe(ratings: Mapping[str, TrainingRatings]) -> dict[str, Observation]:
     rated = {language: _known(item) for language, item in ratings.items()}
     modes = {language: _mode(one) for language, (_, one) in rated.items() if one is not None}
     effects = [
-        one.design_effects(modes[language])
+        one.design_effects(modes[language], DEFAULT_RIDGE)
         for language, (_, one) in rated.items()
         if one is not None
     ]

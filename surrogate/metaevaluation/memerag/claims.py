@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, get_args
 from arena.data.errors import checked_choice
 from arena.data.languages import named_language
 from arena.llm.replies import THOUGHTS, UnparsableError
-from arena.llm.settings import ModelSettings, Prompt
+from arena.llm.settings import LlmSettings, Prompt
 from arena.text.prompts import (
     PromptTemplate,
     ReplaceablePrompt,
@@ -172,11 +172,9 @@ class ClaimPrompts(JudgePrompts[Claim]):
         system = None if self._system is None else self._system.fill({})
         return [Prompt.of(self._task.fill(values), system, self.version)]
 
-    def settings(self, model: str, max_tokens: int) -> ModelSettings:
+    def settings(self, asked: LlmSettings) -> LlmSettings:
         """Return a model's settings as in the paper: temperature and top_p of 0.1."""
-        return ModelSettings(
-            model, temperature=TEMPERATURE, max_tokens=max_tokens, extra_body={"top_p": TOP_P}
-        )
+        return asked.model_copy(update={"temperature": TEMPERATURE}).sending(top_p=TOP_P)
 
     def read(self, text: str, task: str) -> str:  # noqa: ARG002
         """Read the label of a reply, see ``read_label``."""

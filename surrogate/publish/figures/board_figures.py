@@ -1,36 +1,39 @@
-"""All figures of a board: which there are, and which of them a board can give."""
+"""All figures: those of a board, and those of the files that studies wrote."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
-from surrogate.publish.figures.importances import feature_lollipops, importance_boxes
+from surrogate.metaevaluation.records import JSONL_SUFFIXES
+from surrogate.publish.figures.figure import Drawing
+from surrogate.publish.figures.importances import (
+    feature_lollipops,
+    importance_boxes,
+    importance_intervals,
+    read_importances,
+)
+from surrogate.publish.figures.judge_runs import run_drawings
 from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
-from surrogate.publish.figures.ratings import draw_ratings, tau_scatter
+from surrogate.publish.figures.ratings import draw_ratings
+from surrogate.publish.figures.studies import (
+    read_replication,
+    read_sampling,
+    replication_curves,
+    sampling_curves,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure that can be drawn.
-
-    Attributes:
-        name: Name of its file, without suffix.
-        draw: Returns it, or raises ``UsageError`` where the board lacks what it shows.
-    """
-
-    name: str
-    draw: Callable[[], Figure]
 
 
 Drawings = Callable[[Board, str | None], Iterator[Drawing]]
@@ -71,14 +74,16 @@ KINDS: Mapping[str, Drawings] = MappingProxyType(
         "importances": _all_or_one("importances", importance_boxes),
         "ratings": _each("ratings", draw_ratings),
         "wins": _all_or_one("wins", draw_win_matrix),
-        "scatter": _all_or_one("scatter", tau_scatter),
     }
 )
 """Kinds of figures of a board."""
 
 
 def board_drawings(
-    board: Board, kinds: Sequence[str] = tuple(KINDS), language: str | None = None
+    board: Board,
+    kinds: Sequence[str] = tuple(KINDS),
+    language: str | None = None,
+    signature: bool = True,
 ) -> Iterator[Drawing]:
     """List the figures of a board.
 
@@ -86,18 +91,52 @@ def board_drawings(
         board: A board.
         kinds: Some of ``KINDS``.
         language: Language to take in figures of one language; by default each or all of them.
+        signature: Whether figures print the board's signature.
 
     Raises:
         UsageError: For an unknown kind or language, or a board whose languages are no codes.
     """
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown:
-        raise UsageError(f"there is no figure {unknown[0]!r}; use some of {', '.join(KINDS)}")
-    if language is not None and language not in board.languages:
-        present = ", ".join(board.languages) or "none"
-        raise UsageError(f"the board has no language {language!r}; there is {present}")
+    for kind in kinds:
+        checked_choice(kind, list(KINDS), "figure")
+    if language is not None:
+        checked_choice(language, board.languages, "language of this board")
     odd = [code for code in board.languages if not re.fullmatch(LANGUAGE_CODE, code)]
     if odd:
         raise UsageError(f"{odd[0]!r} is no language code, so no file can be named after it")
+    if not signature:
+        summary = board.summary.model_copy(update={"signature": ""})
+        board = replace(board, summary=summary)
     for kind in dict.fromkeys(kinds):
         yield from KINDS[kind](board, language)
+
+
+def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]:
+    """List the figures of a file of ``validate --json`` or ``metaeval --out``.
+
+    Args:
+        path: The file; what it holds says which study it is.
+        language: Language to take; by default the mean over languages.
+
+    Raises:
+        UsageError: If it is none of these.
+        DataError: If it is damaged.
+    """
+    if path.name.endswith(JSONL_SUFFIXES):
+        yield from run_drawings(path)
+        return
+    try:
+        columns = {*json.loads(path.read_bytes())["table"][0]}
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        raise UsageError(
+            f"{path} is no study; write one with  validate --json  or  metaeval --out"
+        ) from None
+    part = f"-{language}" if language else ""
+    if "design" in columns:
+        yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
+    elif "tau_verdicts" in columns:
+        table = read_replication(path)
+        yield Drawing(f"replication{part}", partial(replication_curves, *table, language=language))
+    else:
+        table = read_importances(path)
+        draw = partial(importance_intervals, *table, language=language)
+        yield Drawing(f"importance-intervals{part}", draw)

@@ -16,7 +16,6 @@ from surrogate.publish.figures.figure import (
     Caption,
     label_inches,
     legend,
-    longest_width,
     new_sheet,
     panels,
     shown_names,
@@ -63,8 +62,8 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     metrics = [name for name in METRICS if name in set(tests["metric"])]
     asked = tests[tests["was_asked"]]
     passed = int(asked["passed"].eq(True).sum())
-    labels = label_inches(longest_width(shown_names(rows).values()))
-    above = label_inches(longest_width(columns))
+    labels = label_inches(shown_names(rows).values())
+    above = label_inches(columns)
     caption = Caption(
         f"Unit tests, one by one: {judge}",
         f"{MISSING} was not asked. n = {whole(len(asked))} checks of "

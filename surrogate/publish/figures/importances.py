@@ -5,6 +5,7 @@ MIRAGE-Bench, figures 3 and 9.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,14 +31,11 @@ from surrogate.publish.figures.figure import (
     label_inches,
     language_rows,
     legend,
-    longest_width,
     new_sheet,
     panels,
     read_study,
-    shortened,
     shown_names,
     style,
-    wrapped,
 )
 from surrogate.publish.palette import BLUE, OKABE_ITO, SKY_BLUE, VERMILLION
 
@@ -51,14 +49,19 @@ Floats = npt.NDArray[np.float64]
 
 OTHER = "family not known"
 MARKERS = "oDs^vPX*"
-
-_PANEL_INCHES = 2.0
-_LANGUAGE_INCHES = 0.36
-_LEAST_WIDTH = 4.2
-_LEFT_INCHES = 0.7
-_CHARACTER_INCHES = 0.066
-_LONGEST_NAME = 44
-_POINT_SIZE = 5.5
+PANEL_INCHES, LANGUAGE_INCHES, SMALLEST_WIDTH = 2.0, 0.36, 4.2
+LEFT_INCHES, CHARACTER_INCHES = 0.7, 0.075
+POINT_SIZE = 5.5
+SHARES = ("importance", "tournament_low", "tournament_high")
+QUARTILES = ("tournament_q1", "tournament_median", "tournament_q3")
+BOX = 0.56
+BOXES_INCHES, INTERVALS_INCHES = 5.0, 3.2
+MEASURES = {
+    "permutation": "Kendall tau lost by permutation",
+    "shap": "Share of mean |SHAP value|",
+    "share": "Share in the surrogate's decisions",
+}
+MAKE = "surrogate-arena validate ARENA --protocol importances --importances shap --json > FILE"
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,10 @@ def feature_lollipops(board: Board) -> Figure:
         board.summary.signature,
     )
     columns = min(2, len(means.columns))
-    width = columns * max(_LEAST_WIDTH, len(languages) * _LANGUAGE_INCHES + 0.7)
+    width = columns * max(SMALLEST_WIDTH, len(languages) * LANGUAGE_INCHES + 0.7)
     rows = -(-len(means.columns) // columns)
     with style():
-        sheet = new_sheet(width, rows * _PANEL_INCHES + 0.5, caption)
+        sheet = new_sheet(width, rows * PANEL_INCHES + 0.5, caption)
         axes = panels(sheet, len(means.columns), columns)
         for panel, name in zip(axes, means.columns, strict=True):
             _draw(panel, means[name], languages, families)
@@ -149,7 +152,7 @@ def _draw(
             of_kin.to_numpy(float),
             linestyle="none",
             marker=family.marker,
-            markersize=_POINT_SIZE,
+            markersize=POINT_SIZE,
             color=family.color,
             markeredgecolor="white",
             markeredgewidth=0.5,
@@ -164,24 +167,19 @@ def _draw(
 
 def _title(name: str, inches: float) -> str:
     """Return a feature's name, with what it measures below where that is known."""
-    shown = shortened(drawable(name), _LONGEST_NAME)
+    (shown,) = shown_names([name]).values()
     try:
         summary = parse_features(name)[0].summary
     except (ArenaError, ValueError, IndexError):
         return shown
-    return "\n".join([shown, *wrapped(summary, (inches - _LEFT_INCHES) / _CHARACTER_INCHES)])
+    room = int((inches - LEFT_INCHES) / CHARACTER_INCHES)
+    return "\n".join([shown, *textwrap.wrap(summary, room)])
 
 
 def _point(family: Family) -> Line2D:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], linestyle="none", marker=family.marker, color=family.color)
-
-
-_SHARES = ("importance", "tournament_low", "tournament_high")
-_QUARTILES = ("tournament_q1", "tournament_median", "tournament_q3")
-_BOX = 0.56
-_AXES_INCHES = 5.0
 
 
 def importance_boxes(board: Board, language: str | None = None) -> Figure:
@@ -198,7 +196,7 @@ def importance_boxes(board: Board, language: str | None = None) -> Figure:
         UsageError: If the board has no importances, or not in this language.
     """
     chosen = language_rows(board.importances, language)
-    shares = chosen.groupby("feature")[[*_SHARES, *_QUARTILES]].mean()
+    shares = chosen.groupby("feature")[[*SHARES, *QUARTILES]].mean()
     shares = shares[shares["importance"].notna()].sort_values(
         ["tournament_median", "tournament_low", "importance"], kind="stable", na_position="first"
     )
@@ -209,7 +207,7 @@ def importance_boxes(board: Board, language: str | None = None) -> Figure:
     label = f"Share in the surrogate's decisions{over}"
     caption = _caption(board, chosen, shares, language)
     return _feature_rows(
-        shares, caption, {label: partial(_draw_importance_boxes, shares)}, _AXES_INCHES, 4
+        shares, caption, {label: partial(_draw_importance_boxes, shares)}, BOXES_INCHES, 4
     )
 
 
@@ -230,7 +228,7 @@ def _feature_rows(
         columns: Entries of the legend side by side.
     """
     names = shown_names(map(str, features.index))
-    width = label_inches(longest_width(names.values())) + inches * len(drawings)
+    width = label_inches(names.values()) + inches * len(drawings)
     with style():
         sheet = new_sheet(max(width, 6.5), len(features) * ROW_INCHES + 1.1, caption)
         grid = panels(sheet, len(drawings), len(drawings), sharey=True)
@@ -282,10 +280,10 @@ def _draw_importance_boxes(shares: pd.DataFrame, axes: Axes) -> dict[str, Artist
     if shares["tournament_q1"].notna().any():
         extent = shares["tournament_q3"] - shares["tournament_q1"]
         boxes = axes.barh(
-            rows, extent, _BOX, shares["tournament_q1"], color=SKY_BLUE, edgecolor=BLUE
+            rows, extent, BOX, shares["tournament_q1"], color=SKY_BLUE, edgecolor=BLUE
         )
         handles["quartiles"] = boxes[0]
-        half = _BOX / 2
+        half = BOX / 2
         handles["median"] = axes.vlines(
             shares["tournament_median"], rows - half, rows + half, color="black", linewidth=1.8
         )
@@ -295,16 +293,6 @@ def _draw_importance_boxes(shares: pd.DataFrame, axes: Axes) -> dict[str, Artist
     axes.grid(axis="x")
     axes.set_xlim(left=0)
     return handles
-
-
-MEASURES = {
-    "permutation": "Kendall tau lost by permutation",
-    "shap": "Share of mean |SHAP value|",
-    "share": "Share in the surrogate's decisions",
-}
-
-_MAKE = "surrogate-arena validate ARENA --protocol importances --importances shap --json > FILE"
-_INTERVAL_PANEL_INCHES = 3.2
 
 
 def read_importances(path: Path | str) -> tuple[pd.DataFrame, str]:
@@ -317,7 +305,7 @@ def read_importances(path: Path | str) -> tuple[pd.DataFrame, str]:
         UsageError: If there is no such file.
         DataError: If it is no such file.
     """
-    return read_study(path, "study of importances", _MAKE, _typed)
+    return read_study(path, "study of importances", MAKE, _typed)
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
@@ -346,7 +334,7 @@ def importance_intervals(
     measures = [name for name in _measured(chosen) if chosen[name].notna().any()]
     if not measures:
         where = "" if language is None else f" in {language!r}"
-        raise UsageError(f"there are no importances{where} to draw; make them with  {_MAKE}")
+        raise UsageError(f"there are no importances{where} to draw; make them with  {MAKE}")
     columns = [name for measure in measures for name in _columns(measure)]
     features = chosen.groupby("feature")[columns].mean()
     features = features[features[measures].notna().any(axis=1)]
@@ -356,7 +344,7 @@ def importance_intervals(
         features,
         _caption_importance_intervals(chosen, features, signature, arena, language),
         {MEASURES[name]: partial(_draw_importance_intervals, values[name]) for name in measures},
-        _INTERVAL_PANEL_INCHES,
+        INTERVALS_INCHES,
         2,
     )
 
@@ -375,7 +363,7 @@ def _measured(table: pd.DataFrame) -> Sequence[str]:
     absent = [name for measure in measures for name in _columns(measure) if name not in table]
     if absent or not measures:
         named = ", ".join(absent) or f"a column {' or '.join(MEASURES)}"
-        raise UsageError(f"the table of importances lacks {named}; make it with  {_MAKE}")
+        raise UsageError(f"the table of importances lacks {named}; make it with  {MAKE}")
     return measures
 
 

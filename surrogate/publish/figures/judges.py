@@ -20,7 +20,6 @@ from surrogate.publish.figures.figure import (
     drawable,
     label_inches,
     legend,
-    longest_width,
     new_sheet,
     panels,
     shown_names,
@@ -69,7 +68,7 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     judges = list(dict.fromkeys(judged["shown"]))
     languages = list(dict.fromkeys(judged["language"]))
     names = shown_names(judges)
-    labels = label_inches(longest_width(names.values()))
+    labels = label_inches(names.values())
     with style():
         sheet = new_sheet(
             max(labels + len(languages) * _PANEL_INCHES, 6.0),
@@ -190,8 +189,8 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
         "languages together.",
         signature,
     )
-    rows = label_inches(longest_width(shown_names(judges).values()))
-    above = label_inches(longest_width(labels))
+    rows = label_inches(shown_names(judges).values())
+    above = label_inches(labels)
     with style():
         width = max(rows + len(labels) * _COLUMN_INCHES + 0.3, 6.0)
         sheet = new_sheet(width, len(judges) * _ERROR_CELL_INCHES + above + 0.5, caption)

@@ -1,10 +1,10 @@
-"""Matrices of colored cells that also say their value."""
+"""Matrices of colored cells that also say their value: who beats whom, ranks by language."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ from surrogate.publish.figures.figure import (
     judged_languages,
     label_inches,
     language_rows,
-    longest_width,
     new_sheet,
     order_of,
     panels,
@@ -33,19 +32,17 @@ from surrogate.publish.view import RankMatrix, rank_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
 
 MISSING = "–"
-
-_MOST_VECTOR_CELLS = 4000
-_MOST_TEXTS = 8000
-_POINTS = 8.0
-_LEAST_POINTS = 4.5
-_SHARE_OF_CELL = 0.62
-_POINTS_PER_INCH = 72
+LOSES_TO_WINS = (VERMILLION, "#F7F7F7", BLUE)
+MOST_VECTOR_CELLS = 4000
+MOST_TEXTS = 8000
+LARGEST_POINTS, SMALLEST_POINTS, POINTS_PER_CELL_INCH = 8.0, 4.5, 45.0
+CELL_INCHES, SMALLEST_CELL_INCHES, WHOLE_INCHES = 0.42, 0.11, 20.0
+RANK_INCHES = 0.34
 
 
 @dataclass(frozen=True)
@@ -81,68 +78,40 @@ def draw_matrix(
         cell_inches: Height of a cell, which bounds the size of its text.
         upright_columns: Turn the names of columns by a quarter.
     """
-    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.colors import LinearSegmentedColormap, to_hex
 
     colors = LinearSegmentedColormap.from_list("scale", list(scale))
-    rows, columns = matrix.shades.shape
-    points = min(_POINTS, max(_LEAST_POINTS, cell_inches * _POINTS_PER_INCH * _SHARE_OF_CELL))
-    many = rows * columns > _MOST_VECTOR_CELLS
+    cells = matrix.shades.size
+    points = float(np.clip(cell_inches * POINTS_PER_CELL_INCH, SMALLEST_POINTS, LARGEST_POINTS))
     axes.set_facecolor(NO_VALUE_GROUND)
     axes.pcolormesh(
-        np.arange(columns + 1) - 0.5,
-        np.arange(rows + 1) - 0.5,
+        *(np.arange(size + 1) - 0.5 for size in reversed(matrix.shades.shape)),
         np.ma.masked_invalid(matrix.shades),
         cmap=colors,
         vmin=0,
         vmax=1,
-        edgecolors="none" if many else "white",
-        linewidth=0 if many else 0.8,
-        rasterized=many,
+        edgecolors="none" if cells > MOST_VECTOR_CELLS else "white",
+        linewidth=0 if cells > MOST_VECTOR_CELLS else 0.8,
+        rasterized=cells > MOST_VECTOR_CELLS,
     )
     axes.invert_yaxis()
-    _name(axes, matrix, points, upright_columns)
-    if rows * columns <= _MOST_TEXTS:
-        _write_cells(axes, matrix, colors, points)
-
-
-def _name(axes: Axes, matrix: Matrix, points: float, upright: bool) -> None:
     rows, columns = shown_names(matrix.rows), shown_names(matrix.columns)
-    axes.set_yticks(range(len(matrix.rows)), [rows[name] for name in matrix.rows])
-    axes.set_xticks(
-        range(len(matrix.columns)),
-        [columns[name] for name in matrix.columns],
-        rotation=90 if upright else 0,
-    )
+    axes.set_yticks(range(len(rows)), list(rows.values()))
+    rotation = 90 if upright_columns else 0
+    axes.set_xticks(range(len(columns)), list(columns.values()), rotation=rotation)
     axes.tick_params(length=0, labelsize=points)
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
     axes.xaxis.set_label_position("top")
     axes.spines[:].set_visible(False)
-
-
-def _write_cells(axes: Axes, matrix: Matrix, colors: Colormap, points: float) -> None:
-    from matplotlib.colors import to_hex
-
-    for row, texts in enumerate(matrix.texts):
-        for column, text in enumerate(texts):
-            shade = matrix.shades[row, column]
-            ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
-            axes.text(
-                column,
-                row,
-                text,
-                ha="center",
-                va="center",
-                fontsize=points,
-                color=text_on(ground),
-                clip_on=True,
-            ).set_in_layout(False)
-
-
-LOSES_TO_WINS = (VERMILLION, "#F7F7F7", BLUE)
-
-_CELL_INCHES = 0.42
-_LEAST_CELL_INCHES = 0.11
-_WHOLE_INCHES = 20.0
+    if cells > MOST_TEXTS:
+        return
+    for (row, column), shade in np.ndenumerate(matrix.shades):
+        ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
+        text = matrix.texts[row][column]
+        middle: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": True}
+        axes.text(
+            column, row, text, fontsize=points, color=text_on(ground), **middle
+        ).set_in_layout(False)
 
 
 def draw_win_matrix(board: Board, language: str | None = None) -> Figure:
@@ -156,70 +125,48 @@ def draw_win_matrix(board: Board, language: str | None = None) -> Figure:
         UsageError: If the board has no win matrix, or not in this language.
     """
     counts = language_rows(board.win_matrix, language)
-    points, battles = _sums(counts, order_of(board, language, counts["system"]))
-    names = [str(name) for name in battles.index]
-    cell = float(np.clip(_WHOLE_INCHES / len(names), _LEAST_CELL_INCHES, _CELL_INCHES))
-    labels = label_inches(longest_width(shown_names(names).values())) * min(cell / 0.2, 1)
+    if counts.empty:
+        raise UsageError("win_matrix.csv holds no pair of judged systems, so there are no wins")
+    names = order_of(board, language, counts["system"])
+    summed = counts.groupby(["system", "opponent"])[["wins", "ties", "losses"]].sum()
+    wins, ties, losses = (
+        summed[name].unstack().reindex(index=names, columns=names).fillna(0).to_numpy(float)
+        for name in ("wins", "ties", "losses")
+    )
+    battles = wins + ties + losses
+    shares = np.full(battles.shape, np.nan)
+    np.divide(wins + ties / 2, battles, out=shares, where=battles > 0)
+    texts = [[decimal(100 * share, 0) for share in row] for row in shares]
+    for place in range(len(names)):
+        texts[place][place] = ""
+    cell = float(np.clip(WHOLE_INCHES / len(names), SMALLEST_CELL_INCHES, CELL_INCHES))
+    labels = label_inches(shown_names(names).values()) * min(cell / 0.2, 1)
     side = len(names) * cell
     languages = [language] if language else judged_languages(counts)
     caption = Caption(
         f"Who beats whom: {board.summary.arena}, {language or 'all languages'}",
         f"Share of points of the row's system against the column's, in %; a tie is half a point; "
         f"{MISSING} never met. n = {count_of(len(names), 'judged system')}, "
-        f"{whole(battles.to_numpy().sum() / 2)} battles, "
-        f"{count_of(len(languages), 'language')}; best rank by them first. "
-        f"Judge: {board.summary.judge}.",
+        f"{whole(battles.sum() / 2)} battles, {count_of(len(languages), 'language')}; best rank by "
+        f"them first. Judge: {board.summary.judge}.",
         board.summary.signature,
     )
     with style():
         sheet = new_sheet(max(side + labels + 0.5, 6.0), side + labels + 0.4, caption)
         (axes,) = panels(sheet, 1, 1)
-        draw_matrix(axes, _matrix(points, battles), LOSES_TO_WINS, cell, upright_columns=True)
+        matrix = Matrix(shares, texts, names, names)
+        draw_matrix(axes, matrix, LOSES_TO_WINS, cell, upright_columns=True)
         axes.set_xlabel("opponent")
         axes.set_ylabel("system")
     return sheet.figure
 
 
-def _sums(counts: pd.DataFrame, order: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return points and battles, systems by opponents."""
-    if counts.empty:
-        raise UsageError("win_matrix.csv holds no pair of judged systems, so there are no wins")
-    scored = counts.assign(
-        points=counts["wins"] + counts["ties"] / 2,
-        battles=counts["wins"] + counts["losses"] + counts["ties"],
-    )
-    summed = scored.groupby(["system", "opponent"])[["points", "battles"]].sum()
-    points, battles = (
-        summed[name].unstack().reindex(index=list(order), columns=list(order)).fillna(0.0)
-        for name in ("points", "battles")
-    )
-    return points, battles
-
-
-def _matrix(points: pd.DataFrame, battles: pd.DataFrame) -> Matrix:
-    fought = battles.to_numpy(float)
-    shares = np.divide(
-        points.to_numpy(float), fought, out=np.full(fought.shape, np.nan), where=fought > 0
-    )
-    names = [str(name) for name in battles.index]
-    texts = [
-        ["" if row == column else decimal(100 * share, 0) for column, share in enumerate(line)]
-        for row, line in enumerate(shares)
-    ]
-    return Matrix(shares, texts, names, names)
-
-
-_COLUMN_INCHES = 0.34
-_MEAN = "mean"
-
-
 def rank_heat_map(board: Board) -> Figure:
-    """Draw the ranks of a board, and by verdicts alone."""
-    panels_of = {
+    """Draw the ranks of a board, and by verdicts alone (MIRAGE-Bench, figure 4)."""
+    every = {
         board.summary.rated_by.capitalize(): rank_matrix(board),
         "Verdicts alone": rank_matrix(board, "arena_rank"),
     }
-    shown = {title: matrix for title, matrix in panels_of.items() if not matrix.is_empty}
     caption = Caption(
         f"Ranks by language: {board.summary.arena}",
         f"n = {count_of(len(board.systems), 'system')}, "
@@ -227,7 +174,7 @@ def rank_heat_map(board: Board) -> Figure:
         f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
         board.summary.signature,
     )
-    return draw_ranks(shown, caption)
+    return draw_ranks({name: item for name, item in every.items() if not item.is_empty}, caption)
 
 
 def draw_ranks(shown: Mapping[str, RankMatrix], caption: Caption) -> Figure:
@@ -240,15 +187,14 @@ def draw_ranks(shown: Mapping[str, RankMatrix], caption: Caption) -> Figure:
     Raises:
         UsageError: If there is nothing to draw.
     """
-    first = next(iter(shown.values()), None)
-    if first is None:
+    if not shown:
         raise UsageError("no system is ranked, so there is no heat map to draw")
-    systems = [str(name) for name in first.ranks.index]
-    columns = len(first.ranks.columns) + 1
-    labels = label_inches(longest_width(shown_names(systems).values()))
-    width = max(labels + len(shown) * (columns * _COLUMN_INCHES + 0.3), 5.5)
+    ranks = next(iter(shown.values())).ranks
+    columns = len(ranks.columns) + 1
+    labels = label_inches(shown_names(map(str, ranks.index)).values())
+    width = max(labels + len(shown) * (columns * RANK_INCHES + 0.3), 5.5)
     with style():
-        sheet = new_sheet(width, len(systems) * ROW_INCHES + 0.7, caption)
+        sheet = new_sheet(width, len(ranks) * ROW_INCHES + 0.7, caption)
         axes = panels(sheet, len(shown), len(shown), sharey=True)
         for place, (title, matrix) in zip(axes, shown.items(), strict=True):
             draw_matrix(place, _matrix_of_ranks(matrix), SEQUENTIAL, ROW_INCHES)
@@ -256,19 +202,13 @@ def draw_ranks(shown: Mapping[str, RankMatrix], caption: Caption) -> Figure:
             place.axvline(columns - 1.5, color="white", linewidth=3)
         for place in axes[1:]:
             place.tick_params(labelleft=False)
-        axes[0].set_ylim(len(systems) - 0.5, -0.5)
+        axes[0].set_ylim(len(ranks) - 0.5, -0.5)
     return sheet.figure
 
 
 def _matrix_of_ranks(matrix: RankMatrix) -> Matrix:
-    means = matrix.means.to_numpy(float)
-    texts = [
-        [*(decimal(rank, 0) for rank in row), decimal(mean, 1)]
-        for row, mean in zip(matrix.ranks.to_numpy(), means, strict=True)
-    ]
-    return Matrix(
-        np.clip(np.column_stack([matrix.shades, matrix.mean_shades]), 0, 1),
-        texts,
-        [str(name) for name in matrix.ranks.index],
-        [*map(str, matrix.ranks.columns), _MEAN],
-    )
+    shown = matrix.ranks.map(lambda rank: decimal(rank, 0))
+    shown["mean"] = matrix.means.map(lambda mean: decimal(mean, 1))
+    shades: Floats = np.column_stack([matrix.shades, matrix.mean_shades]).clip(0, 1)
+    names: pd.Index = shown.index
+    return Matrix(shades, shown.to_numpy().tolist(), list(map(str, names)), list(map(str, shown)))

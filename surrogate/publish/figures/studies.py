@@ -1,4 +1,4 @@
-"""How many judgments a ranking needs, as curves (MIRAGE-Bench, figure 6), and with a surrogate."""
+"""Curves: how many judgments a ranking needs (MIRAGE-Bench, figure 6), and losses of tuning."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ DESIGNS = {
     "adaptive": "Pairs chosen one after the other",
 }
 
+_REPLICATION = "surrogate-arena validate ARENA --protocol replication --judged 3,6,12,half --json"
+_BY = {
+    "tau": ("verdicts and surrogate", BOTH, "D"),
+    "tau_verdicts": ("verdicts alone", VERDICTS, "s"),
+    "tau_surrogate": ("surrogate alone", SURROGATE, "o"),
+}
+"""A column of the study of replication to what its ratings are by, a color and a marker."""
+MOST_STEPS_WITH_MARKS = 40
 _MAKE = "surrogate-arena sampling ARENA --json > FILE"
 _MOST_BANDS = 3
 _PANEL_INCHES = 4.2
@@ -146,15 +154,6 @@ def _draw(axes: Axes, rows: pd.DataFrame, languages: Sequence[str]) -> dict[str,
     return handles
 
 
-_REPLICATION = "surrogate-arena validate ARENA --protocol replication --judged 3,6,12,half --json"
-_BY = {
-    "tau": ("verdicts and surrogate", BOTH, "D"),
-    "tau_verdicts": ("verdicts alone", VERDICTS, "s"),
-    "tau_surrogate": ("surrogate alone", SURROGATE, "o"),
-}
-"""A column of the study to what its ratings are by, a color and a marker."""
-
-
 def read_replication(path: Path | str) -> tuple[pd.DataFrame, str]:
     """Read what ``surrogate-arena validate --protocol replication --json`` printed.
 
@@ -230,7 +229,7 @@ def _replication_note(rows: pd.DataFrame) -> str:
     last = rows.iloc[-1]
     note = (
         f"n = {judgments} a language. Ratings from part of the questions, held against the "
-        "verdicts on the other half; means over splits, the band holds 95% of them. "
+        "verdicts on the other half; means over splits, the band is 95% over systems. "
         f"Verdicts alone reach {decimal(last['tau_verdicts'])} with "
         f"{whole(last['questions'])} questions; "
     )
@@ -270,3 +269,30 @@ def _draw_replication(axes: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
     axes.set_xticks([], minor=True)
     axes.grid()
     return handles
+
+
+def loss_curve(losses: pd.DataFrame, model: str, recipe: str) -> Figure:
+    """Draw the loss of each step.
+
+    Args:
+        losses: Columns ``step, loss``; see ``surrogate.training.record.loss_table``.
+        model: Name of the tuned model.
+        recipe: Name of the recipe.
+
+    Raises:
+        UsageError: If there are no steps.
+    """
+    if losses.empty:
+        raise UsageError("there are no steps to draw")
+    note = f"{count_of(len(losses), 'step')}; mean over the learned tokens of each."
+    caption = Caption(f"Loss while {model} was tuned", note, f"recipe:{recipe}")
+    with style():
+        sheet = new_sheet(6.0, 3.6, caption)
+        (axes,) = panels(sheet, 1, 1)
+        marker = "o" if len(losses) < MOST_STEPS_WITH_MARKS else ""
+        axes.plot(losses["step"], losses["loss"], marker=marker, color=OKABE_ITO[0])
+        axes.set_xlabel("Step")
+        axes.set_ylabel("Loss (nats a token)")
+        axes.set_ylim(bottom=0)
+        axes.grid()
+    return sheet.figure

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 from arena.data.wording import count_of
 from surrogate.board.board import Board
-from surrogate.board.judge.report import FlipRate, JudgeReport, Position, UsageCounts
-from surrogate.board.summary import Conclusion, LanguageSummary, MacroSummary
+from surrogate.board.judge.report import JudgeReport
+from surrogate.board.summary import LanguageSummary, MacroSummary
 from surrogate.publish.formats import (
+    MISSING,
     LinearScale,
     language_name,
-    listing,
     percent,
     span,
     whole,
@@ -25,64 +24,31 @@ MACRO = "Mean over languages"
 _TAU = LinearScale(-1.0, 1.0)
 
 
-@dataclass(frozen=True)
-class JudgeFact:
-    """Something known of the judge, or why it is not.
+Fact = dict[str, str]
+"""Something known of the judge: ``term``, ``value``, and ``detail`` (what it rests on)."""
 
-    Attributes:
-        term: What it is.
-        value: The number as shown; a dash where unknown.
-        detail: What it rests on, or why it is unknown.
+
+def judge_page(board: Board) -> dict[str, Any]:
+    """Prepare the page on the judge, as its template takes it.
+
+    Returns:
+        ``judge``; its ``report``; ``facts``; ``tau``: how far ratings agree with verdicts they
+        have not seen, a row a language, and their ``mean`` where there are several; the name of
+        the surrogate that is ``compared``; whether the board ``holds_out`` systems for R²; and
+        ``conclusions`` over all languages.
     """
-
-    term: str
-    value: str
-    detail: str
-
-
-@dataclass(frozen=True)
-class JudgePage:
-    """The page.
-
-    Attributes:
-        judge: Name of the judge.
-        report: What is known of it.
-        facts: What is known, in words.
-        tau: How far ratings agree with verdicts they have not seen, a row a language by name:
-            ``name``, the agreements ``found``, three of them on a line from -1 to 1
-            (``half_span``, ``unseen_span``, ``verdicts_span``), the mean ``r2`` on held-out
-            systems, judged ``systems``, ``questions`` and ``judgments``, and the ``reason`` where
-            something is undefined; ``compared``: unseen tau of another surrogate.
-        compared: Name of that surrogate.
-        holds_out: Whether systems were held out of training, for R².
-        mean: The mean over languages; None where there is one language only.
-        conclusions: What the agreements mean, over all languages.
-    """
-
-    judge: str
-    report: JudgeReport
-    facts: list[JudgeFact]
-    tau: list[dict[str, Any]]
-    mean: dict[str, Any] | None
-    compared: str
-    holds_out: bool
-    conclusions: tuple[Conclusion, ...]
-
-
-def judge_page(board: Board) -> JudgePage:
-    """Prepare the page on the judge."""
-    summary = board.summary
+    summary, report = board.summary, board.judge_report
     rows = [_tau_row(code, item) for code, item in summary.languages.items()]
-    return JudgePage(
-        judge=summary.judge,
-        report=board.judge_report,
-        facts=_facts(board.judge_report),
-        tau=sorted(rows, key=itemgetter("name")),
-        mean=_mean_row(summary.macro) if len(rows) > 1 else None,
-        compared=", ".join(summary.macro.tau_unseen_of),
-        holds_out=any(item.holdout for item in summary.languages.values()),
-        conclusions=summary.macro.conclusions,
-    )
+    return {
+        "judge": summary.judge,
+        "report": report,
+        "facts": _facts(report),
+        "tau": sorted(rows, key=itemgetter("name")),
+        "mean": _mean_row(summary.macro) if len(rows) > 1 else None,
+        "compared": ", ".join(summary.macro.tau_unseen_of),
+        "holds_out": any(item.holdout for item in summary.languages.values()),
+        "conclusions": summary.macro.conclusions,
+    }
 
 
 def _tau_row(code: str, item: LanguageSummary) -> dict[str, Any]:
@@ -124,60 +90,53 @@ def _why(notes: Sequence[str]) -> str:
     return "; ".join(notes) or "fewer than two systems have both ratings, or all are tied"
 
 
-def _facts(report: JudgeReport) -> list[JudgeFact]:
-    return [
-        _flip_fact(report.flip_rate),
-        _position_fact(report.position),
-        _failure_fact(report),
-        *_usage_facts(report.usage),
-    ]
-
-
-def _flip_fact(flips: FlipRate) -> JudgeFact:
-    term = "Verdicts that flip with the order"
-    if flips.rate is None:
-        return JudgeFact(term, percent(None), _unknown(flips.reason))
-    detail = f"{whole(flips.flipped)} of {whole(flips.items)} pairs shown in both orders"
-    return JudgeFact(term, percent(flips.rate, 1), detail)
-
-
-def _position_fact(position: Position) -> JudgeFact:
-    term = "Wins of the answer shown first"
-    if position.share is None:
-        return JudgeFact(term, percent(None), _unknown(position.reason))
-    spread = (
-        ""
-        if position.low is None or position.high is None
-        else f"; 95% interval {percent(position.low, 1)} to {percent(position.high, 1)}"
+def _facts(report: JudgeReport) -> list[Fact]:
+    """Say what is known of the judge's verdicts, or why it is not."""
+    flips, position, failures, usage = (
+        report.flip_rate,
+        report.position,
+        report.failures,
+        report.usage,
     )
-    detail = f"{whole(position.first_wins)} of {whole(position.decided)} decided battles{spread}"
-    return JudgeFact(term, percent(position.share, 1), detail)
-
-
-def _failure_fact(report: JudgeReport) -> JudgeFact:
-    term = "Judgments without a verdict"
-    failures = report.failures
-    if failures.count is None:
-        return JudgeFact(term, whole(None), _unknown(failures.reason))
+    bounds = ""
+    if position.low is not None and position.high is not None:
+        bounds = f"; 95% interval {percent(position.low, 1)} to {percent(position.high, 1)}"
     reasons = sorted(failures.reasons.items(), key=lambda item: (-item[1], item[0]))
-    detail = listing(f"{name}: {whole(count)}" for name, count in reasons)
-    return JudgeFact(term, whole(failures.count), detail if reasons else "")
-
-
-def _usage_facts(usage: UsageCounts) -> list[JudgeFact]:
-    parts = [
-        ("Calls of the judge", usage.calls),
-        ("Tokens of prompts", usage.prompt_tokens),
-        ("Tokens of replies", usage.completion_tokens),
-    ]
+    calls = {
+        "Calls of the judge": usage.calls,
+        "Tokens of prompts": usage.prompt_tokens,
+        "Tokens of replies": usage.completion_tokens,
+    }
     return [
-        JudgeFact(term, whole(count), _unknown(usage.reason) if count is None else "")
-        for term, count in parts
+        _fact(
+            "Verdicts that flip with the order",
+            None if flips.rate is None else percent(flips.rate, 1),
+            f"{whole(flips.flipped)} of {whole(flips.items)} pairs shown in both orders",
+            flips.reason,
+        ),
+        _fact(
+            "Wins of the answer shown first",
+            None if position.share is None else percent(position.share, 1),
+            f"{whole(position.first_wins)} of {whole(position.decided)} decided battles{bounds}",
+            position.reason,
+        ),
+        _fact(
+            "Judgments without a verdict",
+            None if failures.count is None else whole(failures.count),
+            ", ".join(f"{name}: {whole(count)}" for name, count in reasons),
+            failures.reason,
+        ),
+        *(
+            _fact(term, None if count is None else whole(count), "", usage.reason)
+            for term, count in calls.items()
+        ),
     ]
 
 
-def _unknown(reason: str | None) -> str:
-    return f"unknown: {reason or 'no reason is given'}"
+def _fact(term: str, value: str | None, detail: str, reason: str | None) -> Fact:
+    if value is None:
+        value, detail = MISSING, f"unknown: {reason or 'no reason is given'}"
+    return {"term": term, "value": value, "detail": detail}
 
 
 def judged_sentence(board: Board) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -21,42 +20,35 @@ from surrogate.publish.view import (
     unranked_reason,
 )
 
-
-@dataclass(frozen=True)
-class Overview:
-    """What the page shows.
-
-    Attributes:
-        rows: Ranked systems, best first: their rows of ``Board.overall``, whether another has
-            the same rank (``is_tied``), their ``best`` and ``worst`` rank in a language, the
-            ``spread`` of ranks on a line from first to last, and the languages in which they are
-            in the best tier (``top_tiers``).
-        unranked: The others: ``system``, the ``languages`` that rank it, its ``coverage``, and
-            ``reasons``, each to the languages it is so in.
-        ranked_languages: Languages with a board, code to name.
-        data: Each language's board, for the filter; see ``filter_data``.
-    """
-
-    rows: list[dict[str, Any]]
-    unranked: list[dict[str, Any]]
-    ranked_languages: Mapping[str, str]
-    data: Mapping[str, Any]
+NUMBERS = (
+    *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
+    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
+    *("arena_rating", "arena_low", "arena_high", "coverage", "kind"),
+)
+ROW_COLUMNS = (*NUMBERS, "note")
 
 
-def overview(board: Board, slugs: Mapping[str, str]) -> Overview:
-    """Prepare the overview.
+def overview(board: Board, slugs: Mapping[str, str]) -> dict[str, Any]:
+    """Prepare the overview, as its template takes it.
 
     Args:
         board: The board.
         slugs: System to slug.
+
+    Returns:
+        ``rows``: ranked systems, best first: their rows of ``Board.overall``, whether another has
+        the same rank (``is_tied``), their ``best`` and ``worst`` rank in a language, the
+        ``spread`` of ranks on a line, and the languages in which they are in the best tier
+        (``top_tiers``); ``unranked``: the others with ``reasons``, each to the languages it is so
+        in; ``ranked_languages``: code to name; ``data``: see ``filter_data``.
     """
     ranked = board.overall[board.overall["rank"].notna()]
-    return Overview(
-        rows=_overall_rows(board, ranked),
-        unranked=_unranked(board, set(ranked["system"])),
-        ranked_languages={code: language_name(code) for code in board.languages},
-        data=filter_data(board, slugs),
-    )
+    return {
+        "rows": _overall_rows(board, ranked),
+        "unranked": _unranked(board, set(ranked["system"])),
+        "ranked_languages": {code: language_name(code) for code in board.languages},
+        "data": filter_data(board, slugs),
+    }
 
 
 def _overall_rows(board: Board, ranked: pd.DataFrame) -> list[dict[str, Any]]:
@@ -152,61 +144,38 @@ def _told(board: Board, language: str) -> list[tuple[str, bool]]:
     )
 
 
-_NUMBERS = (
-    *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "surrogate_low", "surrogate_high", "worth"),
-    *("arena_rating", "arena_low", "arena_high", "coverage", "kind"),
-)
-ROW_COLUMNS = (*_NUMBERS, "note")
-
-
 def _compact_rows(rows: pd.DataFrame) -> list[list[Any]]:
-    numbers = compact_numbers(rows[list(_NUMBERS)])
+    numbers = compact_numbers(rows[list(NUMBERS)])
     return [[*values, note] for values, note in zip(numbers, rows["note"], strict=True)]
 
 
-@dataclass(frozen=True)
-class Heatmap:
-    """The page.
+def heatmap(board: Board) -> dict[str, Any]:
+    """Prepare the heat maps: of the board, and by verdicts alone where they rate anything.
 
-    Attributes:
-        languages: Code to name.
-        levels: Steps of the color scale.
-        tables: Heat maps: of the board, and by verdicts alone where they rate anything. Each has a
-            ``name``, a ``title``, its ``source`` as a sentence, and a row a system in order of
-            the board: ``system``, its ``mean_rank`` (None where a language does not rank it), and
-            in ``cells`` its rank in each language with the step of the color scale, 0 for the
-            best, both None where it is unranked.
+    Returns:
+        ``languages``: code to name; ``levels``: steps of the color scale; ``tables``: ``name``,
+        ``title``, ``source``, and a row a system with its ``mean_rank`` and in ``cells`` its rank
+        in each language with the step of the color scale, 0 for the best.
     """
-
-    languages: Mapping[str, str]
-    levels: range
-    tables: list[dict[str, Any]]
-
-
-def heatmap(board: Board) -> Heatmap:
-    """Prepare the heat maps."""
-    tables = {
-        "board": (
-            "Ranks of the board",
-            f"By {board.summary.rated_by}.",
-            rank_matrix(board),
-        ),
+    shown = {
+        "board": ("Ranks of the board", f"By {board.summary.rated_by}.", "rank"),
         "verdicts": (
             "Ranks by verdicts alone",
             f"Judged systems only, by {board.summary.judge}.",
-            rank_matrix(board, "arena_rank"),
+            "arena_rank",
         ),
     }
-    return Heatmap(
-        languages={code: language_name(code) for code in board.languages},
-        levels=range(len(SEQUENTIAL)),
-        tables=[
-            {"name": name, "title": title, "source": source, "rows": _rows(matrix)}
-            for name, (title, source, matrix) in tables.items()
-            if name == "board" or not matrix.is_empty
-        ],
-    )
+    tables = [
+        {"name": name, "title": title, "source": source, "rows": _rows(matrix)}
+        for name, (title, source, column) in shown.items()
+        for matrix in [rank_matrix(board, column)]
+        if name == "board" or not matrix.is_empty
+    ]
+    return {
+        "languages": {code: language_name(code) for code in board.languages},
+        "levels": range(len(SEQUENTIAL)),
+        "tables": tables,
+    }
 
 
 def _rows(matrix: RankMatrix) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -13,9 +12,7 @@ from arena.data.rows import plain_records
 from arena.judging.pairs import QuestionKey
 from features.engine.extraction import feature_columns
 from surrogate.board.board import Board
-from surrogate.board.summary import Conclusion
 from surrogate.publish.formats import finite, language_name, scale_over, slugs, span
-from surrogate.publish.site.pictures import RatingPlot, forest
 from surrogate.publish.site.side_by_side import SideBySide, Texts, cut_text
 from surrogate.publish.view import compact_numbers
 
@@ -29,54 +26,18 @@ LONGEST_TITLE = 120
 SIGNIFICANT = 4
 
 WINNERS = ("a", "tie", "b")
-_VERBS = {"consensus": "is rated above"}
-_BY = {
+NO_RESULTS: Mapping[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
+VERBS = {"consensus": "is rated above"}
+BY = {
     "consensus": "over resampled questions",
     "posterior": "by the board's posterior of ratings",
     "surrogate": "by the intervals of ratings, taken on their own",
 }
-_NUMBERS = [
+NUMBERS = [
     *("rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
     *("surrogate_rating", "surrogate_low", "surrogate_high"),
     *("arena_rating", "arena_low", "arena_high", "coverage"),
 ]
-
-
-@dataclass(frozen=True)
-class PairPage:
-    """The page of a language.
-
-    Attributes:
-        language: Its code.
-        conclusions: What the board's scores mean in the language.
-        rows: Pairs of systems: ``system, opponent, difference, low, high, probability``, the
-            ``place`` of the difference on a line, and ``wins, ties, losses`` of the system.
-        pairs: How many pairs of rated systems there are.
-        forest: The ratings with their intervals.
-        data: What scripts read; see ``PairPages``.
-        place_of: System to its place in the data.
-        texts: Answers side by side; None where there are none.
-        absent: Why there are none.
-        unjudged: Why there are no verdicts on them; empty where there may be.
-        verdicts_left_out: Verdicts that the results by question have no room for.
-    """
-
-    language: str
-    conclusions: tuple[Conclusion, ...]
-    rows: list[dict[str, Any]]
-    pairs: int
-    forest: RatingPlot
-    data: Mapping[str, Any]
-    place_of: Mapping[str, int]
-    texts: SideBySide | None
-    absent: str
-    unjudged: str
-    verdicts_left_out: int
-
-    @property
-    def has_verdicts(self) -> bool:
-        """Whether any of the pairs shown was judged."""
-        return any(row["wins"] is not None for row in self.rows)
 
 
 class PairPages:
@@ -93,48 +54,55 @@ class PairPages:
         self._board, self._texts, self._names = board, texts, names
         self.slugs = slugs(board.languages)
 
-    def page(self, language: str) -> PairPage:
-        """Prepare the page of a language."""
+    def page(self, language: str) -> dict[str, Any]:
+        """Prepare the page of a language, as its template takes it.
+
+        Returns:
+            Among others ``rows``: pairs of systems with the ``place`` of their difference on a
+            line and the verdicts between them; ``pairs``: how many pairs there are; ``data``: what
+            scripts read; ``texts``: answers side by side, or None and why in ``absent``;
+            ``unjudged``: why there are no verdicts on them; and how many ``verdicts_left_out``.
+        """
         board, ratings = self._board, self._board.table(language)
         systems = list(ratings["system"])
         differences = board.differences[board.differences["language"] == language]
         met = board.win_matrix[board.win_matrix["language"] == language]
-        shown, absent, unjudged, results, left_out = None, "", "", _NO_RESULTS, 0
+        shown, absent, unjudged, results, left_out = None, "", "", NO_RESULTS, 0
         if isinstance(self._texts, Texts):
             shown, unjudged = self._texts.of(language, systems), self._texts.unjudged
             results, left_out = _results(language, systems, shown, self._texts.queries)
         else:
             absent = self._texts
         found = board.summary.languages.get(language)
-        return PairPage(
-            language=language,
-            conclusions=() if found is None else found.conclusions,
-            rows=_rows(ratings, differences, met),
-            pairs=len(differences),
-            forest=forest(ratings),
-            data={
-                "language": language,
-                "languages": {
-                    code: [language_name(code), slug] for code, slug in self.slugs.items()
-                },
-                "scale": board.summary.scale,
-                "verb": _VERBS.get(board.summary.settings.ratings, "is better than"),
-                "by": _BY[board.summary.settings.ratings],
-                "systems": [[system, self._names[system]] for system in systems],
-                "columns": _NUMBERS,
-                "ratings": compact_numbers(ratings[_NUMBERS]),
-                "notes": list(ratings["note"]),
-                "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
-                "met": _triangle(systems, met, ["wins", "ties", "losses"]),
-                "features": _features(board.features, language, systems),
-                **results,
-            },
-            place_of={system: place for place, system in enumerate(systems)},
-            texts=shown,
-            absent=absent,
-            unjudged=unjudged,
-            verdicts_left_out=left_out,
-        )
+        rows = _rows(ratings, differences, met)
+        data = {
+            "language": language,
+            "languages": {code: [language_name(code), slug] for code, slug in self.slugs.items()},
+            "scale": board.summary.scale,
+            "verb": VERBS.get(board.summary.settings.ratings, "is better than"),
+            "by": BY[board.summary.settings.ratings],
+            "systems": [[system, self._names[system]] for system in systems],
+            "columns": NUMBERS,
+            "ratings": compact_numbers(ratings[NUMBERS]),
+            "notes": list(ratings["note"]),
+            "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
+            "met": _triangle(systems, met, ["wins", "ties", "losses"]),
+            "features": _features(board.features, language, systems),
+            **results,
+        }
+        return {
+            "language": language,
+            "conclusions": () if found is None else found.conclusions,
+            "rows": rows,
+            "pairs": len(differences),
+            "has_verdicts": any(row["wins"] is not None for row in rows),
+            "data": data,
+            "place_of": {system: place for place, system in enumerate(systems)},
+            "texts": shown,
+            "absent": absent,
+            "unjudged": unjudged,
+            "verdicts_left_out": left_out,
+        }
 
 
 def _rows(
@@ -193,9 +161,6 @@ def _features(features: pd.DataFrame, language: str, systems: Sequence[str]) -> 
 def _short(value: float) -> float | None:
     number = finite(value)
     return None if number is None else float(f"{number:.{SIGNIFICANT}g}")
-
-
-_NO_RESULTS: Mapping[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
 
 
 def _results(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,20 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from arena.data.version import __version__
 from surrogate.board.board import Board
 from surrogate.board.summarize import fingerprint
-from surrogate.publish.figures.studies import read_replication
-from surrogate.publish.formats import slugs
+from surrogate.publish.figures.figure import svg_text
+from surrogate.publish.figures.studies import (
+    read_replication,
+    replication_curves,
+    replication_part,
+)
+from surrogate.publish.formats import language_name, slugs
 from surrogate.publish.site.judge_page import judge_page, judged_sentence
 from surrogate.publish.site.method_page import method_page, skipped_in_all
 from surrogate.publish.site.overview import heatmap, overview
 from surrogate.publish.site.pages import Pages
 from surrogate.publish.site.pair_page import PairPages
-from surrogate.publish.site.pictures import Curve, learning_curve
 from surrogate.publish.site.side_by_side import MOST_QUESTIONS, Texts
 from surrogate.publish.site.system_page import SystemPages
 
@@ -137,11 +142,23 @@ def write_site(
     return out / INDEX
 
 
-def _learning_curve(board: Board, replication: Path | str | None) -> Curve | None:
+def _learning_curve(board: Board, replication: Path | str | None) -> dict[str, Any] | None:
+    """Return a study of replication as rows, and as a picture where matplotlib is installed."""
     if replication is None and board.folder is not None:
         found = board.folder / REPLICATION_FILE
         replication = found if found.is_file() else None
-    return None if replication is None else learning_curve(read_replication(replication)[0])
+    if replication is None:
+        return None
+    table, signature = read_replication(replication)
+    rows, part = replication_part(table)
+    if rows.empty:
+        return None
+    try:
+        svg = svg_text(replication_curves(table, signature, board.summary.arena))
+        picture = base64.b64encode(svg.encode()).decode()
+    except MissingDependencyError:
+        picture = ""
+    return {"part": language_name(part), "rows": rows.to_dict("records"), "picture": picture}
 
 
 def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Texts | str:
@@ -166,7 +183,9 @@ def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Te
     return Texts(judged, board.summary.settings.seed, questions, unjudged)
 
 
-def _write_pages(board: Board, texts: Texts | str, curve: Curve | None, folder: Path) -> None:
+def _write_pages(
+    board: Board, texts: Texts | str, curve: Mapping[str, Any] | None, folder: Path
+) -> None:
     names = slugs(board.systems)
     pages = Pages(board)
     judged = judged_sentence(board)
@@ -181,7 +200,7 @@ def _write_pages(board: Board, texts: Texts | str, curve: Curve | None, folder: 
             judged=judged,
             macro=summary.macro,
             is_first=summary.is_first,
-            notes=sum(map(len, method.notes.values())),
+            notes=sum(map(len, method["notes"].values())),
         ),
         "heatmap": pages.fill("heatmap", view=heatmap(board), slugs=names),
         "judge": pages.fill(

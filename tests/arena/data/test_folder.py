@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 from arena import DataError, UsageError, read_answers, read_arena, write_arena
 from arena.data.arena import Arena
+from arena.data.files import locked_folder
 from arena.data.folder import ARENA_SUFFIXES
 from arena.data.rows import write_rows
 
@@ -410,3 +412,21 @@ def test_real_arenas_load(name: str, queries: int, answers: int, judgments: int)
     assert len(arena.answers) == answers
     assert len(arena.judgments) == judgments
     assert set(arena.answers["system"]) <= set(arena.info.systems)
+
+
+def test_waiting_for_another_command_is_said(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("arena.data.files.SAID_AFTER_S", 0.1)
+    waited = threading.Event()
+
+    def wait():
+        with locked_folder(tmp_path):
+            waited.set()
+
+    with locked_folder(tmp_path):
+        other = threading.Thread(target=wait)
+        other.start()
+        while not caplog.records:
+            assert not waited.wait(0.05)
+    other.join()
+    assert waited.is_set()
+    assert caplog.records[0].message == f"Waiting for another command that writes to {tmp_path}"

@@ -19,7 +19,7 @@ def judgments(rows):
 
 
 def ratings(table):
-    rated = rate(table, ridge=DEFAULT_RIDGE, interval="none").table
+    rated = rate(table, ridge=DEFAULT_RIDGE, rounds=0).table
     return rated.set_index("system")["rating"]
 
 

@@ -1,19 +1,21 @@
 """Runs that are killed, runs at the same time, and stores that are damaged."""
 
 import multiprocessing
+import os
+import re
 import sqlite3
+import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 from llm_job import ask_all
 from llm_requests import SETTINGS, prompts
 
-from arena.data.errors import DataError, MissingDependencyError, UsageError
+from arena.data.errors import ArenaError, DataError, MissingDependencyError, UsageError
 from arena.llm import ask_table, open_store, read_text
-from arena.llm import store as store_module
 from arena.llm.settings import request_for
-from arena.llm.store_rows import Result
+from arena.llm.store import Result, describe_store
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["arena.llm.pool"])
@@ -87,18 +89,28 @@ def test_a_survivor_takes_over_what_a_killed_run_had_claimed(serve, store_path):
     assert sum(server.asked.values()) <= count + 8
 
 
-def test_claims_of_the_living_are_respected_until_their_lease_ends(store, monkeypatch):
+def test_claims_of_the_living_are_respected_until_their_run_ends(store):
     request = request_for(prompts(1)[0], SETTINGS)
     first, second = store.start_run(), store.start_run()
     assert store.claim(first, [request], "m").mine
     assert store.claim(second, [request], "m").busy
-    monkeypatch.setattr(store_module, "LEASE_S", -1.0)
-    store.renew_lease(first)
-    monkeypatch.undo()
+    store.end_run(first)
     assert store.claim(second, [request], "m").mine
-    assert store.claim(first, [request], "m").busy
-    store.end_run(second)
-    assert store.claim(first, [request], "m").mine
+
+
+def test_a_run_says_whom_it_waits_for(serve, llm_at, store, monkeypatch, caplog):
+    monkeypatch.setattr("arena.llm.ask.SAID_AFTER_S", 0.1)
+    (prompt,) = prompts(1)
+    other = store.start_run()
+    store.claim(other, [request_for(prompt, SETTINGS)], "m")
+    end = threading.Timer(2.0, store.end_run, [other])
+    end.start()
+    asked = ask_table([prompt], lambda row: row, read_text, llm_at(serve()))
+    end.join()
+    assert asked.values == ["echo question 0"]
+    assert [record.message for record in caplog.records] == [
+        f"Waiting for another run, which asks m the same ({store.path})"
+    ]
 
 
 def test_a_run_claims_no_more_than_it_may(store):
@@ -129,10 +141,8 @@ def test_a_store_that_cannot_be_written_stops_the_run(serve, llm_at, store, monk
     assert sum(server.asked.values()) <= 8
 
 
-def test_export_and_stats(ask, store, tmp_path):
+def test_export_and_stats(ask, store):
     ask(prompts(5))
-    path = tmp_path / "out.jsonl.zst"
-    assert store.export_jsonl(path) == 5
     table = store.export()
     assert table["key"].is_monotonic_increasing
     assert set(table["state"]) == {"done"}
@@ -142,21 +152,33 @@ def test_export_and_stats(ask, store, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        ("UPDATE calls SET text = 'forged'", "does not match what the model answered"),
-        ("UPDATE calls SET request = '{}'", "is not the digest of the request"),
-        ("UPDATE calls SET failure = 'timeout'", "is not final"),
-        ("UPDATE calls SET logprobs = '{'", "JSON that cannot be read"),
+        "request = '{}'",
+        "request = CAST('{}' AS BLOB)",
+        "failure = 'timeout'",
+        "reply = NULL",
+        "reply = 'none'",
+        """reply = '{"text": 5}'""",
+        """reply = '{"text": "4", "latency_s": "fast"}'""",
+        """reply = '{"text": "4", "logprobs": [["4"]]}'""",
+        "reply = CAST(x'ff41' AS BLOB)",
+        "reply = CAST(x'ff41' AS TEXT)",
+        "key = NULL",
     ],
 )
-def test_verify_finds_changed_rows(ask, store, change, words):
+def test_damaged_rows_are_said_and_nothing_breaks(ask, store, store_path, change):
     ask(prompts(2))
-    assert store.verify() == 2
-    store._connection.execute(change)
-    with pytest.raises(DataError, match=words) as caught:
+    with closing(sqlite3.connect(store_path)) as connection, connection:
+        connection.execute(f"UPDATE calls SET {change}")
+    with pytest.raises(DataError) as caught:
         store.verify()
-    assert len(caught.value.problems) >= 2
+    assert caught.value.problems
+    with pytest.raises(DataError):
+        describe_store(store_path)
+    for use in (store.stats, store.export, lambda: ask(prompts(2))):
+        with suppress(ArenaError):
+            use()
 
 
 def test_verify_finds_damaged_files(ask, store, store_path):
@@ -172,16 +194,27 @@ def test_verify_finds_damaged_files(ask, store, store_path):
 
 def test_what_is_no_store_is_told(tmp_path):
     (tmp_path / "notes.txt").write_text("no database" * 1000)
-    with pytest.raises(UsageError, match=r"notes\.txt"):
-        open_store(tmp_path / "notes.txt")
-    with pytest.raises(UsageError, match="there is no folder"):
-        open_store(tmp_path / "nowhere" / "store.db")
-    with pytest.raises(UsageError, match="a store is a file on a local disk"):
-        open_store("postgresql://host/db")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to("loop")
     with closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE calls (x)")
-    with pytest.raises(UsageError, match="it holds something else"):
-        open_store(tmp_path / "other.db")
+    before = (tmp_path / "other.db").read_bytes()
+    for name in ("notes.txt", "nowhere/store.db", "", "fifo", "loop", "other.db"):
+        with pytest.raises(UsageError, match=re.escape(str((tmp_path / name).parent))):
+            open_store(tmp_path / name)
+    assert (tmp_path / "other.db").read_bytes() == before
+    with pytest.raises(UsageError, match="a store is a file on a local disk"):
+        open_store("postgresql://host/db")
+
+
+def test_looking_makes_no_store(tmp_path):
+    empty = tmp_path / "empty"
+    empty.touch()
+    for path in (empty, tmp_path / "absent"):
+        with pytest.raises(UsageError, match=path.name):
+            describe_store(path)
+    assert empty.read_bytes() == b""
+    assert list(tmp_path.iterdir()) == [empty]
 
 
 def test_another_version_is_told(store_path):
@@ -199,12 +232,3 @@ def test_a_missing_sdk_is_told_when_a_call_is_due(ask, store, monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"openai.*surrogate-arena\[llm\]"):
         ask(prompts(2))
     assert not store.stats()["state"].eq("claimed").any()
-
-
-def test_bytes_where_a_text_should_be_are_found(ask, store, store_path):
-    ask(prompts(2))
-    with sqlite3.connect(store_path) as connection:
-        connection.execute("UPDATE calls SET text = CAST(x'ff41' AS BLOB) WHERE rowid = 1")
-    connection.close()
-    with pytest.raises(DataError, match=r"text = .*: holds bytes, which is no text"):
-        store.verify()

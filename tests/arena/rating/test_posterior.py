@@ -9,7 +9,13 @@ from scipy.special import expit
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.posterior import RatingPrior, battle_posterior
+from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.posterior import (
+    BattleLikelihood,
+    RatingPrior,
+    battle_posterior,
+    mean_design_effect,
+)
 from arena.rating.ratings import rate
 
 SYSTEMS = ("a", "b", "c", "d")
@@ -39,10 +45,10 @@ def known_of(means, error):
 def test_many_battles_give_the_ratings_of_maximum_likelihood_and_their_errors():
     table = judgments(questions=2000)
     posterior = battle_posterior(Battles.from_judgments(table))
-    plain = rate(table, interval="sandwich").table.set_index("system").loc[list(SYSTEMS)]
+    plain = rate(table, estimator="likelihood").table.set_index("system").loc[list(SYSTEMS)]
     np.testing.assert_allclose(posterior.ratings, plain["rating"], atol=0.01)
     width = (plain["high"] - plain["low"]).to_numpy()
-    np.testing.assert_allclose(2 * 1.96 * posterior.standard_errors, width, rtol=0.05)
+    np.testing.assert_allclose(2 * 1.96 * posterior.standard_errors, width, rtol=0.1)
 
 
 def test_two_systems_have_the_posterior_of_numerical_integration():
@@ -116,23 +122,30 @@ def test_rows_sides_and_names_change_nothing(seed, order):
     np.testing.assert_allclose(other.ratings[list(order)], found.ratings, atol=1e-7)
 
 
-def test_judgments_that_say_so_are_rated_by_their_posterior():
-    table = judgments(30)
-    chosen = table.assign(chosen="adaptive")
-    rated, asked = rate(chosen), rate(table, interval="posterior")
-    numbers = ["system", "rating", "low", "high", "rank", "tier"]
-    pd.testing.assert_frame_equal(rated.table[numbers], asked.table[numbers])
-    assert "interval:posterior" in rated.signature
-    assert "the posterior of these" in rated.notes[0]
-    assert "stretched" in rate(chosen, interval="sandwich").notes[0]
-    assert rate(table).table["rating"].std() > rated.table["rating"].std()
-
-
 def test_what_a_posterior_cannot_model_is_refused():
     with pytest.raises(UsageError, match="no position"):
-        rate(judgments(5), interval="posterior", position=True)
+        rate(judgments(5), estimator="posterior", position=True)
     rows = pd.DataFrame({"system": ["a", "a"], "rating": 0.0, "standard_error": 1.0})
     with pytest.raises(UsageError, match="a twice"):
         RatingPrior.of_table(rows, SYSTEMS, 1.0)
     with pytest.raises(UsageError, match="is not above 0"):
         known_of([0.0] * 4, [1.0, 0.0, 1.0, 1.0])
+
+
+def test_the_design_effect_of_few_verdicts_counts_the_parameters():
+    """Of independent verdicts it was .74 at 8 systems and 20 verdicts, where it is 1.1."""
+    effects = []
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        strength = random.normal(size=8)
+        pairs = np.array([random.permutation(8)[:2] for _ in range(20)])
+        won = random.random(20) < expit(strength[pairs[:, 0]] - strength[pairs[:, 1]])
+        battles = Battles(tuple("abcdefgh"), *pairs.T, np.where(won, 0, 1), np.arange(20) // 2, 10)
+        points, counts = battles.items.totals
+        met = battles.items.pairs
+        fit = fit_bradley_terry(points, counts, met.first, met.second, 8)
+        likelihood = BattleLikelihood(battles.items)
+        effects.append(
+            mean_design_effect(likelihood.design_effects(fit.coefficients[0], fit.ridge))
+        )
+    assert 0.9 < np.mean(effects) < 1.3

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.rating.baselines import elo
 from arena.rating.battles import Battles, points_of_a, spread
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
@@ -49,17 +48,11 @@ def test_shares_count_as_the_battles_they_stand_for(shares):
 
 def test_ratings_and_tournaments_are_those_of_the_battles_they_stand_for():
     soft, whole = table([(3, 1), (2, 2), (1, 2), (4, 0), (0, 3), (2, 1), (1, 1), (2, 0)])
-    one, two = (rate(each, rounds=20).table for each in (soft, whole))
+    one, two = (rate(each, ridge=0.0, rounds=0).table for each in (soft, whole))
     np.testing.assert_allclose(one["rating"], two["rating"], atol=1e-6)
     assert "|battles:8|" in rate(soft, rounds=20).signature
     first, second = (bootstrap_tournaments(each, 5, 4, ridge=0.0) for each in (soft, whole))
     np.testing.assert_allclose(first.coefficients, second.coefficients, atol=1e-5)
-    shares, battles = (
-        elo(Battles.from_judgments(each), k).set_index("system")["rating"].sort_index()
-        for each, k in ((soft, 4.0), (whole, 1.0))
-    )
-    np.testing.assert_allclose(shares, battles, atol=0.05)
-    assert np.ptp(battles) > 1
 
 
 def test_whole_and_soft_judgments_stand_side_by_side():

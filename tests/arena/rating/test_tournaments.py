@@ -1,7 +1,6 @@
 """Bootstrapped tournaments."""
 
 import itertools
-import tracemalloc
 
 import choix
 import numpy as np
@@ -198,18 +197,6 @@ def test_it_does_not_matter_how_many_are_fitted_at_a_time(monkeypatch, systems, 
     apart = bootstrap_tournaments(table, 30, ridge=ridge)
     np.testing.assert_allclose(apart.coefficients, together.coefficients, atol=2e-8)
     assert apart.regularized == together.regularized
-
-
-def test_memory_does_not_grow_with_the_number_of_tournaments(monkeypatch):
-    systems, tournaments = 60, 400
-    table = round_robin([f"s{number:02}" for number in range(systems)], 2)
-    count = systems * (systems - 1) // 2
-    monkeypatch.setattr(pairs, "BLOCK_ENTRIES", 3 * count * 10)
-    tracemalloc.start()
-    bootstrap_tournaments(table, tournaments)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 3 * count * tournaments * 8 / 4, "of the counts of all tournaments"
 
 
 def test_impossible_requests_are_refused():

@@ -25,9 +25,10 @@ from surrogate.board.first_board import (
 )
 from surrogate.board.ratings.table import NO_ANSWER
 from surrogate.board.settings import NOBODY, BoardRecord
+from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import UNJUDGED_BOARD
 from surrogate.publish.exports.cards import dataset_card, model_card
-from surrogate.publish.exports.tables import exported_board, latex_text, markdown_text
+from surrogate.publish.exports.tables import exported_board, markdown_text
 from surrogate.publish.figures.ratings import draw_ratings
 from surrogate.publish.site.site import write_site
 from surrogate.ranking.prior import expected_systems
@@ -84,7 +85,7 @@ def test_a_share_is_of_the_other_answers_to_the_question_and_ties_count_half():
 
 def test_ratings_by_hand():
     table = answers({"q1": {"x": 3, "y": 2, "z": 1}, "q2": {"x": 1, "y": 2}})
-    found = first_ratings(table, "en", ["x", "y", "z", "w"], 2, "y")
+    found = first_ratings(table, "en", ["x", "y", "z", "w"], 2)
     rows = found.table.set_index("system")
     assert found.used == ("bleu",)
     assert found.left_out == {"consensus": "the same for all answers to a question"}
@@ -92,11 +93,42 @@ def test_ratings_by_hand():
         {"x": 0.5, "y": 0.75, "z": 0.0, "w": np.nan}, nan_ok=True
     )
     assert list(found.table["system"]) == ["y", "x", "z", "w"]
-    assert rows.loc["y", "note"] == NO_VERDICT + IS_REFERENCE
+    assert rows.loc["y", "note"] == NO_VERDICT
     assert rows.loc["w", "note"] == NO_ANSWER
     assert rows.loc["z", "coverage"] == 0.5
     assert rows.loc["z", ["low", "high"]].tolist() == [0, 0]
     assert rows.loc["x", ["low", "high"]].tolist() == [0, 1]
+
+
+def test_the_reference_is_not_compared_with_itself():
+    values = {"x": 0.3, "y": 1, "z": 0.1}
+    table = answers({"q1": values, "q2": values}).assign(citation_recall=[0.2, 0.1, 0.3] * 2)
+    rows = first_ratings(table, "en", ["x", "y", "z"], 2, "y").table.set_index("system")
+    assert rows["rating"].to_dict() == {"x": 0.75, "y": 0.0, "z": 0.5}
+    assert rows.loc["y", "note"] == NO_VERDICT + IS_REFERENCE
+
+
+def test_reference_answers_of_questions_do_not_compete(unjudged):
+    best = unjudged.info.reference_system
+    own = unjudged.answers[unjudged.answers["system"] == best].rename(
+        columns={"answer": "reference"}
+    )
+    keys = ["language", "query_id"]
+    others = [name for name in unjudged.info.systems if name != best]
+    part = replace(
+        unjudged,
+        info=unjudged.info.model_copy(update={"systems": (*others,), "reference_system": None}),
+        queries=unjudged.queries.merge(own[[*keys, "reference"]], on=keys),
+        answers=unjudged.answers[unjudged.answers["system"] != best].reset_index(drop=True),
+    )
+    measured, as_before = (
+        extract(arena, "bleu").set_index(["language", "query_id", "system"])["bleu"]
+        for arena in (part, unjudged)
+    )
+    pd.testing.assert_series_equal(measured, as_before[measured.index])
+    board = build_board(part, features="bleu")
+    assert set(board.ratings["system"]) == set(others)
+    assert fingerprint(part) != fingerprint(replace(part, queries=unjudged.queries))
 
 
 def test_a_single_system_is_not_ranked_and_its_site_is_written(unjudged, tmp_path):
@@ -136,7 +168,7 @@ def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(built, small_a
     assert rows["rating"].between(0, 1).all()
     assert (rows["low"] <= rows["rating"]).all()
     assert (rows["rank_low"] <= rows["rank"]).all()
-    assert rows.groupby("language")["rating"].mean().tolist() == pytest.approx([0.5, 0.5], abs=0.01)
+    assert rows.groupby("language")["rating"].mean().tolist() == pytest.approx([0.5, 0.5], abs=0.02)
     assert built.arena.empty
     assert built.win_matrix.empty
     assert built.overall["rank"].notna().all()
@@ -249,7 +281,6 @@ def test_pages_figures_cards_and_exports_are_marked(built, tmp_path):
     assert "**Nobody has judged them**" in card
     assert "Bradley-Terry models" not in card
     assert "(not judged)" in exported_board(built).title
-    assert latex_text(exported_board(built, "en").title).startswith("Leaderboard of")
     figure = draw_ratings(built, "en")
     said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
     assert any("no verdict" in text for text in said)

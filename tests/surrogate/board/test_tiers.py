@@ -36,7 +36,7 @@ def test_systems_far_apart_are_distinguishable_and_near_ones_are_not():
 
 
 def test_without_an_interval_there_are_no_tiers():
-    table = arena_table(rate(round_robin(STRENGTHS), interval="none"), "en")
+    table = arena_table(rate(round_robin(STRENGTHS), rounds=0), "en")
     assert list(table.columns) == ARENA_COLUMNS
     assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
 

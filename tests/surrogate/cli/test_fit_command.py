@@ -28,21 +28,21 @@ def test_every_file_format_gives_the_same_ratings(run, small_arena, tmp_path, ca
 
     english = small_arena.judgments[small_arena.judgments["language"] == "en"]
     write_rows(english, tmp_path / f"judgments{suffix}")
-    assert run("fit", tmp_path / f"judgments{suffix}", "--interval", "sandwich", "--csv") == 0
+    assert run("fit", tmp_path / f"judgments{suffix}", "--csv") == 0
     table = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert len(table) == english["system_a"].nunique()
     assert table["rating"].sum() == pytest.approx(0, abs=1e-4)
 
 
 def test_fit_prints_a_table_and_its_signature(run, arena_folder, capsys):
-    assert run("fit", arena_folder, "--language", "sw", "--interval", "sandwich") == 0
+    assert run("fit", arena_folder, "--language", "sw") == 0
     printed = capsys.readouterr().out
     assert "Ratings" in printed
     assert "Signature: bradley-terry|ties:half" in printed
 
 
 def test_fit_rates_at_equal_style(run, arena_folder, capsys):
-    options = ["--language", "en", "--interval", "sandwich", "--control", "length,citations"]
+    options = ["--language", "en", "--rounds", "20", "--control", "length,citations"]
     assert run("fit", arena_folder, *options, "--json") == 0
     printed = json.loads(capsys.readouterr().out)
     assert [row["control"] for row in printed["controls"]] == ["length", "citations"]
@@ -55,7 +55,7 @@ def test_fit_rates_at_equal_style(run, arena_folder, capsys):
         (["--language", "fi"], "no language 'fi' here; there is en, sw"),
         (["--language", "en", "--judge", "me"], "no judge 'me' here"),
         (["--language", "en", "--ties", "win"], "unknown tie rule 'win'"),
-        (["--language", "en", "--interval", "wald"], "unknown interval 'wald'"),
+        (["--language", "en", "--estimator", "mle"], "unknown estimator 'mle'"),
         (["--language", "en", "--control", "tone"], "unknown control tone"),
     ],
 )

@@ -147,9 +147,9 @@ FULL = [
     ("features", "{arena}", "--features", "bleu", "--out", "{new}/x.parquet", "--jobs", "1"),
     ("features", "{arena}", "--features", "bleu", "--out", "{new}/x.jsonl", "--jobs", "1"),
     ("features", "{arena}", "--features", "bleu", "--out", "{new}/x.csv.gz", "--jobs", "1"),
-    ("report", "{board}", "--out", "{new}/site"),
-    ("plot", "{board}", "--kind", "heatmap", "--out", "{new}/figures"),
-    ("export", "{board}", "--format", "csv", "--out", "{new}/x.csv"),
+    ("publish", "{board}", "--out", "{new}/site"),
+    ("publish", "{board}", "--as", "figures", "--kind", "heatmap", "--out", "{new}/figures"),
+    ("publish", "{board}", "--as", "csv", "--out", "{new}/x.csv"),
     ("vote", "{arena}", "--out", "{new}/x.html"),
 ]
 
@@ -158,7 +158,7 @@ FULL = [
 def test_a_full_disk_is_said_and_leaves_nothing_half_written(
     run, made_board, tiny_folder, quick_options, tmp_path, capsys, words
 ):
-    if words[0] == "plot":
+    if "figures" in words:
         pytest.importorskip("matplotlib")
     names = {"arena": tiny_folder, "board": made_board, "new": tmp_path, "quick": "{quick}"}
     before = contents_of(made_board.parent)

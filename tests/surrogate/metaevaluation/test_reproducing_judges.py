@@ -118,7 +118,7 @@ def test_the_commands_of_the_guide_run(item, data, server, run, capsys, request)
         if "EMBEDDER" in command:
             command = command.replace("EMBEDDER", request.getfixturevalue("minilm"))
         words = shlex.split(command)
-        assert words[0] in ("metaeval", "plot")
+        assert words[0] in ("metaeval", "publish")
         if ASKS_LLMS.search(command):
             words += ["--base-url", server.url, "--store", str(data / "store.sqlite")]
         if "--config" not in words and words[0] == "metaeval":

@@ -18,7 +18,7 @@ from surrogate.publish.figures.importances import (
     importance_boxes,
 )
 from surrogate.publish.figures.matrices import draw_ranks, draw_win_matrix, rank_heat_map
-from surrogate.publish.figures.ratings import draw_ratings, tau_scatter
+from surrogate.publish.figures.ratings import draw_ratings
 from surrogate.publish.view import RankMatrix
 
 ALL_KINDS = {
@@ -27,7 +27,6 @@ ALL_KINDS = {
     "importances": importance_boxes,
     "ratings": lambda board: draw_ratings(board, "en"),
     "wins": draw_win_matrix,
-    "scatter": tau_scatter,
 }
 
 
@@ -65,21 +64,21 @@ def test_a_notebook_shows_what_a_board_draws(board):
     assert figure._repr_png_() == figure._repr_png_()
     with pytest.raises(UsageError, match="ratings are of one language; name it with `language`"):
         board.plot("ratings")
-    with pytest.raises(UsageError, match="there is no figure 'pie'; use some of heatmap"):
+    with pytest.raises(UsageError, match="'pie'; use one of heatmap"):
         board.plot("pie")
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_figure_says_its_title_counts_and_signature(board, kind):
     figure = ALL_KINDS[kind](board)
-    title, note, signature = (text.get_text().replace("\n", "") for text in figure.texts)
+    title, note, signature = (" ".join(text.get_text().split()) for text in figure.texts)
     assert board.summary.arena in title
     assert figure.get_label() == title
     assert "n = " in note
-    assert signature == board.summary.signature
+    assert signature.replace(" ", "") == board.summary.signature.replace(" ", "")
 
 
-@pytest.mark.parametrize("kind", sorted(set(ALL_KINDS) - {"lollipops", "importances", "scatter"}))
+@pytest.mark.parametrize("kind", sorted(set(ALL_KINDS) - {"lollipops", "importances"}))
 def test_hostile_names_are_drawn_verbatim(drawn_hostile, kind):
     texts = written(ALL_KINDS[kind](drawn_hostile))
     shown = shown_names(drawn_hostile.systems)
@@ -246,29 +245,9 @@ def test_a_rating_without_an_upper_bound_is_drawn(board):
     assert np.isfinite(axes.get_xlim()).all()
 
 
-def test_the_scatter_shows_unseen_systems_and_their_tau(board):
-    figure = tau_scatter(board, "en")
-    (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
-    rows = board.ratings[board.ratings["language"] == "en"]
-    found = board.summary.languages["en"]
-    title = axes.get_title(loc="left")
-    assert f"n = {len(rows)}\ntau {found.tau_unseen:.2f} [" in title
-    assert f"{found.tau_unseen_high:.2f}]" in title
-    assert set(rows["system"]) <= set(written(figure))
-    points = {tuple(xy) for line in axes.get_lines() for xy in line.get_xydata()}
-    assert set(zip(rows["arena_rating"], rows["surrogate_rating"], strict=True)) <= points
-    assert "trained without it and its verdicts" in whole_text(figure)
-
-
-def test_systems_without_both_ratings_are_counted(board):
-    rows = board.ratings.copy()
-    rows.loc[rows.index[:2], "arena_rating"] = np.nan
-    assert "Not drawn: 2 rows" in whole_text(tau_scatter(replace(board, ratings=rows)))
-
-
-@pytest.mark.parametrize("draw", [importance_boxes, draw_ratings, tau_scatter, draw_win_matrix])
+@pytest.mark.parametrize("draw", [importance_boxes, draw_ratings, draw_win_matrix])
 def test_unknown_languages_are_refused(board, draw):
-    with pytest.raises(UsageError, match="no language 'fi' here; there is en, sw"):
+    with pytest.raises(UsageError, match="'fi'; use one of en, sw"):
         draw(board, "fi")
 
 
@@ -296,7 +275,7 @@ def field_of(board, systems, languages):
 
 def test_one_system_in_one_language(board):
     alone = field_of(board, ["only"], ["en"])
-    for figure in (rank_heat_map(alone), draw_ratings(alone, "en"), tau_scatter(alone)):
+    for figure in (rank_heat_map(alone), draw_ratings(alone, "en")):
         assert "n = 1 system" in whole_text(figure)
         figure.draw_without_rendering()
 
@@ -309,4 +288,3 @@ def test_three_hundred_systems_each_have_their_row(board):
     assert y_labels(axes) == systems
     inches = figure.get_size_inches()[1] / 300
     assert inches > 0.2  # so that labels of 8 points do not touch
-    assert len(tau_scatter(many, "en").texts) == 3

@@ -9,16 +9,20 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import pytest
 from altered_boards import about
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from arena import UsageError
 from arena.data.errors import MissingDependencyError
 from surrogate.publish.figures.figure import (
-    FONT_FAMILIES,
+    LONGEST_NAME,
     MissingGlyphWarning,
-    installed_families,
+    drawable,
     save,
+    shown_names,
+    svg_text,
 )
 from surrogate.publish.figures.matrices import draw_win_matrix, rank_heat_map
 from surrogate.publish.figures.ratings import draw_ratings
@@ -114,14 +118,8 @@ def test_characters_without_a_font_are_said_once(board, tmp_path):
     assert repr(absent[1]) in str(caught[0].message) or absent[1] in str(caught[0].message)
 
 
-def test_installed_families_are_those_of_the_list():
-    families = installed_families()
-    assert families[0] == "DejaVu Sans"
-    assert set(families) <= set(FONT_FAMILIES)
-
-
 def test_other_formats_are_refused(board, tmp_path):
-    with pytest.raises(UsageError, match=r"a\.pdf: figures are written as png or svg"):
+    with pytest.raises(UsageError, match="'pdf'; use one of png, svg"):
         save(rank_heat_map(board), tmp_path / "a.pdf")
     with pytest.raises(UsageError, match="there is no folder"):
         save(rank_heat_map(board), tmp_path / "absent" / "a.png")
@@ -132,3 +130,25 @@ def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
     monkeypatch.setattr(mpl, "style", None, raising=False)
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[plots\]"):
         rank_heat_map(board)
+
+
+def test_a_page_can_hold_a_figure(board):
+    root = ET.fromstring(svg_text(rank_heat_map(board)))
+    assert root.tag.endswith("svg")
+
+
+@given(st.lists(st.text(), unique=True))
+def test_names_stay_apart_and_short(names):
+    shown = shown_names(names)
+    assert list(shown) == names
+    assert len(set(shown.values())) == len(names)
+    assert all(len(name) <= LONGEST_NAME + len(f" ({len(names)})") for name in shown.values())
+
+
+def test_long_names_keep_their_end():
+    assert shown_names(["a" * 50 + "-v2"], 10) == {"a" * 50 + "-v2": "aaaaaa…-v2"}
+
+
+def test_controls_and_marks_of_direction_are_replaced():
+    assert drawable("a\nb\x00c\u202ed\ud800e") == "a�b�c�d�e"
+    assert drawable("می\u200cخواهم نموذج 日本 ~$_<") == "می\u200cخواهم نموذج 日本 ~$_<"

@@ -1,8 +1,8 @@
 """Two systems head to head and their answers side by side: what pages hold and leave out."""
 
+import base64
 import html
 import json
-import math
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -10,15 +10,12 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 from altered_boards import of_arena
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena import UsageError, write_arena
 from surrogate.board.summary import LOST, UNSEEN_BY_CHANCE
-from surrogate.publish.formats import LinearScale, slugs
+from surrogate.publish.formats import slugs
 from surrogate.publish.site import side_by_side
 from surrogate.publish.site.pair_page import MOST_ROWS, WINNERS, PairPages
-from surrogate.publish.site.pictures import learning_curve, ticks
 from surrogate.publish.site.side_by_side import Texts, verdict_reasons
 from surrogate.publish.site.site import REPLICATION_FILE, write_site
 from surrogate.validation.replication import MACRO, TABLE_COLUMNS
@@ -39,14 +36,14 @@ def pair_places(count):
 
 
 def test_numbers_of_pairs_are_the_boards(board, english):
-    names = [name for name, _ in english.data["systems"]]
+    names = [name for name, _ in english["data"]["systems"]]
     rows = board.differences[board.differences["language"] == "en"]
     known = rows.set_index(["system", "opponent"])
     met = board.win_matrix[board.win_matrix["language"] == "en"].set_index(["system", "opponent"])
-    assert len(rows) == english.pairs == len(english.rows) < MOST_ROWS
+    assert len(rows) == english["pairs"] == len(english["rows"]) < MOST_ROWS
     places = pair_places(len(names))
     for (a, b), apart, battles in zip(
-        places, english.data["apart"], english.data["met"], strict=True
+        places, english["data"]["apart"], english["data"]["met"], strict=True
     ):
         row = known.loc[(names[a], names[b])]
         assert apart == pytest.approx(row[["difference", "low", "probability"]], abs=6e-4)
@@ -54,10 +51,10 @@ def test_numbers_of_pairs_are_the_boards(board, english):
 
 
 def test_verdicts_by_question_are_the_judgments(small_arena, english):
-    names = [name for name, _ in english.data["systems"]]
+    names = [name for name, _ in english["data"]["systems"]]
     found = Counter()
     for (query_id, _, _), codes in zip(
-        english.data["questions"], english.data["verdicts"], strict=True
+        english["data"]["questions"], english["data"]["verdicts"], strict=True
     ):
         for code in codes:
             pair, winner = divmod(code, 3)
@@ -66,7 +63,7 @@ def test_verdicts_by_question_are_the_judgments(small_arena, english):
     judged = small_arena.judgments[small_arena.judgments["language"] == "en"]
     columns = ["query_id", "system_a", "system_b", "winner"]
     assert found == Counter(judged[columns].itertuples(index=False, name=None))
-    assert english.verdicts_left_out == 0
+    assert english["verdicts_left_out"] == 0
 
 
 def test_many_verdicts_are_cut_and_counted(board, small_arena, monkeypatch):
@@ -75,8 +72,8 @@ def test_many_verdicts_are_cut_and_counted(board, small_arena, monkeypatch):
     monkeypatch.setattr("surrogate.publish.site.pair_page.MOST_VERDICTS", int(a_question * 4))
     texts = Texts(small_arena, seed=3, most=2)
     page = PairPages(board, texts, slugs(board.systems)).page("en")
-    assert len(page.data["verdicts"]) == 4
-    assert page.verdicts_left_out == judged.sum() - 4 * a_question
+    assert len(page["data"]["verdicts"]) == 4
+    assert page["verdicts_left_out"] == judged.sum() - 4 * a_question
 
 
 @pytest.mark.parametrize("limit", ["MOST_VERDICTS", "MOST_TITLES"])
@@ -86,10 +83,10 @@ def test_questions_shown_have_their_verdicts_however_many_these_are(
     monkeypatch.setattr(f"surrogate.publish.site.pair_page.{limit}", 1)
     texts = Texts(small_arena, seed=3, most=3)
     page = PairPages(board, texts, slugs(board.systems)).page("en")
-    shown = [question.key[1] for question in page.texts.questions]
-    assert [query_id for query_id, _, place in page.data["questions"] if place >= 0] == shown
+    shown = [question.key[1] for question in page["texts"].questions]
+    assert [query_id for query_id, _, place in page["data"]["questions"] if place >= 0] == shown
     judged = small_arena.judgments[small_arena.judgments["language"] == "en"]
-    assert [len(codes) for codes in page.data["verdicts"]] == [
+    assert [len(codes) for codes in page["data"]["verdicts"]] == [
         judged["query_id"].eq(query_id).sum() for query_id in shown
     ]
 
@@ -111,9 +108,9 @@ def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
         judgments=joined(small_arena.judgments, "system_a", "system_b"),
     )
     page = PairPages(board, Texts(grown, seed=3), slugs(board.systems)).page("en")
-    assert page.data["verdicts"] == english.data["verdicts"]
+    assert page["data"]["verdicts"] == english["data"]["verdicts"]
     count = 2 * small_arena.judgments["language"].eq("en").sum()
-    assert page.texts.verdicts_on_others == count
+    assert page["texts"].verdicts_on_others == count
     site = write_site(of_arena(board, small_arena), tmp_path / "site", grown).parent
     assert f"{count:,} verdicts in English on systems that joined" in (
         site / "pairs" / "en.html"
@@ -123,8 +120,8 @@ def test_verdicts_on_systems_that_joined_later_are_left_out_and_counted(
 def test_of_many_pairs_the_neighbors_stand_in_the_table(board, texts, monkeypatch):
     monkeypatch.setattr("surrogate.publish.site.pair_page.MOST_ROWS", 20)
     page = PairPages(board, texts, slugs(board.systems)).page("en")
-    ranked = [name for name, _ in page.data["systems"]]
-    assert [(row["system"], row["opponent"]) for row in page.rows] == list(pairwise(ranked))
+    ranked = [name for name, _ in page["data"]["systems"]]
+    assert [(row["system"], row["opponent"]) for row in page["rows"]] == list(pairwise(ranked))
 
 
 def test_pages_show_as_many_questions_as_they_have_room_for(small_arena, texts, monkeypatch):
@@ -262,14 +259,14 @@ def test_the_command_takes_the_arena_questions_and_a_study(
     write_arena(small_arena, tmp_path / "arena")
     (tmp_path / "study.json").write_text(json.dumps(study))
     given = ["--arena", tmp_path / "arena", "--questions", 2, "--out", tmp_path / "site"]
-    assert run("report", board_folder, *given, "--replication", tmp_path / "study.json") == 0
+    assert run("publish", board_folder, *given, "--replication", tmp_path / "study.json") == 0
     text = (tmp_path / "site" / "pairs" / "sw.html").read_text("utf-8")
     assert text.count('<section class="asked"') == 2
     assert "2 questions of 10, with all answers to them; the other 8 are left out" in text
     judge = (tmp_path / "site" / "judge.html").read_text("utf-8")
     assert "Quality against judged questions" in judge
     assert "mean over 2 languages" in judge
-    assert run("report", board_folder, "--replication", tmp_path / "none.json") == 2
+    assert run("publish", board_folder, "--replication", tmp_path / "none.json") == 2
 
 
 @pytest.fixture
@@ -291,39 +288,10 @@ def test_a_study_in_the_boards_folder_is_drawn(small_board, small_arena, study, 
     saved = small_board.save(tmp_path / "board")
     (tmp_path / "board" / REPLICATION_FILE).write_text(json.dumps(study))
     page = write_site(saved, tmp_path / "site", small_arena).parent / "judge.html"
-    assert '<table class="sortable" id="curve-table"' in page.read_text("utf-8")
-
-
-def test_the_learning_curve_rises_where_tau_does(study):
-    curve = learning_curve(pd.DataFrame(study["table"]))
-    assert set(curve.lines) == {"both", "verdicts"}
-    across, down = zip(*curve.lines["both"], strict=True)
-    assert list(across) == sorted(across)
-    assert across[1] - across[0] == pytest.approx(across[2] - across[1], abs=0.11)
-    assert list(down) == sorted(down, reverse=True)
-    assert [tick.label for tick in curve.across] == ["3", "6", "12"]
-    assert len(curve.band) == 6
-    empty = pd.DataFrame(study["table"]).assign(tau=None)
-    assert learning_curve(empty) is None
-
-
-def test_ticks_are_round_numbers():
-    assert [tick.label for tick in ticks(LinearScale(-1.3, 2.2))] == ["−1", "0", "1", "2"]
-    assert [tick.label for tick in ticks(LinearScale(0.31, 0.52))] == [
-        *("0.35", "0.40", "0.45", "0.50")
-    ]
-    assert [tick.label for tick in ticks(LinearScale(0.5, 0.5))] == ["0.50"]
-
-
-@given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
-def test_there_are_some_ticks_on_every_scale(low, width):
-    scale = LinearScale(low, low + width)
-    found = ticks(scale)
-    assert 2 <= len(found) <= 8
-    places = [tick.at for tick in found]
-    assert places == sorted(places)
-    assert len({tick.label for tick in found}) == len(found)
-    assert all(math.isfinite(place) and 0 <= place <= 100 for place in places)
+    text = page.read_text("utf-8")
+    assert '<table class="sortable" id="curve-table"' in text
+    picture = text.split("data:image/svg+xml;base64,")[1].split('"')[0]
+    assert b"</svg>" in base64.b64decode(picture)
 
 
 def test_limits_lead_every_page_but_those_of_pairs_which_have_their_languages_own(

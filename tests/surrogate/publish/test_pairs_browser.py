@@ -8,8 +8,6 @@ import pandas as pd
 import pytest
 from hostile_pages import HOSTILE, IN_PAGES, watched
 
-from surrogate.publish.exports.tables import unguarded
-
 PAIR = ("GPT", "gpt")
 
 
@@ -205,7 +203,7 @@ def test_tables_download_as_csv_that_no_spreadsheet_runs(page, served, hostile_b
     ]
     assert not table["System"].str.match(r"\s*[=+@-]").any()
     assert "'=1+../x" in set(table["System"])
-    names = {unguarded(name) for name in table["System"]}
+    names = {name.removeprefix("'") for name in table["System"]}
     assert {"<script>alert(1)</script>", "GPT", '" onmouseover="alert(1)'} <= names
 
 

@@ -73,9 +73,7 @@ def test_draws_each_kind_of_rating_of_the_mean_or_one_language():
         replication_curves(table, "sig", language="fi")
 
 
-def test_a_real_study_is_read_and_drawn_by_the_command(
-    small_arena, small_board, tmp_path, run, capsys
-):
+def test_a_real_study_is_read_and_drawn_by_the_command(small_arena, small_board, tmp_path, run):
     study = replication(
         small_arena, "ridge", judged=(2, None), repeats=2, feature_table=small_board.features
     )
@@ -85,10 +83,8 @@ def test_a_real_study_is_read_and_drawn_by_the_command(
     read, signature = read_replication(path)
     pd.testing.assert_frame_equal(read, study.table.reset_index(drop=True), check_dtype=False)
     assert signature == study.signature
-    assert run("plot", "--replication", path, "--out", tmp_path / "plots") == 0
+    assert run("publish", path, "--as", "figures", "--out", tmp_path / "plots") == 0
     assert (tmp_path / "plots" / "replication.png").read_bytes().startswith(b"\x89PNG")
-    assert run("plot", "--replication", tmp_path / "absent", "--out", tmp_path / "plots") == 2
-    assert "validate ARENA --protocol replication" in capsys.readouterr().err
     (tmp_path / "other.json").write_text(json.dumps({"table": [{"a": 1}], "signature": ""}))
     with pytest.raises(DataError, match="is no study of replication"):
         read_replication(tmp_path / "other.json")

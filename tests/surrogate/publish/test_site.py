@@ -202,13 +202,13 @@ def test_the_method_page_names_the_judge_beside_its_meta_evaluation(board, tmp_p
 
 
 def test_a_folder_without_a_board_is_refused(tmp_path, run, capsys):
-    assert run("report", tmp_path, "--out", tmp_path / "site") == 2
+    assert run("publish", tmp_path, "--out", tmp_path / "site") == 2
     assert "holds no board: board.csv" in capsys.readouterr().err
     assert not (tmp_path / "site").exists()
 
 
 def test_the_command_writes_a_site(board_folder, tmp_path, run, capsys):
-    assert run("report", board_folder, "--out", tmp_path / "a" / "site") == 0
+    assert run("publish", board_folder, "--out", tmp_path / "a" / "site") == 0
     assert "index.html" in capsys.readouterr().out
     assert (tmp_path / "a" / "site" / "index.html").is_file()
 

@@ -1,15 +1,10 @@
 """Training sets of an arena: what is kept, what is left out and why, and what rows hold."""
 
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
-
 from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena
@@ -474,3 +469,16 @@ def test_the_commands_write_chats_and_say_what_they_left_out(small_arena, tmp_pa
         == 2
     )
     assert "train on some (--questions)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("questions", [[], ["--questions", 10]])
+def test_a_teacher_is_asked_nothing_where_no_question_would_be_unseen(
+    small_arena, tmp_path, run, capsys, monkeypatch, questions
+):
+    write_arena(small_arena, tmp_path / "arena")
+    (tmp_path / "teaching.py").write_text("def score(task): raise SystemExit('was asked')")
+    monkeypatch.syspath_prepend(tmp_path)
+    unseen = ["--unseen", tmp_path / "unseen.jsonl", "--out", tmp_path / "rows.jsonl"]
+    teacher = ["--teacher", "python:teaching:score", *unseen, *questions]
+    assert run("trainset", "grouse", tmp_path / "arena", *teacher) == 2
+    assert "none is unseen" in capsys.readouterr().err

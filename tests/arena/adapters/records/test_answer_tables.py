@@ -36,9 +36,10 @@ def test_a_row_an_answer(tmp_path):
     assert [item["text"] for item in why["passages"]] == ["[1] A plain text"]
     answers = arena.answers.set_index(["query_id", "system"])["answer"]
     assert answers[where["query_id"], "m2"] == ""
-    assert answers[where["query_id"], "reference"] == "In France"
-    assert arena.info.reference_system == "reference"
-    assert arena.info.systems == ("m1", "m2", "m3", "reference")
+    assert where["reference"] == "In France"
+    assert pd.isna(why["reference"])
+    assert arena.info.systems == ("m1", "m2", "m3")  # the reference does not compete
+    assert arena.info.reference_system is None
     judged = arena.judgments.set_index("query_id")
     assert set(judged["judge"]) == {"grader"}
     first = judged.loc[where["query_id"]]

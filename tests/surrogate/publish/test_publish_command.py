@@ -1,0 +1,151 @@
+"""``surrogate-arena publish`` as a user runs it."""
+
+import json
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from arena.planning.study import study_sampling
+from surrogate.metaevaluation.grouse.grouse import Grouse
+from surrogate.metaevaluation.grouse.test_files import builtin_tests
+from surrogate.metaevaluation.judges import FunctionJudge
+from surrogate.metaevaluation.records import write_run
+from surrogate.metaevaluation.runner import evaluate_judges
+from surrogate.metaevaluation.settings import MetaevalSettings
+
+FIGURES = ("--as", "figures")
+
+
+def test_draws_all_that_the_board_has_data_for(board_folder, tmp_path, run, capsys):
+    out = tmp_path / "new" / "plots"
+    assert run("publish", board_folder, *FIGURES, "--out", out) == 0
+    names = {"heatmap", "lollipops", "importances", "ratings-en", "ratings-sw", "wins"}
+    assert {path.name for path in out.iterdir()} == {f"{name}.png" for name in names}
+    printed = capsys.readouterr().out.splitlines()
+    assert sorted(printed) == sorted(str(path) for path in out.iterdir())
+
+
+def test_draws_one_kind_and_language_as_svg(board_folder, tmp_path, run):
+    options = ["--kind", "ratings, wins", "--language", "sw", "--format", "svg", "--no-signature"]
+    assert run("publish", board_folder, *FIGURES, "--out", tmp_path, *options) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"ratings-sw.svg", "wins-sw.svg"}
+
+
+def test_figures_without_data_are_listed(board, tmp_path, run, capsys):
+    replace(board, win_matrix=board.win_matrix.iloc[:0]).save(tmp_path / "few")
+    options = [*FIGURES, "--out", tmp_path / "plots"]
+    assert run("publish", tmp_path / "few", *options) == 0
+    assert "wins left out: " in capsys.readouterr().err
+    assert run("publish", tmp_path / "few", *options, "--kind", "wins") == 2
+    assert "win_matrix.csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--as", "pie"], "'pie'"),
+        ([*FIGURES, "--kind", "pie"], "'pie'"),
+        ([*FIGURES, "--format", "pdf"], "'pdf'"),
+        ([*FIGURES, "--language", "xx"], "'xx'"),
+        (["--as", "csv", "--language", "xx"], "'xx'"),
+        (["--as", "csv", "--columns", "absent"], "'absent'"),
+        (["--as", "csv", "--out", "absent/board.csv"], "absent"),
+    ],
+)
+def test_wrong_requests_name_what_is_wrong(board_folder, run, capsys, options, named, tmp_path):
+    out = [] if "--out" in options else ["--out", tmp_path / "out"]
+    assert run("publish", board_folder, *options, *out) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_what_is_no_board_or_study_is_refused(tmp_path, run, capsys):
+    assert run("publish", tmp_path, *FIGURES, "--out", tmp_path / "plots") == 2
+    assert "holds no board" in capsys.readouterr().err
+    (tmp_path / "x.json").write_text("[]")
+    assert run("publish", tmp_path / "x.json", *FIGURES, "--out", tmp_path / "plots") == 2
+    assert "x.json is no study" in capsys.readouterr().err
+
+
+def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
+    study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
+    content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
+    (tmp_path / "sampling.json").write_text(json.dumps(content))
+    fine = {"Supported": "Other", "Not Supported": "Contradiction"}
+    labeled = verdicts.assign(fine=verdicts["truth"].map(fine))
+    write_run(labeled, tmp_path / "memerag.jsonl")
+    null = FunctionJudge("null/1", lambda *_: None)
+    unit_tests = Grouse(builtin_tests(["en"])[:2], MetaevalSettings(reference="lexical"))
+    write_run(evaluate_judges(unit_tests, [null, "lexical"]).verdicts, tmp_path / "grouse.jsonl")
+    row = {"language": "en", "feature": "bleu", "shap": 1.0, "shap_low": 0.9, "shap_high": 1.0}
+    found = {"table": [row], "signature": "protocol:importances"}
+    (tmp_path / "importances.json").write_text(json.dumps(found))
+    out = tmp_path / "plots"
+    for path in sorted(tmp_path.glob("*.json*")):
+        assert run("publish", path, *FIGURES, "--out", out, "--format", "svg") == 0
+    drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
+    assert drawn == [
+        *("grouse-confusions-null-1", "grouse-lexical", "grouse-null-1"),
+        *("importance-intervals", "memerag", "memerag-errors", "sampling"),
+    ]
+
+
+def test_tables_go_to_standard_output_or_a_file(board, board_folder, run, capsys, tmp_path):
+    assert run("publish", board_folder, "--as", "json", "--language", "en") == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["language"] == "en"
+    assert len(content["rows"]) == len(board.ratings) / 2
+    assert run("publish", board_folder, "--as", "csv", "--language", "all") == 0
+    printed = capsys.readouterr().out
+    path = tmp_path / "board.csv"
+    assert run("publish", board_folder, "--as", "csv", "--language", "all", "--out", path) == 0
+    assert path.read_bytes().decode() == printed
+    assert run("publish", board_folder, "--as", "parquet") == 2
+    path = tmp_path / "board.parquet"
+    assert run("publish", board_folder, "--as", "parquet", "--out", path) == 0
+    assert list(pd.read_parquet(path))[:2] == ["system", "rank"]
+
+
+@pytest.mark.parametrize("card", ["dataset-card", "model-card"])
+def test_cards_need_a_license(board_folder, run, capsys, card):
+    assert run("publish", board_folder, "--as", card) == 2
+    assert "--license" in capsys.readouterr().err
+    assert run("publish", board_folder, "--as", card, "--license", "mit") == 0
+    assert '\nlicense: "mit"\n' in capsys.readouterr().out
+
+
+def test_answers_are_exported_for_other_tools(run, arena_folder, small_arena, tmp_path, capsys):
+    out = tmp_path / "records.jsonl"
+    assert run("publish", arena_folder, "--as", "ragas", "--language", "sw", "--out", out) == 0
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    reference = small_arena.info.reference_system
+    others = [name for name in small_arena.info.systems if name != reference]
+    assert len(lines) == 10 * len(others)
+    assert {"user_input", "response", "retrieved_contexts"} <= set(lines[0])
+    capsys.readouterr()
+    assert run("publish", arena_folder, "--as", "deepeval", "--systems", others[0]) == 0
+    assert {row["system"] for row in json.loads(capsys.readouterr().out)} == {others[0]}
+    assert run("publish", arena_folder, "--as", "ragas", "--language", "de") == 2
+
+
+@pytest.fixture
+def verdicts():
+    labels = ["Supported", "Not Supported"]
+    rows = [
+        {
+            "judge": judge,
+            "prompt": "",
+            "language": "en",
+            "query_id": str(number // 2),
+            "sentence_id": number,
+            "truth": labels[number % 2],
+            "fine": None,
+            "value": labels[(number + (number % every == 0)) % 2],
+            "failure": None,
+            "was_asked": True,
+        }
+        for judge, every in (("good", 9), ("poor", 2))
+        for number in range(40)
+    ]
+    return pd.DataFrame(rows).astype({"value": object, "fine": object, "failure": object})
