@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.rows import plain_records
+from arena.data.rows import guarded_csv, plain_records
 from features.declare.feature import offer
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
@@ -23,7 +23,6 @@ from surrogate.diff.languages import (
     rank_change,
     with_verdicts,
 )
-from surrogate.publish.exports.tables import guarded
 
 NOT_IN_ALL = "it is not comparable in every language: {languages}"
 
@@ -138,9 +137,7 @@ class BoardDiff:
 
     def as_csv(self) -> str:
         """Return the changes as CSV, with texts that a spreadsheet would run guarded."""
-        texts = {name: self.changes[name].map(guarded) for name in ("system", "reason")}
-        table = self.changes.assign(**texts).round(DECIMALS)
-        return str(table.to_csv(index=False, lineterminator="\n"))
+        return guarded_csv(self.changes.round(DECIMALS))
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for JSON, missing ones as None."""

@@ -201,7 +201,7 @@ def test_the_whole_output_is_shown_unless_the_answer_alone_is_asked_for(judge, s
         (["--body", "[]"], "--body is no JSON object"),
         (["--panel", "local"], "name each judge once: local"),
         (["--prices", "absent.json"], "does not exist"),
-        (["--template", "absent.jinja"], "there is no template at"),
+        (["--template", "absent.jinja"], "there is no file"),
         (["--store", "redis://x"], "a store is a file on a local disk"),
         (["--timeout", 0], "--timeout is 0.0: input should be greater than 0"),
     ],

@@ -10,20 +10,19 @@ import numpy as np
 
 from arena.llm import Budget, Usage
 from arena.llm.ask import Progress
-from features.declare.sample import Missing
-from features.measures.ragas import QUESTIONS
-from features.models import Item, ModelOptions, Scores
-from features.models.ragas import (
+from features.declare.asked import (
     NOT_REACHED,
-    QuestionSimilarity,
-    TextQualities,
     answer_item,
     context_item,
-    endpoint_model,
     faithfulness_item,
     from_scores,
     named_models,
 )
+from features.declare.feature import Item, Scores
+from features.declare.sample import Missing
+from features.measures.ragas import QUESTIONS
+from features.models import ModelOptions
+from features.models.ragas import QuestionSimilarity, TextQualities, endpoint_model
 from features.models.ragas_prompts import (
     QUESTION,
     RAGAS_PROMPTS,

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from arena.data.errors import UsageError, checked_choice
+from arena.data.files import small_file
 from arena.data.languages import LANGUAGE_CODE
 from surrogate.board.board import Board
 from surrogate.metaevaluation.records import JSONL_SUFFIXES
@@ -125,7 +126,7 @@ def study_drawings(path: Path, language: str | None = None) -> Iterator[Drawing]
         yield from run_drawings(path)
         return
     try:
-        columns = {*json.loads(path.read_bytes())["table"][0]}
+        columns = {*json.loads(small_file(path))["table"][0]}
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise UsageError(
             f"{path} is no study; write one with  validate --json  or  metaeval --out"

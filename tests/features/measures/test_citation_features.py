@@ -16,7 +16,7 @@ from features.declare.sample import (
     NO_STATEMENTS,
     Memo,
 )
-from features.measures.citations import CITATION_PRECISION, CITED_SENTENCES, INVALID_CITATION_SHARE
+from features.measures.registry import FEATURES
 
 JUDGED = [("1", 1), ("2", 0), ("3", 1), ("4", None)]
 
@@ -117,8 +117,8 @@ ANSWER_ONLY = {"part": "answer"}
 )
 def test_golden_precision(output, precision, invalid, make_sample):
     sample = make_sample(output, passages=JUDGED)
-    assert CITATION_PRECISION.measure(sample) == precision
-    assert INVALID_CITATION_SHARE.measure(sample) == invalid
+    assert FEATURES["citation_precision"].measure(sample) == precision
+    assert FEATURES["invalid_citation_share"].measure(sample) == invalid
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_golden_precision(output, precision, invalid, make_sample):
 )
 def test_precision_where_nothing_is_relevant(passages, precision, invalid, make_sample):
     sample = make_sample("[1] [2]", passages=passages)
-    assert CITATION_PRECISION.measure(sample) == precision
-    assert INVALID_CITATION_SHARE.measure(sample) == invalid
+    assert FEATURES["citation_precision"].measure(sample) == precision
+    assert FEATURES["invalid_citation_share"].measure(sample) == invalid
 
 
 @pytest.mark.parametrize(
@@ -148,16 +148,22 @@ def test_precision_where_nothing_is_relevant(passages, precision, invalid, make_
     ],
 )
 def test_golden_cited_sentences(output, language, share, make_sample):
-    assert CITED_SENTENCES.measure(make_sample(output, language, passages=JUDGED)) == share
+    assert (
+        FEATURES["cited_sentences"].measure(make_sample(output, language, passages=JUDGED)) == share
+    )
 
 
 def test_cited_sentences_need_passages(make_sample):
-    assert CITED_SENTENCES.measure(make_sample("Paris [1].")) == NO_PASSAGES
+    assert FEATURES["cited_sentences"].measure(make_sample("Paris [1].")) == NO_PASSAGES
 
 
 def test_new_citation_features_read_the_answer_alone_if_told(make_sample):
     sample = make_sample("##Reason: See [2] and [9]. ##Answer: Paris [1].", passages=JUDGED)
-    features = (CITATION_PRECISION, INVALID_CITATION_SHARE, CITED_SENTENCES)
+    features = (
+        FEATURES["citation_precision"],
+        FEATURES["invalid_citation_share"],
+        FEATURES["cited_sentences"],
+    )
     assert [feature.measure(sample) for feature in features] == [1 / 3, 1 / 3, 1.0]
     only = [feature.with_settings(ANSWER_ONLY).measure(sample) for feature in features]
     assert only == [1.0, 0.0, 1.0]
@@ -210,7 +216,9 @@ def test_features_agree_with_trec_eval(cited, k):
     scores = evaluator.evaluate(run)["q"]
     assert measure(f"citation_recall@{k}", sample) == pytest.approx(scores[f"recall_{k}"], abs=1e-9)
     assert measure(f"citation_map@{k}", sample) == pytest.approx(scores[f"map_cut_{k}"], abs=1e-9)
-    assert CITATION_PRECISION.measure(sample) == pytest.approx(scores["set_P"], abs=1e-9)
+    assert FEATURES["citation_precision"].measure(sample) == pytest.approx(
+        scores["set_P"], abs=1e-9
+    )
 
 
 def test_a_system_that_was_given_no_passages_does_not_share_what_others_cite():
