@@ -20,7 +20,7 @@ from chat_server import ChatServer, completion, embedding
 from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.generation import TIME_PROMPT, LlmSystem, TimeFilter, answer_prompt, generate_answers
 from arena.generation.prompt import PROTOCOLS
-from arena.judging import LlmJudge, choose_pairs, judge_arena, pairwise_prompt
+from arena.judging import LlmJudge, choose_pairs, judge, pairwise_prompt
 from arena.llm import Budget, Llm, LlmSettings, open_store
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.prompts import read_templates
@@ -171,9 +171,9 @@ def test_mirage_figure_13_judges(serve, file, arena, tmp_path):
         "[The End of Assistant B's Answer]",
     )
     server = serve(lambda prompt: 'Assistant A is better. "[[A]]"')
-    judge = LlmJudge(asked_at(server), prompt=pairwise_prompt(file("figure13", text)))
+    figure_13 = LlmJudge(asked_at(server), prompt=pairwise_prompt(file("figure13", text)))
     with open_store(tmp_path / "store.sqlite") as store:
-        judged = judge_arena(arena, judge, choose_pairs(arena), store)
+        judged = judge(arena, figure_13, choose_pairs(arena), store)
     assert list(judged.judgments["winner"]) == ["a"]
     (prompt,) = server.asked
     assert "[7#1] Oslo: Oslo is the capital of Norway." in prompt

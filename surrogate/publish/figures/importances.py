@@ -18,7 +18,7 @@ import pandas as pd
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.wording import count_of
-from arena.judging.families import model_families
+from arena.diagnostics.families import model_families
 from features.engine.extraction import feature_columns
 from features.measures.registry import parse_features
 from surrogate.board.board import Board

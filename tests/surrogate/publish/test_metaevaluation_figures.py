@@ -9,7 +9,7 @@ from grouse_samples import TYPES, RightJudge
 from matplotlib.text import Text
 
 from arena import DataError, UsageError
-from arena.planning.study import study_sampling
+from arena.judging.choosing.sampling import study_sampling
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.unit_tests import METRICS, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import FunctionJudge, Verdict

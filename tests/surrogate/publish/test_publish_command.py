@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from arena.planning.study import study_sampling
+from arena.judging.choosing.sampling import study_sampling
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.test_files import builtin_tests
 from surrogate.metaevaluation.judges import FunctionJudge

@@ -13,17 +13,19 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.diagnostics.self_check import FEWEST, SAME_LETTER
-from arena.judging.choosing.drawn import asked_pairs, question_draw
-from arena.judging.graded import GradedPrompt
-from arena.judging.judge import LlmJudge, ask_judge
-from arena.judging.pairs import ArenaTexts, QuestionKey
-from arena.judging.summary import (
-    FAILURE_COLUMNS,
-    IDENTICAL,
-    VERDICT_COLUMNS,
+from arena.judging.asking import LlmJudge
+from arena.judging.choosing.drawn import (
+    Batches,
+    ChosenPairs,
+    DrawnQuestions,
     Verdicts,
-    stacked,
+    asked_pairs,
+    joined_pairs,
+    question_draw,
 )
+from arena.judging.pairs import ArenaTexts, QuestionKey, Show
+from arena.judging.run import judge as judge_pairs
+from arena.judging.summary import IDENTICAL
 from arena.llm.ask import Progress
 from arena.llm.usage import Usage
 from arena.rating.battles import points_of_a
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 ORDERS = 2
 """Verdicts on a question: one with either answer on side A."""
 LOOKS = 8
-"""A further lot is no smaller than the questions judged by this."""
+"""A further batch is no smaller than the questions judged by this."""
 SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
 DECIDED = "the verdicts say it"
@@ -95,145 +97,109 @@ class SystemComparison:
 
 def compare_systems(
     arena: Arena,
-    system: str,
-    other: str,
+    systems: tuple[str, str],
     judge: LlmJudge,
     store: Store,
     test: SequentialTest,
     *,
     budget: int | None = None,
-    languages: Sequence[str] = (),
     seed: int = 0,
     progress: Progress | None = None,
 ) -> SystemComparison:
     """Judge a system against another until the test says how they differ.
 
     Questions come in an order that is drawn by their content, all languages together, each in
-    both orders of sides, some at a time; after each lot the test looks at all scores, which it may
-    as often as one likes. Answers that are the same text are ties that nobody is asked about.
-    Replies that are in the store are not asked for again.
+    both orders of sides, some at a time; after each batch the test looks at all scores. Answers
+    that are the same text are ties that nobody is asked about.
 
     Args:
         arena: Questions, and the answers of both.
-        system: The one.
-        other: The one it is held against.
+        systems: The system, and the one it is held against.
         judge: Who judges; one that is asked about pairs.
         store: Where replies are and go.
         test: What has to be known, and how surely.
         budget: Most verdicts to ask for, those in the store included, those of identical answers
             not; None asks all.
-        languages: Languages to judge; all by default.
         seed: Seed of the order and the sides.
-        progress: Called with the judge's name, the questions done, and all.
+        progress: Called with the judge's name, the pairs done, and all.
 
     Raises:
-        UsageError: If the judge cannot be used so, no question has answers of both, or the
-            budget is too small for one.
+        UsageError: If the judge cannot be used, no question has answers of both, or the budget
+            is too small for one.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    if isinstance(judge.asked_by, GradedPrompt):
-        raise UsageError("two systems are compared pair by pair; leave `form` pairwise")
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
-    answers = arena.answers[arena.answers["system"].isin([system, other])]
-    if languages:
-        answers = answers[answers["language"].isin(languages)]
+    answers = arena.answers[arena.answers["system"].isin(systems)]
     alone = replace(arena, answers=answers, judgments=arena.judgments.iloc[:0])
-    run = _Run(alone, (system, other), judge, store, test, budget, seed, progress)
-    if not run.questions:
-        raise UsageError(f"no question has answers of both {system!r} and {other!r}")
-    while run.reason is None:
-        run.judge_lot()
-    return run.finished()
+    size = max(judge.settings.concurrency // ORDERS, 1)
+    pairs = _ComparedPairs(alone, systems, test, (size, budget, seed), judge.asked_by.show)
+    found = judge_pairs(alone, judge, pairs, store, progress=progress)
+    low, high = test.interval(list(pairs.scores.values()))
+    scores = pd.DataFrame(list(pairs.scores), columns=SCORE_COLUMNS[:-1], dtype=object)
+    return SystemComparison(
+        difference=pairs.difference,
+        scores=scores.assign(score=np.array(list(pairs.scores.values()), dtype=np.float64)),
+        low=low,
+        high=high,
+        judgments=found.judgments,
+        failures=found.failures,
+        questions=len(pairs.questions),
+        reason=found.reason,
+        usage=found.summaries[0].usage,
+    )
 
 
-class _Run:
-    """One comparison, lot by lot."""
+class _ComparedPairs:
+    """Chooses the questions on which two systems are compared, until a test says the difference."""
 
     def __init__(
         self,
         arena: Arena,
         systems: tuple[str, str],
-        judge: LlmJudge,
-        store: Store,
         test: SequentialTest,
-        budget: int | None,
-        seed: int,
-        progress: Progress | None,
+        limits: tuple[int, int | None, int],
+        show: Show,
     ) -> None:
-        self._arena = arena
-        self._systems = systems
-        self._judge = judge
-        self._store = store
-        self._test = test
-        self._budget = budget
-        self._seed = seed
-        self._progress = progress
+        self._systems, self._test, self._show = systems, test, show
+        self._first_size, self._budget, self._seed = limits
         self._texts = ArenaTexts(arena)
-        self._parts: list[Verdicts] = []
-        self._scored: dict[QuestionKey, float] = {}
-        self._asked = 0
-        self._done = 0
-        self.questions = _drawn(self._texts, arena, seed)
+        self.questions = _drawn(self._texts, arena, self._seed)
+        self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
+        if not self.questions:
+            raise UsageError(f"no question has answers of both {systems[0]!r} and {systems[1]!r}")
 
     @property
-    def reason(self) -> str | None:
-        """Why no more is to be asked, if so."""
-        if self.difference is not None:
-            return DECIDED
-        if self._done == len(self.questions):
-            return ALL_JUDGED
-        if self._budget is not None and self._budget - self._asked < ORDERS:
-            return SPENT.format(self._budget)
-        return None
+    def whole(self) -> int:
+        return ORDERS * len(self.questions)
 
-    def judge_lot(self) -> None:
-        size = max(self._judge.settings.concurrency // ORDERS, self._done // LOOKS, 1)
-        if self._budget is not None:
-            size = min(size, (self._budget - self._asked) // ORDERS)
-        keys = [(*key, *self._systems) for key in self.questions[self._done : self._done + size]]
-        show = self._judge.asked_by.show
-        pairs = asked_pairs(self._texts, keys, True, self._seed, 0, 0, show)
-        judged = ask_judge(
-            self._arena, self._judge, pairs, self._store, progress=self._counted_from(self._done)
-        )
-        self._parts.append(judged)
-        self._asked += len(pairs.table)
-        self._done += len(keys)
-        scored = question_scores(judged.judgments, self._systems[0])
-        self._scored |= {key[:2]: scored[key[:2]] for key in keys if key[:2] in scored}
-        self.difference = self._test.decide(self._scores)
+    def batches(self) -> Batches:
+        asked = done = 0
+        while self.difference is None and done < len(self.questions):
+            size = max(self._first_size, done // LOOKS)
+            if self._budget is not None:
+                size = min(size, (self._budget - asked) // ORDERS)
+            if size < 1:
+                return SPENT.format(self._budget)
+            keys = self.questions[done : done + size]
+            pairs = self._pairs(keys)
+            self._score(keys, (yield pairs))
+            asked, done = asked + len(pairs.table), done + len(keys)
+        return DECIDED if self.difference is not None else ALL_JUDGED
 
-    @property
-    def _scores(self) -> list[float]:
-        return list(self._scored.values())
+    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
+        return joined_pairs(self._pairs([]), asked)
 
-    def _counted_from(self, done: int) -> Progress | None:
-        if self._progress is None:
-            return None
-        progress, whole = self._progress, len(self.questions)
+    def _pairs(self, keys: Sequence[QuestionKey]) -> ChosenPairs:
+        both = [(*key, *self._systems) for key in keys]
+        drawn = DrawnQuestions(tuple(self.questions))
+        return asked_pairs(self._texts, both, drawn, True, self._seed, self._show)
 
-        def of_all(name: str, of_lot: int, _: int) -> None:
-            progress(name, done + of_lot // ORDERS, whole)
-
-        return of_all
-
-    def finished(self) -> SystemComparison:
-        """Put together what was found."""
-        low, high = self._test.interval(self._scores)
-        scores = pd.DataFrame(list(self._scored), columns=SCORE_COLUMNS[:-1], dtype=object)
-        return SystemComparison(
-            difference=self.difference,
-            scores=scores.assign(score=np.array(self._scores, dtype=np.float64)),
-            low=low,
-            high=high,
-            judgments=stacked([part.judgments for part in self._parts], VERDICT_COLUMNS),
-            failures=stacked([part.failures for part in self._parts], FAILURE_COLUMNS),
-            questions=len(self.questions),
-            reason=self.reason or "",
-            usage=Usage.total(self._judge.settings.model, [part.usage for part in self._parts]),
-        )
+    def _score(self, keys: Sequence[QuestionKey], found: Verdicts) -> None:
+        scored = question_scores(found.judgments, self._systems[0])
+        self.scores |= {key: scored[key] for key in keys if key in scored}
+        self.difference = self._test.decide(list(self.scores.values()))
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:
@@ -245,14 +211,7 @@ def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, f
     """
     is_a = judgments["system_a"] == system
     won = points_of_a(judgments)
-    points = pd.DataFrame(
-        {
-            "language": judgments["language"],
-            "query_id": judgments["query_id"],
-            "is_a": is_a,
-            "points": won.where(is_a, 1.0 - won),
-        }
-    )
+    points = judgments[QUESTION_KEY].assign(is_a=is_a, points=won.where(is_a, 1.0 - won))
     sides = points.groupby([*QUESTION_KEY, "is_a"])["points"].mean().unstack("is_a")
     both = sides.reindex(columns=[True, False]).dropna().mean(axis=1)
     return {(str(language), str(query)): float(each) for (language, query), each in both.items()}
@@ -264,7 +223,7 @@ def _drawn(texts: ArenaTexts, arena: Arena, seed: int) -> list[QuestionKey]:
         (language, query_id)
         for language in arena.info.languages
         for query_id in texts.questions(language)
-        if len(texts.systems((language, query_id))) == 2  # both systems
+        if len(texts.systems((language, query_id))) == ORDERS
     ]
     return sorted(
         keys, key=lambda key: (question_draw(key[0], key[1], texts.question(key), seed), key)

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from arena.planning.adaptive import batch_size
-from arena.planning.planner import Planner
+from arena.data.seeds import generator
+from arena.judging.choosing.pairing import batch_size
+from arena.judging.choosing.planner import Planner
 from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.posterior import RatingPrior
+from arena.statistics.rank_agreement import SAME_RATING_DECIMALS, kendall_taus
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -137,3 +140,15 @@ def _completed(planners: Sequence[Planner]) -> Parts:
     points, counts = zip(*(planner.completed() for planner in planners), strict=True)
     judged = [planner.battles.sum() for planner in planners]
     return Parts(np.array(points), np.array(counts), np.array(judged))
+
+
+def part_taus(battles: Battles, design: str, shares: Sequence[float], seed: int) -> Floats:
+    """Kendall tau of one draw of parts with the whole arena, shape (shares,)."""
+    random = generator(seed, "sampling", "en", design, "0")
+    parts = DESIGNS[design](battles, shares, random, DEFAULT_RIDGE)
+    pairs = battles.items.pairs
+    rated = [
+        fit_bradley_terry(*counts, pairs.first, pairs.second, pairs.n_systems).coefficients
+        for counts in (battles.items.totals, (parts.points, parts.counts))
+    ]
+    return np.asarray(np.nan_to_num(kendall_taus(rated[1], rated[0], SAME_RATING_DECIMALS)[:, 0]))

@@ -1,19 +1,18 @@
-"""An LLM as a judge, and judging the chosen pairs of an arena by it."""
+"""An LLM as a judge, and what it says of pairs of answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.judging.choosing.drawn import ChosenPairs
+from arena.judging.choosing.drawn import ChosenPairs, Verdicts
 from arena.judging.graded import PAIRWISE, GradedPrompt, graded_requests, judge_graded, judge_name
 from arena.judging.pairs import ArenaTexts, PairKey, pair_keys
-from arena.judging.panel.repeats import combined
 from arena.judging.prompt import PairwisePrompt, VerdictForm, pairwise_prompt
 from arena.judging.replies import (
     ALTERNATIVES,
@@ -29,9 +28,6 @@ from arena.judging.summary import (
     IDENTICAL,
     PROBABILITY_COLUMNS,
     VERDICT_COLUMNS,
-    Judged,
-    Verdicts,
-    summarize_judging,
 )
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, Reply, UnparsableError
@@ -42,8 +38,9 @@ if TYPE_CHECKING:
     from arena.llm.store import Store
 
 CUT_OFF = "cut_off"
+ONE_TOKEN = 1
 
-_ONE_TOKEN = 1
+Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -59,31 +56,19 @@ class LlmJudge:
             ``GradedPrompt`` asks for marks or orders, which become verdicts.
         name: Its name in the ``judge`` column; the model's by default, followed by the form where
             that is ``pointwise`` or ``listwise``.
-        repeats: Times that it is asked the same; one verdict is made of the replies (see
-            ``arena.judging.panel.repeats``), so that none counts several times.
 
     Raises:
-        UsageError: If marks or orders are to be read from log-probabilities, or asked for
-            several times.
+        UsageError: If marks or orders are to be read from log-probabilities.
     """
 
     settings: LlmSettings
     verdict: VerdictForm = "text"
     prompt: PairwisePrompt | GradedPrompt | None = None
     name: str = ""
-    repeats: int = 1
 
     def __post_init__(self) -> None:
-        if self.repeats < 1:
-            raise UsageError(f"repeats is {self.repeats}; ask at least once (--repeats 1)")
-        if self.repeats > 1 and isinstance(self.prompt, GradedPrompt):
-            raise UsageError(
-                "pairs alone are asked several times; leave the form (--form) pairwise"
-            )
         if self.verdict != "text" and isinstance(self.prompt, GradedPrompt):
-            raise UsageError(
-                "marks and orders are read from the text; leave the verdict (--verdict) text"
-            )
+            raise UsageError("marks and orders are read from the text; leave `verdict` text")
 
     @property
     def judge(self) -> str:
@@ -97,17 +82,11 @@ class LlmJudge:
         return self.prompt or pairwise_prompt(verdict=self.verdict)
 
     @property
-    def version(self) -> str:
-        """The prompt's version, and how often it is asked."""
-        times = f"|repeats:{self.repeats}" if self.repeats > 1 else ""
-        return f"{self.asked_by.version}{times}"
-
-    @property
     def asked_settings(self) -> LlmSettings:
         """The settings in use: one token with log-probabilities where these are read."""
         if self.verdict == "text":
             return self.settings
-        one = self.settings.model_copy(update={"max_tokens": _ONE_TOKEN})
+        one = self.settings.model_copy(update={"max_tokens": ONE_TOKEN})
         return one.sending(**{"logprobs": True, "top_logprobs": ALTERNATIVES} | one.body)
 
     def read(self, completion: Completion) -> PairVerdict:
@@ -132,9 +111,6 @@ class LlmJudge:
         return PairVerdict(found.winner, None, (*found.flags, *cut), reason)
 
 
-Row = tuple[object, ...]
-
-
 class _Prompts:
     """Makes the prompts of pairs, and notes what in their answers may steer the judge."""
 
@@ -143,60 +119,11 @@ class _Prompts:
         self._prompt = prompt
         self.flags: list[tuple[str, ...]] = []
 
-    def of(self, row: tuple[PairKey, int]) -> Prompt:
-        """Make the prompt of a pair, and which time it is asked."""
-        pair, time = row
+    def of(self, pair: PairKey) -> Prompt:
+        """Make the prompt of a pair."""
         asked = self._prompt.ask(self._texts.comparison(pair, self._prompt.show))
-        if time:
-            return replace(asked.prompt, purpose=f"repetition {time + 1}")
         self.flags.append(asked.flags)
         return asked.prompt
-
-
-def judge_arena(
-    arena: Arena,
-    judge: LlmJudge,
-    pairs: ChosenPairs,
-    store: Store,
-    *,
-    budget: Budget | None = None,
-    prices: Mapping[str, Price] | None = None,
-    progress: Progress | None = None,
-) -> Judged:
-    """Let an LLM judge pairs of answers.
-
-    A pair that the arena holds this judge's verdict on is not judged again; a reply that is in
-    the store is not asked for again. Prompts are made as they are sent, so memory grows with the
-    verdicts alone. A pair without a verdict is a counted failure, never a tie.
-
-    Args:
-        arena: Questions, answers, and the judgments there are.
-        judge: Who judges.
-        pairs: What to judge; see ``choose_pairs``. They must be chosen for what the judge's
-            prompt shows.
-        store: Where replies are and go; see ``arena.llm.open_store``.
-        budget: Most calls; pairs that are left fail as ``over_budget``. None asks all.
-        prices: Price of each model, for the cost in the summary.
-        progress: Called with the judge's name, the pairs done, and all.
-
-    Raises:
-        UsageError: If the settings or the template cannot be used, or the pairs
-            were chosen for something else than the prompt shows.
-        MissingDependencyError: If the extra ``llm`` is not installed.
-    """
-    there = arena.judgments[arena.judgments["judge"] == judge.judge]
-    found = ask_judge(arena, judge, pairs, store, budget=budget, progress=progress)
-    summary = summarize_judging(
-        judge,
-        pairs,
-        _left(pairs, there, judge),
-        found.judgments,
-        found.failures,
-        there,
-        found.usage,
-        prices,
-    )
-    return Judged(found.judgments, found.failures, found.usage, summary)
 
 
 def ask_judge(
@@ -207,11 +134,28 @@ def ask_judge(
     *,
     budget: Budget | None = None,
     progress: Progress | None = None,
-) -> Verdicts:
-    """Judge as ``judge_arena`` does, which raises the same, without counting what came."""
-    there = arena.judgments[arena.judgments["judge"] == judge.judge]
-    left = _left(pairs, there, judge)
-    version = judge.version
+) -> tuple[Verdicts, Usage]:
+    """Ask an LLM about pairs of answers.
+
+    A pair that the arena holds this judge's verdict on is not judged again; a reply that is in
+    the store is not asked for again. Prompts are made as they are sent, so memory grows with the
+    verdicts alone. A pair without a verdict is a counted failure, never a tie.
+
+    Args:
+        arena: Questions, answers, and the judgments there are.
+        judge: Who judges.
+        pairs: What to judge, chosen for what the judge's prompt shows.
+        store: Where replies are and go.
+        budget: Most calls; pairs that are left fail as ``over_budget``. None asks all.
+        progress: Called with the judge's name, the pairs done, and all.
+
+    Raises:
+        UsageError: If the settings or the template cannot be used, or the pairs
+            were chosen for something else than the prompt shows.
+        MissingDependencyError: If the extra ``llm`` is not installed.
+    """
+    left = pairs_left(arena, judge, pairs)
+    version = judge.asked_by.version
     llm = Llm(judge.asked_settings, store, budget or Budget())
     asked, usage = _ask(arena, judge, pairs, left, llm, progress)
     verdicts: list[Row] = [
@@ -225,7 +169,23 @@ def ask_judge(
         else:
             verdicts.append(_verdict(pair, judge.judge, reply.value, flags, version))
     failed = pd.DataFrame(failures, columns=FAILURE_COLUMNS, dtype=object)
-    return Verdicts(_judgments(verdicts), failed, usage)
+    return Verdicts(_judgments(verdicts), failed), usage
+
+
+def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:
+    """Leave out the pairs that the arena holds a judge's verdict on.
+
+    Raises:
+        UsageError: If the pairs were chosen for something else than the prompt shows.
+    """
+    show = judge.asked_by.show
+    if pairs.show != show:
+        raise UsageError(
+            f"the pairs were chosen for showing the {pairs.show} (--show), and the prompt of "
+            f"{judge.judge} shows the {show}; give both the same"
+        )
+    there = arena.judgments[arena.judgments["judge"] == judge.judge]
+    return pairs.without(set(pair_keys(there)))
 
 
 def _ask(
@@ -241,15 +201,9 @@ def _ask(
     if isinstance(prompt, GradedPrompt):
         graded = judge_graded(arena, prompt, pairs, left, llm, judge.judge, progress)
         return [(pair, _as_read(reply), flags) for pair, reply, flags in graded.pairs], graded.usage
-    prompts = _Prompts(arena, prompt)
-    times = judge.repeats
-    rows = [(pair, time) for pair in pair_keys(left.table) for time in range(times)]
+    prompts, rows = _Prompts(arena, prompt), list(pair_keys(left.table))
     asked = ask_table(rows, prompts.of, judge.read, llm, stage=judge.judge, progress=progress)
-    found = []
-    for first in range(0, len(rows), times):
-        reply = combined(asked.replies[first : first + times])
-        found.append((rows[first][0], reply, prompts.flags[first // times]))
-    return found, asked.usage
+    return list(zip(rows, asked.replies, prompts.flags, strict=True)), asked.usage
 
 
 def _as_read(reply: Reply[Winner]) -> Reply[PairVerdict]:
@@ -264,7 +218,7 @@ def dry_run_judge(
     store: Store | None = None,
     prices: Mapping[str, Price] | None = None,
 ) -> DryRun:
-    """Count what ``judge_arena`` would ask, and what that would cost at most; nothing is sent.
+    """Count what ``ask_judge`` would ask, and what that would cost at most; nothing is sent.
 
     Raises:
         UsageError: If the settings or the template cannot be used, or the pairs were chosen for
@@ -275,29 +229,15 @@ def dry_run_judge(
 
 
 def judge_requests(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> Iterator[Prompt]:
-    """Return what ``judge_arena`` would ask, prompts made one by one.
+    """Return what ``ask_judge`` would ask, prompts made one by one.
 
     Raises:
         UsageError: If the pairs were chosen for something else than the prompt shows.
     """
-    left = _left(pairs, arena.judgments[arena.judgments["judge"] == judge.judge], judge)
-    prompt = judge.asked_by
+    left, prompt = pairs_left(arena, judge, pairs), judge.asked_by
     if isinstance(prompt, GradedPrompt):
         return graded_requests(arena, prompt, pairs, left)
-    made = _Prompts(arena, prompt)
-    rows = ((pair, time) for pair in pair_keys(left.table) for time in range(judge.repeats))
-    return map(made.of, rows)
-
-
-def _left(pairs: ChosenPairs, there: pd.DataFrame, judge: LlmJudge) -> ChosenPairs:
-    """Leave out the pairs that the judge has judged."""
-    show = judge.asked_by.show
-    if pairs.show != show:
-        raise UsageError(
-            f"the pairs were chosen for showing the {pairs.show} (--show), and the prompt of "
-            f"{judge.judge} shows the {show}; give both the same"
-        )
-    return pairs.without(set(pair_keys(there)))
+    return map(_Prompts(arena, prompt).of, pair_keys(left.table))
 
 
 def _verdict(

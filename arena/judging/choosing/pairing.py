@@ -11,7 +11,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.seeds import generator
-from arena.planning.planner import ABSENT, FAILED, JUDGED, OPEN, PLANNED, Planner
+from arena.judging.choosing.planner import ABSENT, FAILED, JUDGED, OPEN, Planner
 from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPrior
@@ -97,11 +97,6 @@ class AdaptivePairing:
         return self._count(FAILED)
 
     @property
-    def awaited(self) -> int:
-        """Number of items asked for and not yet recorded."""
-        return self._count(PLANNED)
-
-    @property
     def open(self) -> int:
         """Number of items that can still be asked for."""
         return self._count(OPEN)
@@ -155,10 +150,9 @@ class AdaptivePairing:
     def ratings(self) -> pd.DataFrame:
         """Rate the systems as the judgments of all items would, what is not judged predicted.
 
-        Strengths of single answers are learned from the judgments (``arena.planning.
-        answer_strengths``), outcomes of the other items expected from them, and Bradley-Terry
-        coefficients fitted to both. Chosen items alone would not do: they show every system
-        mostly against its equals.
+        Strengths of single answers are learned from the judgments (``answer_strengths``), outcomes
+        of the other items expected from them, and Bradley-Terry coefficients fitted to both.
+        Chosen items alone would not do: they show every system mostly against its equals.
 
         Returns:
             Columns ``system, rating, standard_error``, best first: coefficients in logits, of

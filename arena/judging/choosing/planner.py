@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtr
 
-from arena.planning.answer_strengths import (
+from arena.judging.choosing.answer_strengths import (
     LOGISTIC_NORMAL,
     AnswerPosterior,
     AnswerStrengths,

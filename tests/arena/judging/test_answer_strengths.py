@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from arena.planning.answer_strengths import AnswerStrengths, estimate_answers, posterior_of
-from arena.planning.planner import (
+from arena.judging.choosing.answer_strengths import AnswerStrengths, estimate_answers, posterior_of
+from arena.judging.choosing.planner import (
     LOPSIDED,
     PredictedBattles,
     doubts,
