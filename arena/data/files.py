@@ -44,6 +44,8 @@ BOUNDS_VARIABLE = "SURROGATE_ARENA_BOUNDS"
 """Environment variable by whose number every bound on what is read is multiplied."""
 MIB = 2**20
 READ_AT_ONCE = MIB
+MOST_SMALL_BYTES = 64 * MIB
+"""Of a file that is read in one piece."""
 
 _CSV_NAMES = (".csv", ".csv.gz", ".csv.zst")
 
@@ -162,14 +164,41 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path`` that replaces it when the block succeeds.
 
     Raises:
-        UsageError: If the folder of ``path`` does not exist.
+        UsageError: If ``path`` is a folder, or its own folder does not exist.
     """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file to write to")
+    if path.exists() and not path.is_file():  # a device or pipe is written into, not replaced
+        with tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder) / path.name
+            yield temporary
+            with path.open("wb") as target:
+                target.write(temporary.read_bytes())
+        return
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent} to write {path.name} to")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=WRITING) as folder:
         temporary = Path(folder) / path.name
         yield temporary
         temporary.replace(path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text atomically, in UTF-8, with its line ends as they are."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def resolved(path: Path) -> Path:
+    """Return an absolute path without links.
+
+    Raises:
+        UsageError: If a link leads to itself.
+    """
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"{path} cannot be followed: {error}") from None
 
 
 @contextmanager
@@ -185,7 +214,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     Raises:
         UsageError: If ``folder`` is a file.
     """
-    folder = folder.resolve()  # so that "." and links work, too
+    folder = resolved(folder)  # so that "." and links work, too
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder to write to")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -239,9 +268,26 @@ def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
         yield stream
 
 
-def utf8_bytes(path: Path) -> bytes:
-    """Read a file that is to hold UTF-8, without the byte order mark of some editors."""
-    return path.read_bytes().removeprefix(codecs.BOM_UTF8)
+def small_file(path: Path, most: int = MOST_SMALL_BYTES) -> bytes:
+    """Read a file that is to hold UTF-8 and is read whole: settings, templates, manifests.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have.
+
+    Returns:
+        Its bytes, without the byte order mark of some editors.
+
+    Raises:
+        UsageError: If it is no regular file, or larger.
+    """
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    with path.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise UsageError(f"{path} has more than {most:,} bytes; it is not what is expected here")
+    return content.removeprefix(codecs.BOM_UTF8)
 
 
 @contextmanager

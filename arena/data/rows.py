@@ -45,6 +45,8 @@ SUFFIXES = (
     ".parquet",
 )
 
+FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
+"""How cells begin that spreadsheets run, or that ``guarded`` made."""
 _DELIMITERS = (",", ";", "\t")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _JSON_NAMES = {
@@ -276,10 +278,15 @@ class _Taken:
 
 
 def _bounded_lines(stream: TextIO, source: str, limits: Bounds) -> Iterator[str]:
-    """Yield the lines of a text, none of them longer than the bound."""
+    """Yield the lines of a text, none of them longer, and not more of them empty, than bounds."""
+    blank = 0
     while line := stream.readline(limits.line + 1):
         if len(line) > limits.line:
             limits.check(source, "line", len(line))
+        if line.isspace():
+            blank += 1
+            if blank > limits.rows:
+                limits.check(source, "rows", blank)
         yield line
 
 
@@ -482,6 +489,27 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
 def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a table's rows as JSON can hold them, missing values as None."""
     return list(plain_table(table).to_dict(orient="records"))
+
+
+def guarded(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
+    runs = text[:1] in FORMULA_STARTS or text.lstrip()[:1] in FORMULA_STARTS
+    return f"'{text}" if text and runs else text
+
+
+def unguarded(text: str) -> str:
+    """Take the apostrophe off again."""
+    return text.removeprefix("'")
+
+
+def guarded_csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV for people: no text in it is run by a spreadsheet."""
+    texts = table.select_dtypes(["object", "string"])
+    safe = {
+        name: texts[name].map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
+        for name in texts
+    }
+    return str(table.assign(**safe).to_csv(index=False, lineterminator="\n"))
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:

@@ -17,6 +17,7 @@ from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.coverage import published_findings
+from arena.diagnostics.same_answers import same_answer_findings
 from arena.diagnostics.self_check import self_check
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
@@ -151,6 +152,7 @@ def summarize_board(
         integrity: What the check of answers can do, by judged language.
     """
     missing = missing_counts(table)
+    suspect = _suspect_answers(arena)
     languages = {}
     for fit in fits:
         code, rated, data = fit.language, ratings[fit.language], fit.data
@@ -167,6 +169,7 @@ def summarize_board(
             integrity=integrity[code],
             skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
             notes=(
+                *suspect.get(code, ()),
                 *_training_notes(fit, surrogate),
                 *_integrity_notes(integrity[code]),
                 *(
@@ -202,6 +205,7 @@ def summarize_first_board(
         settings: What reproduces the board.
     """
     missing = missing_counts(table)
+    suspect = _suspect_answers(arena)
     languages = {}
     for code, first in found.items():
         rows = first.table
@@ -223,7 +227,10 @@ def summarize_first_board(
                 systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
                 systems_unrated=dict.fromkeys(rows["system"], NOBODY_JUDGED),
             ),
-            notes=(RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,),
+            notes=(
+                *suspect.get(code, ()),
+                RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,
+            ),
         )
     macro = MacroSummary(is_first=True, languages=0, holdout_r2_mean=None, holdout_r2_median=None)
     return BoardSummary(
@@ -332,6 +339,16 @@ def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str
     own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
     findings = published_findings(own, arena.answers)
     yield from (item.sentence for item in findings if item.severity != "info")
+
+
+def _suspect_answers(arena: Arena) -> dict[str, list[str]]:
+    """Say, by language, whose answers repeat the question, each other or another system's."""
+    said: dict[str, list[str]] = {}
+    for finding in same_answer_findings(arena):
+        language, _, system = finding.subject.partition(", ")
+        sentence = f"{system}: {finding.sentence}" if system else finding.sentence
+        said.setdefault(language, []).append(sentence)
+    return said
 
 
 def _unjudged_language(arena: Arena, language: str, predicted: pd.DataFrame) -> LanguageSummary:

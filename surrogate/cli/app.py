@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from types import MappingProxyType
 from typing import Annotated
 
@@ -116,6 +117,9 @@ def with_options(message: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:

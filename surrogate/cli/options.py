@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from arena.data.errors import UsageError
+from arena.data.files import small_file
 from surrogate.board.settings import MOST_DRAWS
 from surrogate.cli.group import flag_of
 
@@ -338,7 +339,7 @@ def _settings_file(path: Path, fields: Collection[str]) -> dict[str, Any]:
         UsageError: If it is no TOML, or has a key that is no field.
     """
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
+        read = tomllib.loads(small_file(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     for key in read:

@@ -46,12 +46,22 @@ def check(arena: ArenaArgument, as_json: JsonOption = False) -> None:
 
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
+    from arena.data.names import alike
     from arena.data.schema import QUESTION_KEY
+    from arena.diagnostics.same_answers import same_answer_findings
 
+    for first, name in alike([*arena.info.systems, *arena.judges]):
+        yield f"the names {first!a} and {name!a} look alike"
+    if absent := unanswered(arena):
+        yield f"{count_of(absent, 'judgment')} of answers that are not in the arena"
+    yield from map(str, same_answer_findings(arena))
+    rated = set(arena.rated_systems)
     questions = len(arena.queries)
     for system in arena.info.systems:
         answers = int((arena.answers["system"] == system).sum())
-        if answers < questions:
+        if not answers and system in rated:
+            yield f"{system} is judged and has no answer: were its answers lost?"
+        elif answers < questions:
             yield f"{system} has answers to {answers} of {count_of(questions, 'question')}"
     without = sum(not passages for passages in arena.queries["passages"])
     if without:
@@ -59,13 +69,26 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     if not arena.judges:
         yield "nobody has judged:  surrogate-arena judge ARENA --model MODEL --dry-run"
         return
-    rated = set(arena.rated_systems)
     for system in arena.info.systems:
         if system not in rated:
             yield f"{system} has no judgment"
     judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
     if len(arena.judgments) and judged < questions:
         yield f"{judged} of {count_of(questions, 'question')} with judgments"
+
+
+def unanswered(arena: Arena) -> int:
+    """Count judgments of an answer that the arena does not have."""
+    import pandas as pd
+
+    from arena.data.schema import ANSWER_KEY
+
+    there = pd.MultiIndex.from_frame(arena.answers[ANSWER_KEY])
+    absent = pd.Series(False, index=arena.judgments.index)
+    for side in ("system_a", "system_b"):
+        keys = arena.judgments[["language", "query_id", side]]
+        absent |= ~pd.MultiIndex.from_frame(keys).isin(there)
+    return int(absent.sum())
 
 
 def _print(arena: Arena, counts: pd.DataFrame, gaps: list[str]) -> None:

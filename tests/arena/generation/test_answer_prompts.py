@@ -133,8 +133,8 @@ def test_a_template_of_ones_own(tmp_path):
     [
         ("no question", "does not show question; write"),
         ("{{ question }} {{ gold }}", "uses gold, which there is not"),
-        ("{{ question", "is no Jinja template"),
-        ("{{ question }} {{ passages[0].relevance + 1 }}", "cannot be filled"),
+        ("{{ question", "template .*: "),
+        ("{{ question }} {{ passages[0].relevance + 1 }}", "template .*: "),
     ],
 )
 def test_unusable_templates_are_refused(tmp_path, text, complaint):

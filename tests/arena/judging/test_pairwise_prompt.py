@@ -152,10 +152,10 @@ def test_a_users_template_gets_every_variable(tmp_path):
             "uses reference, which there is not; the",
         ),
         ("{{ answer_a }}", "does not show answer_b"),
-        ("{{ answer_a }} {{ answer_b }} {% if %}", "is no Jinja template: line 1"),
-        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "cannot be filled: .*author"),
-        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "cannot be filled"),
-        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "cannot be filled"),
+        ("{{ answer_a }} {{ answer_b }} {% if %}", "template .*line 1: "),
+        ("{{ answer_a }} {{ answer_b }} {{ passages[0].author }}", "template .*author"),
+        ("{{ answer_a }} {{ answer_b }} {{ question.__class__.mro() }}", "template .*: "),
+        ("{{ answer_a }} {{ answer_b }} {% include 'other' %}", "template .*: "),
     ],
 )
 def test_unusable_templates_are_refused(tmp_path, template, message):
@@ -174,7 +174,7 @@ def test_an_unknown_variable_is_named_with_those_there_are(tmp_path):
 
 
 def test_what_is_no_template_file_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="there is no template at"):
+    with pytest.raises(UsageError, match="there is no file"):
         pairwise_prompt(tmp_path / "absent.jinja")
     (tmp_path / "latin.jinja").write_bytes(b"\xe9")
     with pytest.raises(UsageError, match="is not UTF-8"):
