@@ -34,9 +34,7 @@ SAID_ONE_BY_ONE = 6
 _PAIR_OF_JUDGES = ["language", "rater", "rater_other"]
 
 
-def agreement_table(
-    table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()
-) -> pd.DataFrame:
+def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()) -> pd.DataFrame:
     """Compare every two judges on the items both judged.
 
     Several judgments of an item by one judge count as their majority (see ``majorities``). Of
