@@ -16,9 +16,10 @@ from sklearn.base import BaseEstimator, clone
 from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
 from arena.data.wording import count_of
+from arena.rating.posterior import RatingPosterior
 from features.engine.extraction import feature_columns
 from features.engine.workers import work
-from surrogate.learning.posterior.observations import Observation, Posterior
+from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.tensor import (
     FeatureTensor,
     MissingRule,
@@ -135,7 +136,7 @@ class Surrogate(Protocol):
 
     def posterior(
         self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
-    ) -> dict[str, Posterior] | None:
+    ) -> dict[str, RatingPosterior] | None:
         """Rate systems by their answers and verdicts together.
 
         Args:
