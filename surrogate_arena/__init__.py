@@ -4,7 +4,7 @@ An arena, and what it rates:
     Arena                     questions, answers, judgments: ``Arena.from_frames``
     read_arena, write_arena   an arena folder; ``sample_arena()`` is one to try things on
     import_arena              what others published, or a table of answers
-    judge_arena, judge_folder pairwise verdicts by an LLM, kept and paid for once
+    judge, choose_pairs       pairwise verdicts by an LLM, kept and paid for once
     rate, diagnose            Bradley-Terry ratings; what limits a board, in sentences
 
 What is measured on answers:

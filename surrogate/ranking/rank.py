@@ -26,10 +26,10 @@ from features.engine.extraction import extract
 from features.measures.registry import parse_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
-from surrogate.board.ratings.table import BEYOND, BOARD_COLUMNS, absence
+from surrogate.board.ratings.table import BEYOND, absence
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
-from surrogate.board.tables import DECIMALS
+from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.anomalies import Anomaly
 from surrogate.integrity.check import Standing, standings
 from surrogate.integrity.copies import Copy, near_copies
@@ -272,7 +272,7 @@ def place_systems(
         ]
     rows = sorted(found, key=_place_in_table)
     new = _table(rows, NEW_COLUMNS)
-    placed = pd.concat([board.ratings, _table(rows, BOARD_COLUMNS)], ignore_index=True)
+    placed = pd.concat([board.ratings, _table(rows, RATINGS.names)], ignore_index=True)
     return RankedSystems(
         board=_by_rank(placed.assign(behind=-placed["rating"]), ["language", "rank", "behind"]),
         overall=_overall(board.overall, new, board.ratings["language"].nunique()),

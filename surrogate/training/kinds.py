@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, checked_choice
@@ -20,9 +20,9 @@ from arena.judging.prompt import PAIRWISE_PROMPTS, PairwisePrompt
 from arena.llm.ask import Progress
 from arena.text.prompts import ReplaceablePrompt, Templates, read_templates
 from arena.text.trimming import read_tokenizer
-from surrogate.metaevaluation.grouse.judges import JOINT_PROMPT, GrousePrompts
 from surrogate.metaevaluation.grouse.replies import ReplyFields
-from surrogate.metaevaluation.options import JudgeOptions
+from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts
+from surrogate.metaevaluation.settings import JudgeOptions, Names
 from surrogate.training.grouse_set import (
     NOT_BALANCED,
     answers_of_arena,
@@ -40,15 +40,6 @@ from surrogate.training.judge_set import (
 )
 from surrogate.training.mirage_set import mirage_examples
 from surrogate.training.rows import Sieve, TrainSet, check_unseen, make_train_set
-
-
-def _names(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(name.strip() for name in value.split(",") if name.strip())
-    return tuple(value) if isinstance(value, list) else value
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class TrainsetSettings(JudgeOptions):
@@ -88,8 +79,8 @@ class TrainsetSettings(JudgeOptions):
         ge=1,
         description="grouse: keep so many rows, scores as evenly spread as can be.",
     )
-    ablate: str = Field(
-        default="none",
+    ablate: Names = Field(
+        default=(),
         description="grouse: comma-separated, what replies leave out: ground-truth, "
         "justification, chain-of-thought.",
     )
@@ -219,7 +210,7 @@ def _grouse_set(
     split: bool,
     progress: Progress | None,
 ) -> TrainSet:
-    fields = ReplyFields.named(settings.ablate)
+    fields = ReplyFields(settings.ablate)
     prompts = GrousePrompts("text", fields, templates, is_joint=True)
     questions, seed, sieve = settings.questions, settings.seed, Sieve()
     arena = read_arena(source) if source.is_dir() else None
