@@ -27,7 +27,6 @@ from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurroga
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.posterior.observations import Observation, Posterior
 from surrogate.learning.training import training_ratings
-from surrogate.ranking.judged import error_factor
 
 Floats = npt.NDArray[np.float64]
 
@@ -105,7 +104,7 @@ def summarized(rows: pd.DataFrame) -> pd.Series:
     plain, moved = rows["plain"].abs(), rows["moved"].abs()
     better = (plain**2 - moved**2).groupby(rows["case"]).mean()
     half_width = (rows["plain_width"] / rows["error"]).clip(lower=NORMAL_90)
-    factor = rows["ratio"].map(error_factor)
+    factor = np.maximum(rows["ratio"], np.sqrt(rows["ratio"]))
     return pd.Series(
         {
             "rated": len(rows),

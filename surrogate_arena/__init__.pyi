@@ -9,9 +9,10 @@ from arena import LlmSettings as LlmSettings
 from arena import MissingDependencyError as MissingDependencyError
 from arena import UsageError as UsageError
 from arena import __version__ as __version__
+from arena import choose_pairs as choose_pairs
 from arena import diagnose as diagnose
 from arena import import_arena as import_arena
-from arena import judge_folder as judge_folder
+from arena import judge as judge
 from arena import open_store as open_store
 from arena import rate as rate
 from arena import read_answers as read_answers

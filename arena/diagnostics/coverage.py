@@ -25,7 +25,7 @@ MANY_TIES = 0.5
 
 
 def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
-    """Say which judgments repeat others: each of them counts.
+    """Say which judgments repeat others: whole copies count once, see ``copies_of_others``.
 
     Args:
         table: As ``verdicts`` returns it.
@@ -36,9 +36,13 @@ def repeat_findings(table: pd.DataFrame) -> Iterator[Finding]:
     for (language, judge), rows in repeats.groupby(GROUP, sort=True):
         severity: Severity = "info" if (rows["rater"] == ANONYMOUS_JUDGE).all() else "warning"
         same = int(equal[rows.index].sum())
-        sentence = (
-            f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as others, "
-            f"{same:,} with the same verdict, and each counts: keep one of those that were copied"
+        sentence = f"{count_of(len(rows), 'judgment')} of the same question, sides and judge as "
+        sentence += (
+            "others, all with the same verdict, as of a file that was joined twice: each verdict "
+            "counts once"
+            if same == len(rows)
+            else f"others, {same:,} with the same verdict and {len(rows) - same:,} with another: "
+            "this judge was asked more than once, and each judgment counts"
         )
         yield Finding(severity, "copies", subject_of(language, judge), sentence)
 

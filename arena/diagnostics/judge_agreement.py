@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ SAID_ONE_BY_ONE = 6
 _PAIR_OF_JUDGES = ["language", "rater", "rater_other"]
 
 
-def agreement_table(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()) -> pd.DataFrame:
     """Compare every two judges on the items both judged.
 
     Several judgments of an item by one judge count as their majority (see ``majorities``). Of
@@ -43,13 +43,17 @@ def agreement_table(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     Args:
         table: As ``verdicts`` returns it.
         seed: Seed of the bootstrap.
+        of: Judges to hold against all others; by default every two.
 
     Returns:
         Columns ``language, judge, other_judge, items, questions, agreement`` (share of items),
         ``kappa`` and its 95% bootstrap interval over questions, ``low, high`` (NaN with one
         question or fewer than ``FEWEST_ITEMS`` items); sorted.
     """
-    by_question = _question_tables(_shared_items(_most_active(table)))
+    shared = _shared_items(_most_active(table))
+    if of:
+        shared = shared[shared["rater"].isin(of) | shared["rater_other"].isin(of)]
+    by_question = _question_tables(shared)
     rows = [
         _compared(key, part.to_numpy(), seed)
         for key, part in by_question.groupby(_PAIR_OF_JUDGES)

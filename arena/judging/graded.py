@@ -58,7 +58,7 @@ GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
     {
         "pointwise": ReplaceablePrompt(
             "pointwise",
-            "A mark from 1 to 5 for one answer: judge --form pointwise",
+            "A mark from 1 to 5 for one answer: judge with form = pointwise",
             "the last [[4]], or Rating: 4; 1 to 5",
             {
                 **SHOWN_QUESTION,
@@ -69,7 +69,7 @@ GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
         ),
         "listwise": ReplaceablePrompt(
             "listwise",
-            "An order of all answers to a question: judge --form listwise",
+            "An order of all answers to a question: judge with form = listwise",
             "the last [[2 > 1 = 3]], or [2] > [1] > [3]; every number once",
             {
                 **SHOWN_QUESTION,

@@ -59,6 +59,15 @@ class BoardTable:
     file: str
     columns: Mapping[str, Kind]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.columns)
+
+    def empty(self) -> pd.DataFrame:
+        """Return the table without a row."""
+        return pd.DataFrame(columns=self.names)
+
     def of_kind(self, kind: Kind) -> list[str]:
         """Return the columns of a kind."""
         return [name for name, of in self.columns.items() if of == kind]

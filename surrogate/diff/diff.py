@@ -15,8 +15,12 @@ from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS
 from surrogate.diff.languages import (
     ARENA,
+    BOARD,
     DIFF_COLUMNS,
+    GONE,
     KINDS,
+    MOVED,
+    NEW,
     OVERALL,
     incomparable,
     language_diff,
@@ -83,12 +87,14 @@ def _reason(present: bool, system: str, stacked: pd.DataFrame) -> str:
     untested = rows.loc[rows["p_value"].isna(), "language"]
     absent = sorted(set(stacked["language"]) - set(rows["language"]))
     left_out = sorted({*untested, *absent})
+    if left_out and stacked["language"].nunique() == 1:
+        return str(rows["reason"].iloc[0])
     return NOT_IN_ALL.format(languages=", ".join(left_out)) if left_out else ""
 
 
 _SAME_QUESTIONS = (
-    "both boards rest on the same questions; their errors are taken as independent, so that the "
-    "tests rather miss a change than make one up"
+    "both boards rest on the same questions; their errors are taken as independent, "
+    "which makes the tests conservative"
 )
 _OTHER_QUESTIONS = (
     "the boards rest on different questions or reference answers: a change may be theirs, and is "
@@ -122,6 +128,16 @@ class BoardDiff:
     changes: pd.DataFrame
     settings: pd.DataFrame
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Say how many systems moved, and which, over all languages."""
+        own = self.changes[self.changes["language"].eq(OVERALL) & self.changes["kind"].eq(BOARD)]
+        counts = ", ".join(
+            f"{count} {name}" for name, count in own["verdict"].value_counts().items()
+        )
+        moved = own[own["verdict"].isin((MOVED, NEW, GONE))]
+        names = "; ".join(f"{row.system} {row.verdict}" for row in moved.itertuples())
+        return f"<BoardDiff: {counts}{f' ({names})' if names else ''}>"
 
     def of_language(self, language: str) -> BoardDiff:
         """Keep one language, or ``overall``.

@@ -11,12 +11,17 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
 from features.declare.feature import Feature
-from features.measures import citations, fluency, language, overlap
-from features.measures.fluency import FLUENCY_FEATURES
-from features.measures.llm_rated import LLM_FEATURES
-from features.measures.registry import DEFAULT_FEATURES, GROUNDING_FEATURES, parse_features
-from features.measures.relevance import RELEVANCE_FEATURES, SIMILARITY_FEATURES
-from features.measures.support import SUPPORT_FEATURES
+from features.measures.registry import (
+    DEFAULT_FEATURES,
+    FEATURES,
+    FLUENCY_FEATURES,
+    GROUNDING_FEATURES,
+    LLM_FEATURES,
+    RELEVANCE_FEATURES,
+    SIMILARITY_FEATURES,
+    SUPPORT_FEATURES,
+    parse_features,
+)
 from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
@@ -26,16 +31,17 @@ from surrogate.validation.scores import named_scores, replicate_taus, score_outc
 from surrogate.validation.study import Study, checked_repeats, study_data
 
 
-def _declared(module: object, but: Sequence[Feature] = ()) -> tuple[Feature, ...]:
-    found = (item for item in vars(module).values() if isinstance(item, Feature))
+def _declared_in(module: str, but: Sequence[Feature] = ()) -> tuple[Feature, ...]:
+    place = f"features.measures.{module}"
+    found = (item for item in FEATURES.values() if item.measurement.__module__ == place)
     return tuple(item for item in found if item not in but)
 
 
 FAMILIES: dict[str, tuple[Feature, ...]] = {
-    "language": _declared(language),
-    "citations": _declared(citations),
-    "overlap": _declared(overlap, GROUNDING_FEATURES),
-    "length": _declared(fluency, FLUENCY_FEATURES),
+    "language": _declared_in("language"),
+    "citations": _declared_in("citations"),
+    "overlap": _declared_in("overlap"),
+    "length": _declared_in("fluency", FLUENCY_FEATURES),
     "grounding": tuple(GROUNDING_FEATURES),
     "fluency": tuple(FLUENCY_FEATURES),
     "support": tuple(SUPPORT_FEATURES),

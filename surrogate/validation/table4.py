@@ -13,10 +13,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
 from features.declare.feature import Feature
-from features.measures.language import ENGLISH, TARGET_LANGUAGE
-from features.measures.llm_rated import LLM_FEATURES
-from features.measures.registry import PAPER_FEATURES, parse_features
-from features.measures.support import NLI_ENTAILMENT, NLI_NEUTRAL
+from features.measures.registry import LLM_FEATURES, PAPER_FEATURES, parse_features
 from surrogate.board.holdout import DEFAULT_HOLDOUT_SIZE, check_holdout
 from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks, systems_by_content
 from surrogate.learning.languages import LanguageData, TournamentSettings
@@ -28,9 +25,7 @@ from surrogate.validation.study import Study, StudyData, checked_repeats, study_
 
 ALL = "all features"
 LLM_MEASURED = frozenset(feature.name for feature in LLM_FEATURES)
-LOW_CORRELATION = frozenset(
-    feature.name for feature in (TARGET_LANGUAGE, ENGLISH, NLI_ENTAILMENT, NLI_NEUTRAL)
-)
+LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
 """Language detection and support: the features of little importance in figure 5."""
 ABSENT = "the features that this group is about are not there"
 

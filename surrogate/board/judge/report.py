@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from arena.data.append import FAILED_JUDGMENTS
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.rows import read_rows
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.judge_agreement import agreement_table
 from arena.diagnostics.verdicts import QUESTION_PAIR, verdicts
-from arena.judging.folder import FAILURES_FILE
 from arena.statistics.significance import wilson_interval
 from surrogate.board.judge.metaevaluations import (
     FILE_NAME,
@@ -167,7 +167,7 @@ class JudgeReport(_Part):
 STORE_FILE = "judging.sqlite"
 
 IN_MEMORY = "the board was built of an arena in memory, not of a folder"
-NO_FAILURES_FILE = f"the arena's folder has no {FAILURES_FILE}"
+NO_FAILED_JUDGMENTS = f"the arena's folder has no {FAILED_JUDGMENTS}"
 NO_STORE = f"the arena's folder has no store of replies ({STORE_FILE})"
 
 
@@ -206,7 +206,7 @@ def read_judging_records(
     entries = [entry for place in places for entry in read_metaevaluations(place)]
     return JudgingRecords(
         metaevaluations=_distinct(entry for entry in entries if is_same_judge(entry.judge, judge)),
-        failures=_failures(folder / FAILURES_FILE, judge),
+        failures=_failures(folder / FAILED_JUDGMENTS, judge),
         usage=_usage(folder / STORE_FILE, judge),
     )
 
@@ -230,7 +230,7 @@ def _distinct(entries: Iterable[MetaEvaluation]) -> tuple[MetaEvaluation, ...]:
 
 def _failures(path: Path, judge: str) -> FailureCounts:
     if not path.is_file():
-        return FailureCounts(reason=NO_FAILURES_FILE)
+        return FailureCounts(reason=NO_FAILED_JUDGMENTS)
     table = read_rows(path).table.reindex(columns=["judge", "reason"])
     own = table.loc[table["judge"] == judge, "reason"].astype(str)
     reasons = {str(reason): int(count) for reason, count in own.value_counts().items()}

@@ -75,19 +75,17 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     from arena.judging.graded import GRADED_PROMPTS
     from arena.judging.prompt import PAIRWISE_PROMPTS
     from features.models import FEATURE_PROMPTS
-    from surrogate.metaevaluation.grouse.judges import GROUSE_PROMPTS, JOINT_PROMPT
+    from surrogate.metaevaluation.grouse.scoring import GROUSE_PROMPTS, JOINT_PROMPT
     from surrogate.metaevaluation.memerag.highlighting import HIGHLIGHT_PROMPT
-    from surrogate.metaevaluation.memerag.judges import FAITHFULNESS_PROMPT
-    from surrogate.metaevaluation.memerag.relevance import RELEVANCE_PROMPT
-    from surrogate.metaevaluation.wikieval.evaluation import WIKIEVAL_PROMPTS
+    from surrogate.metaevaluation.memerag.memerag import MEMERAG_PROMPTS
+    from surrogate.metaevaluation.wikieval.wikieval import WIKIEVAL_PROMPTS
 
     rated = {prompt.name for prompt in FEATURE_PROMPTS}
     return {
         "judge": (*PAIRWISE_PROMPTS.values(), *GRADED_PROMPTS.values()),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*(protocol.prompt for protocol in PROTOCOLS.values()), TIME_PROMPT),
-        "metaeval memerag": (FAITHFULNESS_PROMPT, RELEVANCE_PROMPT),
-        "metaeval sheet": (HIGHLIGHT_PROMPT,),
+        "metaeval memerag": (*MEMERAG_PROMPTS, HIGHLIGHT_PROMPT),
         "metaeval wikieval": tuple(each for each in WIKIEVAL_PROMPTS if each.name not in rated),
         "metaeval grouse": (*GROUSE_PROMPTS.values(), JOINT_PROMPT),
     }

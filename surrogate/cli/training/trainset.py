@@ -25,7 +25,7 @@ from surrogate.cli.options import (
     with_settings,
 )
 from surrogate.cli.targets import OUT_FILE
-from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, OF_PROMPTS, JudgeOptions
+from surrogate.metaevaluation.settings import LOCAL_MODEL_FIELDS, OF_PROMPTS, JudgeOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,8 +142,8 @@ def trainset_grouse(
     from arena.generation.questions import choose_questions, question_keys
     from arena.text.prompts import read_templates
     from surrogate.cli import printing
-    from surrogate.metaevaluation.grouse.judges import JOINT_PROMPT, GrousePrompts
     from surrogate.metaevaluation.grouse.replies import ReplyFields
+    from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts
     from surrogate.training.grouse_set import (
         NOT_BALANCED,
         answers_of_arena,
@@ -155,7 +155,7 @@ def trainset_grouse(
     )
     from surrogate.training.rows import Sieve, check_unseen, make_train_set
 
-    fields = ReplyFields.named(ablate)
+    fields = ReplyFields(tuple(name for name in split_names(ablate) if name != "none"))
     own = read_templates(templates or (), [JOINT_PROMPT])
     prompts = GrousePrompts("text", fields, own, is_joint=True)
     sieve, names = Sieve(), split_names(systems)

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from arena.data.errors import UsageError, checked_choice
 from arena.data.files import atomic_path, write_text
 from arena.data.rows import guarded_csv, plain_records
+from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.board.ratings.table import BOARD_COLUMNS
 from surrogate.publish.formats import decimal, percent, whole
 
 OVERALL = "overall"
@@ -120,7 +120,7 @@ def exported_board(
     table = board.overall if language == OVERALL else board.ratings
     if language in board.languages:
         table = table[table["language"] == language]
-    every = list(OVERALL_COLUMNS if language == OVERALL else BOARD_COLUMNS)
+    every = list(OVERALL_COLUMNS if language == OVERALL else tables.RATINGS.columns)
     for name in columns:
         checked_choice(name, every, "columns")
     table = table[list(columns) or every].reset_index(drop=True)

@@ -8,17 +8,15 @@ import pytest
 from chat_server import broken, completion
 from hypothesis import given
 from hypothesis import strategies as st
-from judged_systems import QUALITY, build_arena
+from judged_systems import QUALITY, build_arena, judge_arena
 
 from arena import UsageError
 from arena.judging import (
-    GRADED_PROMPTS,
     GradedPrompt,
-    agreement_with_others,
     choose_pairs,
     dry_run_judge,
-    judge_arena,
 )
+from arena.judging.graded import GRADED_PROMPTS
 from arena.judging.replies import read_order
 from arena.judging.settings import JudgingSettings
 from arena.llm import Budget, UnparsableError
@@ -220,20 +218,3 @@ def test_orders_are_read_as_written(order, signs):
 def test_what_is_no_order(text, message):
     with pytest.raises(UnparsableError, match=message):
         read_order(text)
-
-
-def test_agreement_with_other_judges():
-    """Two judges agree on all pairs but one, whichever side a system was on; tau by hand."""
-    rows = [
-        ("q0", "s", "t", "a", "one"), ("q0", "t", "s", "b", "two"),
-        ("q0", "s", "u", "a", "one"), ("q0", "u", "s", "b", "two"),
-        ("q0", "t", "u", "a", "one"), ("q0", "t", "u", "b", "two"),
-        ("q9", "s", "t", "b", "three"),
-    ]  # fmt: skip
-    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
-    judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
-    (row,) = agreement_with_others(judgments, "one").to_dict("records")
-    assert (row["other_judge"], row["items"]) == ("two", 3)
-    assert row["agreement"] == pytest.approx(2 / 3)
-    assert row["tau"] == pytest.approx(1 / 3)
-    assert agreement_with_others(judgments, "three").empty

@@ -5,11 +5,11 @@ import importlib.util
 import pandas as pd
 import pytest
 from chat_server import broken, completion, error, refused
-from judged_systems import better, build_arena, shown_answers
+from judged_systems import better, build_arena, judge_arena, shown_answers
 
 from arena import MissingDependencyError, UsageError
 from arena.data.folder import as_rows, checked_arena
-from arena.judging import choose_pairs, dry_run_judge, judge_arena, pairwise_prompt
+from arena.judging import choose_pairs, dry_run_judge, pairwise_prompt
 from arena.judging.pairs import SHOWS
 from arena.llm import Budget, Price
 from arena.rating.ratings import rate
@@ -133,9 +133,10 @@ def test_both_orders_show_flips(serve, judge_at, store):
     arena = build_arena()
     pairs = choose_pairs(arena, both_orders=True)
     biased = judge_arena(arena, judge_at(serve(always_a), "biased"), pairs, store).summary
-    assert (biased.flips.items, biased.flips.flipped, biased.flips.rate) == (12, 12, 1.0)
+    assert biased.check.grade == "unreliable"
+    assert any("12 of 12 pairs judged in both orders flip" in said for said in biased.check.faults)
     fair = judge_arena(arena, judge_at(serve(honest), "fair"), pairs, store).summary
-    assert (fair.flips.items, fair.flips.consistent, fair.flips.rate) == (12, 12, 0.0)
+    assert any("0 of 12 pairs judged in both orders flip" in said for said in fair.check.facts)
 
 
 def test_every_judge_sees_the_same_order(serve, judge_at, store):
@@ -172,21 +173,6 @@ def test_a_budget_ends_a_run_and_the_next_goes_on(serve, judge_at, store):
     rest = judge_arena(arena, judge_at(server), choose_pairs(arena), store)
     assert (rest.summary.usage.sent, rest.summary.usage.from_store) == (7, 5)
     assert sum(server.asked.values()) == 12
-
-
-def test_repeated_calls_make_one_verdict_and_none_of_a_part_of_them(serve, judge_at, store):
-    arena = build_arena(questions=2)
-    replies = {"q0": ("[[A]]", "[[B]]", "[[A]]"), "q1": ("[[A]]", "[[B]]", "Hm.")}
-    server = serve(lambda prompt, n: completion(replies["q0" if "q0?" in prompt else "q1"][n]))
-    judge, pairs = judge_at(server, repeats=3), choose_pairs(arena)
-    first = judge_arena(arena, judge, pairs, store, budget=Budget(5))
-    assert (len(first.judgments), first.summary.usage.sent) == (1, 5)
-    assert set(first.failures["reason"]) == {"over_budget"}
-    whole = judge_arena(arena, judge, pairs, store)
-    found = whole.judgments.groupby("query_id")[["winner", "probability_a", "flags"]].agg(set)
-    assert found.loc["q0"].tolist() == [{"a"}, {0.666667}, {""}]
-    assert found.loc["q1"].tolist() == [{"tie"}, {0.5}, {"split_repeats"}]
-    assert (sum(server.asked.values()), whole.summary.usage.failures) == (18, {"unparsable": 3})
 
 
 def test_a_dry_run_asks_nothing(judge_at, store, serve):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.judging.families import model_families, own_family, self_preference_warnings
+from arena.diagnostics.families import model_families, own_family, self_preference_warnings
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from judged_systems import build_arena
 
 from arena import UsageError
-from arena.judging import choose_pairs, pairs_judged_in, shown_order
-from arena.judging.pairs import pair_keys, unordered
+from arena.judging import choose_pairs, pairs_judged_in
+from arena.judging.pairs import pair_keys, shown_order, unordered
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -40,7 +40,7 @@ def test_the_order_is_golden():
 def test_all_pairs_of_all_questions():
     chosen = choose_pairs(build_arena(questions=5, languages=("en", "de")))
     assert len(chosen) == len(chosen.table) == 2 * 5 * 3
-    assert chosen.questions == {"en": 5, "de": 5}
+    assert chosen.drawn.counts == {"en": 5, "de": 5}
     keys = [unordered(key) for key in pair_keys(chosen.table)]
     assert len(set(keys)) == len(keys)
 
@@ -115,9 +115,9 @@ def test_absent_answers_are_counted_and_not_judged():
     absent = {("q0", "good"): None, ("q1", "good"): None, ("q1", "fair"): None}
     chosen = choose_pairs(build_arena(absent))
     assert len(chosen) == 1 + 0 + 3 + 3
-    assert chosen.absent_answers == 1
-    assert chosen.without_pair == 1
-    assert chosen.questions == {"en": 3}
+    assert chosen.drawn.absent_answers == 1
+    assert chosen.drawn.without_pair == 1
+    assert chosen.drawn.counts == {"en": 3}
 
 
 def test_both_orders_ask_every_pair_twice():

@@ -22,8 +22,8 @@ def table(shares):
         key |= {"system_a": SYSTEMS[number % 3], "system_b": SYSTEMS[(number + 1) % 3]}
         soft.append(key | {"winner": "a", "soft": True})
         soft[-1] |= {"probability_a": a / 4, "probability_b": b / 4}
-        whole += [key | {"winner": "a"}] * a + [key | {"winner": "b"}] * b
-        whole += [key | {"winner": "tie"}] * (4 - a - b)
+        said = ["a"] * a + ["b"] * b + ["tie"] * (4 - a - b)
+        whole += [key | {"winner": each, "judge": f"j{k}"} for k, each in enumerate(said)]
     return pd.DataFrame(soft), pd.DataFrame(whole)
 
 
@@ -48,7 +48,7 @@ def test_shares_count_as_the_battles_they_stand_for(shares):
 
 def test_ratings_and_tournaments_are_those_of_the_battles_they_stand_for():
     soft, whole = table([(3, 1), (2, 2), (1, 2), (4, 0), (0, 3), (2, 1), (1, 1), (2, 0)])
-    one, two = (rate(each, ridge=0.0, rounds=0).table for each in (soft, whole))
+    one, two = (rate(each, ridge=0.0, rounds=0, judge="all").table for each in (soft, whole))
     np.testing.assert_allclose(one["rating"], two["rating"], atol=1e-6)
     assert "|battles:8|" in rate(soft, rounds=20).signature
     first, second = (bootstrap_tournaments(each, 5, 4, ridge=0.0) for each in (soft, whole))

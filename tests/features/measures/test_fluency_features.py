@@ -7,29 +7,27 @@ from sentences import SENTENCES
 
 from features import Question, Sample
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, NO_REFERENCE_SYSTEM
-from features.measures.fluency import (
-    FLUENCY_FEATURES,
-    MARKUP_ARTIFACTS,
-    REPETITION,
-    SCRIPT_MIXING,
-    TRUNCATION,
-    UNREADABLE_CHARACTERS,
-)
+from features.measures.registry import FEATURES, FLUENCY_FEATURES
 from features.text.tokens import SCRIPTS
 
-CLEAN = {REPETITION: 0.0, SCRIPT_MIXING: 0.0, MARKUP_ARTIFACTS: 0.0, UNREADABLE_CHARACTERS: 0.0}
+CLEAN = {
+    FEATURES["repetition"]: 0.0,
+    FEATURES["script_mixing"]: 0.0,
+    FEATURES["markup_artifacts"]: 0.0,
+    FEATURES["unreadable_characters"]: 0.0,
+}
 
 
 @pytest.mark.parametrize("code", SENTENCES)
 def test_plain_sentences_of_every_language_are_fluent(code, make_sample):
     sample = make_sample(SENTENCES[code], code)
     assert {feature: feature.measure(sample) for feature in CLEAN} == CLEAN
-    assert TRUNCATION.measure(sample) == (NO_FULL_STOPS if code == "th" else 0.0)
+    assert FEATURES["truncation"].measure(sample) == (NO_FULL_STOPS if code == "th" else 0.0)
 
 
 @pytest.mark.parametrize("code", SENTENCES)
 def test_loops_are_found_in_every_script(code, make_sample):
-    assert REPETITION.measure(make_sample(SENTENCES[code] * 20, code)) > 0.9
+    assert FEATURES["repetition"].measure(make_sample(SENTENCES[code] * 20, code)) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -50,7 +48,7 @@ def test_loops_are_found_in_every_script(code, make_sample):
     ],
 )
 def test_golden_repetition(text, share, make_sample):
-    assert REPETITION.measure(make_sample(text)) == share
+    assert FEATURES["repetition"].measure(make_sample(text)) == share
 
 
 @pytest.mark.parametrize(
@@ -75,7 +73,7 @@ def test_golden_repetition(text, share, make_sample):
     ],
 )
 def test_finished_answers(text, make_sample):
-    assert TRUNCATION.measure(make_sample(text, passages=[("1", 1), ("2", 0)])) == 0.0
+    assert FEATURES["truncation"].measure(make_sample(text, passages=[("1", 1), ("2", 0)])) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -109,7 +107,7 @@ def test_finished_answers(text, make_sample):
     ],
 )
 def test_answers_that_break_off(text, make_sample):
-    assert TRUNCATION.measure(make_sample(text, passages=[("1", 1), ("2", 0)])) == 1.0
+    assert FEATURES["truncation"].measure(make_sample(text, passages=[("1", 1), ("2", 0)])) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +122,7 @@ def test_answers_that_break_off(text, make_sample):
     ],
 )
 def test_the_last_letter_decides_whether_full_stops_are_written(text, expected, make_sample):
-    assert TRUNCATION.measure(make_sample(text, "th")) == expected
+    assert FEATURES["truncation"].measure(make_sample(text, "th")) == expected
 
 
 @pytest.mark.parametrize(
@@ -150,7 +148,7 @@ def test_the_last_letter_decides_whether_full_stops_are_written(text, expected, 
     ],
 )
 def test_golden_script_mixing(text, language, share, make_sample):
-    assert SCRIPT_MIXING.measure(make_sample(text, language)) == share
+    assert FEATURES["script_mixing"].measure(make_sample(text, language)) == share
 
 
 def asking(sample, query):
@@ -159,9 +157,9 @@ def asking(sample, query):
 
 def test_an_answer_may_use_the_scripts_of_the_question(make_sample):
     sample = make_sample("北京 is a city", "en")
-    assert SCRIPT_MIXING.measure(sample) == 2 / 9
+    assert FEATURES["script_mixing"].measure(sample) == 2 / 9
     asked = asking(sample, "What does 北京 mean?")
-    assert SCRIPT_MIXING.measure(asked) == 0.0
+    assert FEATURES["script_mixing"].measure(asked) == 0.0
 
 
 def test_every_miracl_language_has_its_scripts_listed():
@@ -202,7 +200,7 @@ def test_every_miracl_language_has_its_scripts_listed():
     ],
 )
 def test_golden_artifacts(text, count, make_sample):
-    assert MARKUP_ARTIFACTS.measure(make_sample(text)) == count
+    assert FEATURES["markup_artifacts"].measure(make_sample(text)) == count
 
 
 @pytest.mark.parametrize(
@@ -220,7 +218,7 @@ def test_golden_artifacts(text, count, make_sample):
     ],
 )
 def test_golden_unreadable_characters(text, share, make_sample):
-    assert UNREADABLE_CHARACTERS.measure(make_sample(text)) == share
+    assert FEATURES["unreadable_characters"].measure(make_sample(text)) == share
 
 
 @settings(max_examples=100)
@@ -229,7 +227,7 @@ def test_any_text_has_values_in_range(text, code):
     question = Question(code, "q", "?", (), NO_REFERENCE_SYSTEM)
     for feature in FLUENCY_FEATURES:
         value = feature.measure(Sample(question, text))
-        if feature is MARKUP_ARTIFACTS:
+        if feature is FEATURES["markup_artifacts"]:
             assert value >= 0
         elif isinstance(value, float):
             assert 0.0 <= value <= 1.0

@@ -15,25 +15,18 @@ from arena.llm import Completion, LlmSettings, UnparsableError
 from arena.llm.replies import read_completion
 from arena.text.prompts import read_templates
 from features import extract
+from features.declare.asked import fluency_item, overlap_item
 from features.declare.sample import EMPTY_ANSWER, EMPTY_REFERENCE, NO_REFERENCE_SYSTEM
 from features.engine.source_digest import source_digest
-from features.measures.llm_rated import (
-    LLM_FLUENCY,
-    LLM_OVERLAP,
-    NO_RATING,
-    fluency_items,
-    overlap_items,
-    require_llm,
-)
+from features.measures.llm_rated import NO_RATING, fluency_items, overlap_items, require_llm
+from features.measures.registry import FEATURES
 from features.models import FEATURE_PROMPTS
 from features.models.llm_scorer import (
     RATING_FORMS,
     LlmScorer,
     expected_rating,
     find_rating,
-    fluency_item,
     load_llm,
-    overlap_item,
     rating_prompt,
 )
 from features.models.scorer import ModelOptions
@@ -282,10 +275,10 @@ def test_items_are_the_answer_without_citations_and_what_it_is_held_against(make
     sample = make_sample("##Answer: Yes [1].", passages=[("1", 1)], reference="##Answer: No [1].")
     rated = ("en", "?", "Yes.", "No.")
     assert overlap_items(sample, "integer") == (("overlap", "integer", "packaged", *rated),)
-    (item,) = LLM_FLUENCY.with_settings({"part": "answer"}).items(sample)
+    (item,) = FEATURES["llm_fluency"].with_settings({"part": "answer"}).items(sample)
     # Its passage holds no words.
     assert item == ("fluency", "integer", "packaged", "en", "?", "Yes.")
-    expected = LLM_OVERLAP.with_settings({"score": "expected"})
+    expected = FEATURES["llm_overlap"].with_settings({"score": "expected"})
     assert expected.items(sample)[0][1] == "expected"
 
 
@@ -299,12 +292,12 @@ def test_items_are_the_answer_without_citations_and_what_it_is_held_against(make
 )
 def test_what_cannot_be_rated_is_not_asked(make_sample, output, reference, reason):
     sample = make_sample(output, passages=[("1", 1)], reference=reference)
-    assert LLM_OVERLAP.items(sample) == reason
+    assert FEATURES["llm_overlap"].items(sample) == reason
 
 
 def test_fluency_is_that_of_the_whole_output_unless_the_answer_is_asked_for(make_sample):
     sample = make_sample("##Reason: So it says [1]. ##Answer: Yes [1].", passages=[("1", 1)])
-    (item,) = LLM_FLUENCY.items(sample)
+    (item,) = FEATURES["llm_fluency"].items(sample)
     for piece in ("So it says [1].", "Yes [1]."):
         assert piece in item[-1]
     (alone,) = fluency_items(sample, "integer", "answer")
@@ -340,8 +333,8 @@ def test_features_of_an_arena(rated):
             return completion("[[4]] since")
         return refused() if "2024" in prompt else completion("##Rating: 3 ##Explanation: so")
 
-    table, server = rated(behave, (LLM_OVERLAP, LLM_FLUENCY))
-    assert {body["model"] for body in server.bodies} == {LLM_OVERLAP.model}
+    table, server = rated(behave, (FEATURES["llm_overlap"], FEATURES["llm_fluency"]))
+    assert {body["model"] for body in server.bodies} == {FEATURES["llm_overlap"].model}
     found = table.set_index(["language", "system", "query_id"])
     assert found.loc[("en", "one", "q1"), ["llm_overlap", "llm_fluency"]].tolist() == [4.0, 3.0]
     assert found.loc[("hi", "two", "q1"), "llm_fluency:missing"] == str(NO_RATING)
@@ -350,7 +343,7 @@ def test_features_of_an_arena(rated):
 
 
 def test_the_expected_rating_of_an_arena(rated):
-    feature = LLM_OVERLAP.with_settings({"score": "expected", "model": "other"})
+    feature = FEATURES["llm_overlap"].with_settings({"score": "expected", "model": "other"})
     assert str(feature) == "llm_overlap(model=other,score=expected)"
     table, _ = rated(lambda *_: reply_of(*EXPECTED_3_4), (feature,))
     assert set(table[str(feature)].dropna()) == {3.4}
@@ -383,7 +376,7 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
             extract(small_arena, "answer_length", models=ModelOptions(templates=given["Mildly"]))
     for value in ("mine", "fluency@0123456789ab", "overlap@0123"):
         with pytest.raises(UsageError, match=r"llm_overlap: a template is 'packaged', or"):
-            LLM_OVERLAP.with_settings({"template": value})
+            FEATURES["llm_overlap"].with_settings({"template": value})
 
 
 def test_other_code_reads_the_replies_again_and_asks_nothing(tmp_path, small_arena, monkeypatch):
@@ -425,4 +418,4 @@ def test_a_missing_package_is_named(monkeypatch):
     require_llm()
     monkeypatch.setattr("features.measures.llm_rated.find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"rating by an LLM needs .*openai.*\[llm\]"):
-        LLM_FLUENCY.require()
+        FEATURES["llm_fluency"].require()

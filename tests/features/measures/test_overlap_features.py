@@ -11,11 +11,12 @@ from sentences import SENTENCES
 from arena import MissingDependencyError, UsageError
 from features import parse_features
 from features.declare.sample import EMPTY_REFERENCE, NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM
-from features.measures.overlap import CHRF, rouge_l_of_words
+from features.measures.overlap import rouge_l_of_words
+from features.measures.registry import FEATURES
 from features.text.tokens import words, words_and_marks
 
 BLEU_FEATURE, ROUGE = parse_features("bleu,rouge_l")
-OVERLAP = (BLEU_FEATURE, ROUGE, CHRF)
+OVERLAP = (BLEU_FEATURE, ROUGE, FEATURES["chrf"])
 
 
 class Words:
@@ -115,7 +116,7 @@ def test_features_agree_with_their_libraries_in_every_language(code, make_sample
     chrf2 = sacrebleu.CHRF().sentence_score(answer, [reference])
     assert ROUGE.measure(sample) == pytest.approx(rouge, abs=1e-9)
     assert BLEU_FEATURE.measure(sample) == pytest.approx(bleu.score / 100, abs=1e-12)
-    assert CHRF.measure(sample) == pytest.approx(chrf2.score / 100, abs=1e-12)
+    assert FEATURES["chrf"].measure(sample) == pytest.approx(chrf2.score / 100, abs=1e-12)
 
 
 def overlap(text, sample):
@@ -227,4 +228,4 @@ def test_long_answers_are_measured(unit, make_sample):
     sample = make_sample(unit * 25_000, reference="a b 北 क")
     assert 0.0 <= BLEU_FEATURE.measure(sample) <= 1.0
     assert 0.0 <= ROUGE.measure(sample) <= 1.0
-    assert 0.0 <= CHRF.measure(sample) <= 1.0
+    assert 0.0 <= FEATURES["chrf"].measure(sample) <= 1.0

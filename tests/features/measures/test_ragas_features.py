@@ -13,22 +13,17 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 from arena import Arena, ArenaInfo, UsageError
 from arena.llm import Completion, LlmSettings, UnparsableError
 from features import Question, Sample, extract
-from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES, NO_REFERENCE_SYSTEM
-from features.measures.ragas import (
-    RAGAS_ANSWER_RELEVANCE,
-    RAGAS_CONTEXT_RELEVANCE,
-    RAGAS_FAITHFULNESS,
-    RAGAS_FEATURES,
-)
-from features.models.ragas import (
+from features.declare.asked import (
     EMBEDDER,
     REASONS,
     as_scores,
     context_item,
     from_scores,
-    load_ragas,
     named_models,
 )
+from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES, NO_REFERENCE_SYSTEM
+from features.measures.registry import FEATURES, RAGAS_FEATURES
+from features.models.ragas import load_ragas
 from features.models.ragas_prompts import (
     count_copied,
     find_verdicts,
@@ -262,7 +257,9 @@ def test_faithfulness_and_context_relevance_by_hand(measure):
         ("q2", "s", "So."),
         ("q1", "t", ""),
     )
-    found, server = measure(arena, (RAGAS_FAITHFULNESS, RAGAS_CONTEXT_RELEVANCE), llm)
+    found, server = measure(
+        arena, (FEATURES["ragas_faithfulness"], FEATURES["ragas_context_relevance"]), llm
+    )
     assert found.loc[("q1", "s"), FAITHFULNESS] == 0.5
     assert found.loc[("q1", "s"), CONTEXT] == 0.5
     assert found.loc[("q1", "t"), CONTEXT] == 0.5
@@ -279,8 +276,10 @@ def test_faithfulness_and_context_relevance_by_hand(measure):
 
 def test_what_was_asked_is_never_asked_again(measure):
     arena = arena_of(("q1", "s", "Oslo is in Norway."))
-    measure(arena, RAGAS_FAITHFULNESS.name, llm)
-    found, server = measure(arena, (RAGAS_FAITHFULNESS,), lambda *_: pytest.fail("asked again"))
+    measure(arena, FEATURES["ragas_faithfulness"].name, llm)
+    found, server = measure(
+        arena, (FEATURES["ragas_faithfulness"],), lambda *_: pytest.fail("asked again")
+    )
     assert not server.asked
     assert found.loc[("q1", "s"), FAITHFULNESS] == 0.5
 
@@ -291,20 +290,24 @@ NO_USABLE = "no usable reply by the LLM"
 @pytest.mark.parametrize(
     ("feature", "replies", "reason"),
     [
-        (RAGAS_FAITHFULNESS, {"apart": "NONE"}, "the LLM finds no statement in the answer"),
-        (RAGAS_FAITHFULNESS, {"apart": "…"}, NO_USABLE),
-        (RAGAS_FAITHFULNESS, {"Statements": "Hm."}, NO_USABLE),
-        (RAGAS_FAITHFULNESS, {"apart": refused()}, NO_USABLE),
-        (RAGAS_FAITHFULNESS, {"Statements": filtered()}, NO_USABLE),
-        (RAGAS_FAITHFULNESS, {"apart": broken()}, "the LLM was not reached"),
-        (RAGAS_FAITHFULNESS, {"Statements": broken()}, "the LLM was not reached"),
         (
-            RAGAS_FAITHFULNESS,
+            FEATURES["ragas_faithfulness"],
+            {"apart": "NONE"},
+            "the LLM finds no statement in the answer",
+        ),
+        (FEATURES["ragas_faithfulness"], {"apart": "…"}, NO_USABLE),
+        (FEATURES["ragas_faithfulness"], {"Statements": "Hm."}, NO_USABLE),
+        (FEATURES["ragas_faithfulness"], {"apart": refused()}, NO_USABLE),
+        (FEATURES["ragas_faithfulness"], {"Statements": filtered()}, NO_USABLE),
+        (FEATURES["ragas_faithfulness"], {"apart": broken()}, "the LLM was not reached"),
+        (FEATURES["ragas_faithfulness"], {"Statements": broken()}, "the LLM was not reached"),
+        (
+            FEATURES["ragas_faithfulness"],
             {"apart": completion("1. a\n2.", finish_reason="length")},
             NO_USABLE,
         ),
-        (RAGAS_CONTEXT_RELEVANCE, {"Copy": "Norway, I think."}, NO_USABLE),
-        (RAGAS_CONTEXT_RELEVANCE, {"Copy": broken()}, "the LLM was not reached"),
+        (FEATURES["ragas_context_relevance"], {"Copy": "Norway, I think."}, NO_USABLE),
+        (FEATURES["ragas_context_relevance"], {"Copy": broken()}, "the LLM was not reached"),
     ],
 )
 def test_what_has_no_value_says_why(measure, feature, replies, reason):
@@ -323,7 +326,7 @@ def test_what_has_no_value_says_why(measure, feature, replies, reason):
 
 def test_insufficient_information_is_a_context_relevance_of_0(measure):
     arena = arena_of(("q1", "s", "Oslo is in Norway."))
-    feature = RAGAS_CONTEXT_RELEVANCE
+    feature = FEATURES["ragas_context_relevance"]
     found, _ = measure(arena, (feature,), lambda *_: completion("Insufficient Information"))
     assert found.loc[("q1", "s"), str(feature)] == 0
     assert found.loc[("q1", "s"), f"{feature}:missing"] is None
@@ -337,7 +340,9 @@ def minilm():
 
 
 def relevance(model, questions):
-    return RAGAS_ANSWER_RELEVANCE.with_settings({"k": questions, "model": model, "prefix": "none"})
+    return FEATURES["ragas_answer_relevance"].with_settings(
+        {"k": questions, "model": model, "prefix": "none"}
+    )
 
 
 def test_answer_relevance_is_the_mean_cosine_of_real_embeddings(measure, minilm):
@@ -393,7 +398,7 @@ def test_sentences_are_cut_by_the_language(measure):
             arena.answers,
             arena.judgments,
         ),
-        (RAGAS_CONTEXT_RELEVANCE,),
+        (FEATURES["ragas_context_relevance"],),
         lambda *_: completion("東京は首都です。"),
     )
     assert found.loc[("q1", "s"), CONTEXT] == 0.5
@@ -417,7 +422,7 @@ def test_a_place_for_replies_is_needed(monkeypatch):
 
 def test_items_hold_all_that_a_value_depends_on():
     question = Question("en", "q", "Why?", (), NO_REFERENCE_SYSTEM)
-    assert RAGAS_FAITHFULNESS.items(Sample(question, "x")) == NO_PASSAGES
+    assert FEATURES["ragas_faithfulness"].items(Sample(question, "x")) == NO_PASSAGES
     assert context_item("en", "Why?", ("a", "b"), "sentences@0123456789ab") == (
         *("context_relevance", "sentences@0123456789ab"),
         *("en", "Why?", "a", "b"),

@@ -12,16 +12,10 @@ from chat_server import ChatServer, Reply, broken, completion, embedding, error
 from arena import UsageError
 from arena.llm import LlmSettings, open_store
 from features import extract
+from features.declare.asked import NOT_REACHED, answer_item, cosines, from_scores
 from features.measures.relevance import NO_EMBEDDING
 from features.models import ModelOptions, load_scorer
-from features.models.embedder import cosines
-from features.models.ragas import (
-    NOT_REACHED,
-    QuestionSimilarity,
-    answer_item,
-    endpoint_model,
-    from_scores,
-)
+from features.models.ragas import QuestionSimilarity, endpoint_model
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
 MODEL = "endpoint:text-embedding-ada-002"

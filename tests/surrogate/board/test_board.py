@@ -122,6 +122,10 @@ def test_a_board_gives_its_tables_and_shows_itself(small_board):
     with pytest.raises(UsageError, match="no language 'e'; did you mean 'en'"):
         small_board.table("e")
     named = small_board.overall.assign(system="<b>")
+    english = replace(
+        small_board, ratings=small_board.ratings[small_board.ratings["language"] == "en"]
+    )
+    assert english.table()["rating"].notna().any()  # of one language there is nothing to average
     html = replace(small_board, overall=named)._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<b>&lt;" not in html

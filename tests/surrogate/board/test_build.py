@@ -14,7 +14,7 @@ from surrogate import build_board
 from surrogate.board.details import compare_with_truth
 from surrogate.board.judge.metaevaluations import MetaEvaluation
 from surrogate.board.judge.report import JudgingRecords
-from surrogate.board.ratings.table import NO_ANSWER, UNJUDGED, VERDICTS_ONLY
+from surrogate.board.ratings.table import NO_ANSWER, UNJUDGED, VANISHED
 from surrogate.board.summarize import BORROWED
 from surrogate.board.tables import read_feature_table
 from surrogate.cli.printing import print_board
@@ -94,15 +94,12 @@ def gaps(small_arena):
     )
 
 
-def test_a_judged_system_without_answers_is_rated_by_its_verdicts_alone(gaps, small_arena):
+def test_a_judged_system_without_answers_is_unranked(gaps, small_arena):
     system = small_arena.info.systems[0]
     row = gaps.ratings.set_index(["language", "system"]).loc[("sw", system)]
-    assert row["verdict_share"] == 1.0
-    assert pd.isna(row["surrogate_rating"])
-    assert row["rating"] == pytest.approx(row["arena_rating"], abs=0.2)
-    told = VERDICTS_ONLY.format(NO_ANSWER)
-    assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, told)
-    assert system not in gaps.summary.languages["sw"].skipped.systems_unranked
+    assert row[["surrogate_rating", "rating", "rank"]].isna().all()
+    assert pd.notna(row["arena_rating"])
+    assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, VANISHED)
     assert gaps.summary.languages["sw"].skipped.missing_answers == 2 * 10
 
 
@@ -112,7 +109,8 @@ def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(gaps
     assert pd.isna(row["rank"])
     assert pd.isna(row["rating"])
     assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, NO_ANSWER)
-    assert gaps.summary.languages["sw"].skipped.systems_unranked == {system: NO_ANSWER}
+    unranked = gaps.summary.languages["sw"].skipped.systems_unranked
+    assert unranked == {system: NO_ANSWER, small_arena.info.systems[0]: VANISHED}
     overall = gaps.overall.set_index("system").loc[system]
     assert pd.isna(overall["rank"])
     assert (overall["languages"], overall["coverage"]) == (1, 0.5)

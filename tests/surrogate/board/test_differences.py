@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from surrogate.board.details import DIFFERENCE_COLUMNS, difference_table
+from surrogate.board.details import difference_table
 from surrogate.board.summarize import fingerprint
+from surrogate.board.tables import DIFFERENCES
 
 Z90 = norm.ppf(0.95)
 
@@ -19,7 +20,7 @@ def test_differences_count_what_ratings_have_in_common():
         [[0.25, 0.2, 0.0], [0.2, 0.25, 0.0], [0.0, 0.0, 0.09]], rating.index, rating.index
     )
     table = difference_table(rating, covariance, "en")
-    assert list(table.columns) == DIFFERENCE_COLUMNS
+    assert list(table.columns) == DIFFERENCES.names
     assert list(zip(table["system"], table["opponent"], strict=True)) == [
         ("x", "y"),
         ("x", "z"),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.planning import AdaptivePairing
+from arena.judging import AdaptivePairing
 from arena.statistics.rank_agreement import kendall_tau
 from features import extract
 from surrogate import build_board

@@ -131,7 +131,7 @@ def test_every_surrogate_learns_from_published_ratings(name, tiny, features):
     assert board.summary.languages["en"].tau_unseen is not None
     new = own[own["system"] == tiny.info.systems[0]].assign(system="newcomer")
     placed = place_systems(board, new, tiny.queries).new.set_index("language")
-    assert np.isfinite(placed.loc["en", "rating"])
+    assert np.isfinite(placed.loc["en", "surrogate_rating"])
 
 
 def test_what_leaves_judgments_out_says_that_there_are_none(published, features):
@@ -254,7 +254,7 @@ def test_what_has_no_answer_or_no_rating_is_counted(english, build_quickly):
     assert "1 system of 12 that answered have no published rating" in notes
     row = of(board, "ratings").loc[("en", first)]
     assert (row["split"], pd.isna(row["arena_rating"])) == ("unjudged", True)
-    assert np.isfinite(row["rating"])
+    assert np.isfinite(row["surrogate_rating"])
     assert "elsewhere" not in set(board.arena["system"])
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena.data.seeds import by_content, places_by_value
-from arena.planning.stopping import probability_of_first
+from arena.judging.choosing.stopping import probability_of_first
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from surrogate import build_board, validate

@@ -9,7 +9,8 @@ import pytest
 
 from arena.rating.ratings import NOT_CONNECTED, rate
 from surrogate.board import tables
-from surrogate.board.details import ARENA_COLUMNS, arena_table, win_table
+from surrogate.board.details import arena_table, win_table
+from surrogate.board.tables import ARENA
 
 
 def round_robin(strengths, questions=40, seed=0):
@@ -37,7 +38,7 @@ def test_systems_far_apart_are_distinguishable_and_near_ones_are_not():
 
 def test_without_an_interval_there_are_no_tiers():
     table = arena_table(rate(round_robin(STRENGTHS), rounds=0), "en")
-    assert list(table.columns) == ARENA_COLUMNS
+    assert list(table.columns) == ARENA.names
     assert table[["tier", "rank_low", "rank_high"]].isna().all(axis=None)
 
 

@@ -9,10 +9,10 @@ from py3langid import classify
 
 from arena import UsageError
 from arena.text.citations import cited_passages, find_citations, strip_citations
-from surrogate.metaevaluation.grouse.evaluation import Grouse
+from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.lexical import refuses, sentences
 from surrogate.metaevaluation.grouse.pass_rates import call_counts, pass_rates, type_matrix
-from surrogate.metaevaluation.grouse.reading import LANGUAGES, TOPICS, builtin_tests
+from surrogate.metaevaluation.grouse.test_files import LANGUAGES, TOPICS, builtin_tests
 from surrogate.metaevaluation.grouse.unit_tests import TEST_TYPES
 from surrogate.metaevaluation.runner import evaluate_judges
 
@@ -150,7 +150,7 @@ def test_languages_are_chosen_and_unknown_ones_refused():
 
 def test_the_lexical_baseline_passes_what_words_give_away():
     verdicts = evaluate_judges(Grouse(), ["lexical"]).verdicts
-    rates = pass_rates(verdicts).set_index("metric")["pass_rate"]
+    rates = pass_rates(verdicts).set_index("metric")["value"]
     assert rates["total"] == 0.875
     assert (rates["positive_acceptance"], rates["negative_rejection"]) == (1, 1)
     assert rates["faithfulness"] < 0.8

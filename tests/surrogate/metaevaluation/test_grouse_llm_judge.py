@@ -9,17 +9,17 @@ from grouse_samples import answer, unit_test
 
 from arena import UsageError
 from arena.llm import UnparsableError
-from surrogate.metaevaluation.grouse.evaluation import Grouse
-from surrogate.metaevaluation.grouse.judges import (
+from surrogate.metaevaluation.grouse.grouse import Grouse
+from surrogate.metaevaluation.grouse.pass_rates import pass_rates
+from surrogate.metaevaluation.grouse.pipeline import score_answers
+from surrogate.metaevaluation.grouse.replies import ABLATIONS, ReplyFields
+from surrogate.metaevaluation.grouse.scoring import (
     GrousePrompts,
     ScoringTask,
     metric_version,
     read_metric_score,
     response_format,
 )
-from surrogate.metaevaluation.grouse.pass_rates import pass_rates
-from surrogate.metaevaluation.grouse.pipeline import score_answers
-from surrogate.metaevaluation.grouse.replies import ABLATIONS, ReplyFields
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, AnswerSample
 from surrogate.metaevaluation.judges import PromptJudge, Verdict
 from surrogate.metaevaluation.runner import evaluate_judges
@@ -233,7 +233,7 @@ def test_failures_of_a_run_are_not_passed(serve, llm_at):
     verdicts = evaluate_judges(Grouse(tests), [judge_on(llm_at(server))]).verdicts
     rates = pass_rates(verdicts).set_index("metric")
     relevancy = rates.loc["answer_relevancy"]
-    assert (relevancy["passed"], relevancy["tests"], relevancy["failures"]) == (1, 2, 1)
+    assert (relevancy["passed"], relevancy["n"], relevancy["failures"]) == (1, 2, 1)
     # Replies without completeness are no null either.
     assert rates.loc["completeness", "failures"] == 2
     reasons = set(verdicts["failure"].dropna())
@@ -301,14 +301,14 @@ def test_versions_tell_ablations_apart():
 def test_ablations_from_the_command_line(run, serve, tmp_path, capsys):
     server = serve(lambda prompt, _: completion(json.dumps({"answer": {"score": None}})))
     options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    chosen = ["--limit", 1, "--languages", "en", "--types", "1", "--ablate", "ground-truth"]
-    assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
+    chosen = ["--limit", 1, "--languages", "en", "--kinds", "1", "--prompts"]
+    assert run("metaeval", "grouse", *options, *chosen, "without-ground-truth", "--json") == 0
     capsys.readouterr()
     assert server.bodies
     assert all("answer 1" not in body["messages"][1]["content"] for body in server.bodies)
     assert all('"justification"' in body["messages"][0]["content"] for body in server.bodies)
-    assert run("metaeval", "grouse", *options, "--ablate", "tone") == 2
-    assert "unknown ablation 'tone'" in capsys.readouterr().err
+    assert run("metaeval", "grouse", *options, "--prompts", "tone") == 2
+    assert "unknown prompt 'tone'" in capsys.readouterr().err
 
 
 def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
@@ -343,7 +343,7 @@ def test_one_prompt_of_ones_own(serve, tmp_path, run, capsys):
     said = dict.fromkeys(JUDGED_METRICS, 1)
     server = serve(lambda prompt, _: completion(json.dumps(said)))
     options = ["--judge", "llm:m", "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    chosen = ["--limit", 1, "--languages", "en", "--one-prompt", "--template", f"all={path}"]
+    chosen = ["--limit", 1, "--languages", "en", "--prompts", "joint", "--template", f"all={path}"]
     assert run("metaeval", "grouse", *options, *chosen, "--json") == 0
     capsys.readouterr()
     assert {len(body["messages"]) for body in server.bodies} == {1}

@@ -5,7 +5,7 @@ import pytest
 from grouse_samples import lines_of, written
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.grouse.reading import read_unit_tests
+from surrogate.metaevaluation.grouse.test_files import read_unit_tests
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, Condition, choose_tests
 
 

@@ -12,10 +12,9 @@ from surrogate.metaevaluation.judges import (
     Verdict,
     character_runs,
 )
-from surrogate.metaevaluation.memerag.evaluation import Memerag
-from surrogate.metaevaluation.memerag.judges import Claim, FaithfulnessPrompts, paper_settings
-from surrogate.metaevaluation.memerag.scores import score_judges
-from surrogate.metaevaluation.options import JudgeOptions
+from surrogate.metaevaluation.memerag.accuracy import score_judges
+from surrogate.metaevaluation.memerag.claims import Claim, ClaimPrompts
+from surrogate.metaevaluation.memerag.memerag import Memerag
 from surrogate.metaevaluation.runner import (
     LEXICAL,
     PYTHON,
@@ -24,6 +23,7 @@ from surrogate.metaevaluation.runner import (
     evaluate_judges,
     make_judges,
 )
+from surrogate.metaevaluation.settings import JudgeOptions
 
 YES, NO = "Supported", "Not Supported"
 CLAIM = Claim("en", "Where?", ("Paris is in France.",), "It is.", "Paris is in France.")
@@ -35,7 +35,7 @@ def tagged(label):
 
 
 def judge_on(llm, **fields):
-    return PromptJudge(FaithfulnessPrompts(), llm, **({"retries": 5} | fields))
+    return PromptJudge(ClaimPrompts(), llm, **({"retries": 5} | fields))
 
 
 def test_judges_by_name():
@@ -61,8 +61,8 @@ def test_judges_by_name():
 
 def test_judges_and_names_side_by_side(small_sentences):
     yes = FunctionJudge("yes", lambda *_: YES)
-    found = evaluate_judges(Memerag(small_sentences), [yes, "lexical", "grounding"])
-    assert list(found.verdicts["judge"].drop_duplicates()) == ["yes", "lexical", "grounding"]
+    found = evaluate_judges(Memerag(small_sentences), [yes, "lexical"])
+    assert list(found.verdicts["judge"].drop_duplicates()) == ["yes", "lexical"]
     assert list(found.verdicts)[:2] == ["judge", "prompt"]
     assert list(found.verdicts)[-3:] == ["value", "failure", "was_asked"]
     assert found.usages == ()
@@ -83,7 +83,7 @@ def test_unusable_judges_are_refused(small_sentences):
     with pytest.raises(UsageError, match="lexical is given twice"):
         evaluate_judges(benchmark, [LexicalJudge(), "lexical"])
     with pytest.raises(UsageError, match="retries is -1"):
-        PromptJudge(FaithfulnessPrompts(), None, retries=-1)
+        PromptJudge(ClaimPrompts(), None, retries=-1)
 
 
 def test_shared_characters_by_hand():
@@ -100,7 +100,9 @@ def test_shared_characters_by_hand():
 
 def test_settings_are_the_papers(serve, llm_at):
     server = serve(lambda prompt, earlier: tagged(YES))
-    judge_on(llm_at(server, settings=paper_settings(LlmSettings(model="m")))).judge([CLAIM])
+    judge_on(llm_at(server, settings=ClaimPrompts().settings(LlmSettings(model="m")))).judge(
+        [CLAIM]
+    )
     body = server.bodies[0]
     assert (body["temperature"], body["top_p"], body["model"]) == (0.1, 0.1, "m")
 
@@ -113,7 +115,7 @@ def test_an_llm_judges_the_sentences(serve, llm_at, small_sentences):
     assert list(found.verdicts["value"]) == [YES, NO, NO, YES, NO]
     assert set(found.verdicts["judge"]) == {"llm:m"}
     scores = score_judges(found.verdicts, replicates=50)
-    assert scores["balanced_accuracy"].tolist() == pytest.approx([0.75, 1.0, 0.875])
+    assert scores["value"].tolist() == pytest.approx([0.75, 1.0, 0.875])
     assert len(found.usages) == 1
 
 

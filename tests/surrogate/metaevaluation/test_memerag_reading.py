@@ -6,8 +6,8 @@ import pytest
 from memerag_samples import answered, labeled, lines_of
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.memerag.reading import read_memerag
-from surrogate.metaevaluation.memerag.statistics import label_distributions
+from surrogate.metaevaluation.memerag.label_spread import label_distributions
+from surrogate.metaevaluation.memerag.sentences import read_memerag
 
 GENERAL = {  # table 1: questions, sentences, words an answer, words a context
     "en": (250, 400, 30.3, 613.5),

@@ -9,8 +9,7 @@ import pytest
 from wikieval_samples import HEADERS, QUESTIONS, published_rows, rows_of, write_wikieval
 
 from arena import DataError, UsageError
-from surrogate.metaevaluation.wikieval.judges import CRITERIA
-from surrogate.metaevaluation.wikieval.reading import read_wikieval
+from surrogate.metaevaluation.wikieval.pairs import CRITERIA, read_wikieval
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "wikieval"
 
@@ -65,7 +64,7 @@ def test_criteria_need_only_their_files(tmp_path):
         read_wikieval(tmp_path, ["faithfulness"])
     with pytest.raises(UsageError, match="unknown criterion 'fluency'; use one of faithfulness"):
         read_wikieval(tmp_path, ["fluency"])
-    with pytest.raises(UsageError, match="better is 'vote'; use one of provenance, label"):
+    with pytest.raises(UsageError, match="unknown better 'vote'; use one of provenance, label"):
         read_wikieval(tmp_path, better="vote")
     with pytest.raises(UsageError, match=r"there is no folder .*or the folder with ff\.csv"):
         read_wikieval(tmp_path / "nowhere")

@@ -13,11 +13,11 @@ from arena.generation import answer_prompt
 from arena.generation.questions import choose_questions
 from arena.judging.prompt import pairwise_prompt
 from arena.text.prompts import NO_TEMPLATES, read_templates
-from surrogate.metaevaluation.grouse.judges import JOINT_PROMPT, GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.replies import ReplyFields, read_metric_score
+from surrogate.metaevaluation.grouse.scoring import JOINT_PROMPT, GrousePrompts, ScoringTask
 from surrogate.metaevaluation.grouse.unit_tests import JUDGED_METRICS, SCALES
 from surrogate.metaevaluation.judges import LexicalJudge
-from surrogate.metaevaluation.options import JudgeOptions
+from surrogate.metaevaluation.settings import JudgeOptions
 from surrogate.training.grouse_set import (
     SCORES_ALONE,
     answers_of_arena,
