@@ -27,7 +27,7 @@ COMMANDS = MappingProxyType(
         "init": Place("surrogate.cli.data.init:init", "Write a small arena folder to start from."),
         "check": Place(
             "surrogate.cli.data.check:check",
-            "Report every problem of an arena or a store of replies, and what it holds.",
+            "Report problems of an arena or a store.",
         ),
         "import": Place(
             "surrogate.cli.data.imports:import_command",

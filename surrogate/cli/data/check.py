@@ -90,20 +90,6 @@ def check(
         _print(read, unit, contents, gaps)
 
 
-def _check_store(path: Path, as_json: bool) -> None:
-    from arena.llm import open_store
-    from surrogate.cli import printing
-
-    with open_store(path, create=False) as store:
-        count = store.verify()
-        table = store.stats()
-    if as_json:
-        printing.print_json(table)
-        return
-    printing.print_columns("Replies in the store", table, list(table.columns))
-    print(f"{count_of(count, 'row')} checked: sound")
-
-
 def _contents(arena: Arena, systems: list[str], tokenizer: Path | None) -> tuple[str, pd.DataFrame]:
     """Count what an arena holds by language, lengths in words or tokens."""
     from arena.diagnostics import arena_contents, white_space_words
@@ -113,6 +99,24 @@ def _contents(arena: Arena, systems: list[str], tokenizer: Path | None) -> tuple
     unit = "words" if counted is None else f"tokens of {counted.name}"
     length = white_space_words if counted is None else counted.count
     return unit, arena_contents(arena, length, systems)
+
+
+def _check_store(path: Path, as_json: bool) -> None:
+    from arena.data.errors import DataError
+    from arena.llm.store import describe_store
+    from surrogate.cli import printing
+
+    try:
+        table = describe_store(path)
+    except DataError as error:
+        printing.print_json({"problems": list(map(str, error.problems))}) if as_json else print(
+            error
+        )
+        raise SystemExit(FAULTY) from error
+    if as_json:
+        printing.print_json({"problems": [], "replies": table})
+    else:
+        printing.print_columns("Replies in the store: no problems", table, list(table))
 
 
 def gaps_of(arena: Arena) -> Iterator[str]:
