@@ -158,8 +158,10 @@ def distil_scores(options: argparse.Namespace, base: Path) -> None:
         run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
     judges = [f"llm:{base}", f"llm:{tuned}", options.teacher]
     asked = [word for judge in judges for word in ("--judge", judge)]
-    bounds = ["--languages", options.language, "--limit", 1, "--max-tokens", 120]
-    form = ["--one-prompt", "--replies", "text", "--ablate", "none", *own]
+    bounds = ["--languages", options.language, "--limit", 1]
+    config = out / "metaeval.toml"
+    config.write_text('max_tokens = 120\nreplies = "text"\n', encoding="utf-8")
+    form = ["--prompts", "joint-whole", "--config", config, *own]
     store = ["--store", out / "metaevaluation.sqlite"]
     run("metaeval", "grouse", *asked, *bounds, *form, *store, "--reference", options.teacher)
 

@@ -57,8 +57,8 @@ def agreement_with_reference(
         share of equal verdicts, Cohen's kappa with its bootstrap standard error and its 95%
         interval (NaN with one question or few items), and the items' languages; and one of every
         two judges on the items that both share with it, ``COMPARISON_COLUMNS``: how much larger the
-        first one's
-        kappa is, with its 95% interval, and how many more items the reference would have to judge
+        first one's kappa is, with its 95% interval, and how many more items the reference would
+        have to judge
         to tell them apart: 0 where they are, missing where no number is known.
 
     Raises:

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError
-from arena.llm.settings import LlmSettings
+from arena.llm.settings import LlmSettings, listed_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +28,6 @@ def _number_of_pairs(value: object) -> object:
     if isinstance(value, str) and value.isdecimal() and int(value) > 0:
         return int(value)
     raise PydanticCustomError("pairs", "give all, adaptive, or a number of pairs a question")
-
-
-def _names(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(name.strip() for name in value.split(",") if name.strip())
-    return tuple(value) if isinstance(value, list) else value
 
 
 class JudgingSettings(LlmSettings):
@@ -62,7 +56,7 @@ class JudgingSettings(LlmSettings):
         description="With pairs adaptive: board folder that says what to expect of the systems: "
         "by its surrogate or, of a first board, by how far answers agree.",
     )
-    panel: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    panel: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
         default=(), description="Further models, comma-separated, that judge the same."
     )
     both_orders: bool | None = Field(
@@ -70,7 +64,7 @@ class JudgingSettings(LlmSettings):
         description="Ask every pair in both orders, twice the calls; the default, except of a "
         "judge that the arena has verdicts of in one order.",
     )
-    languages: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    languages: Annotated[tuple[str, ...], BeforeValidator(listed_names)] = Field(
         default=(), description="Comma-separated languages; all by default."
     )
     form: Literal["pairwise", "pointwise", "listwise"] = Field(

@@ -44,7 +44,7 @@ def citation_recall(sample: Sample, k: int, part: Part) -> Value:
     relevant = sample.question.relevant_ids
     if isinstance(relevant, Missing):
         return relevant
-    return len(relevant.intersection(sample.citations(part).ranking[:k])) / len(relevant)
+    return len(relevant.intersection(sample.citations(part).known[:k])) / len(relevant)
 
 
 @declared(
@@ -57,13 +57,14 @@ def citation_recall(sample: Sample, k: int, part: Part) -> Value:
 def citation_map(sample: Sample, k: int, part: Part) -> Value:
     """Average precision of the first k passages cited.
 
-    An id that no passage has takes a rank and is not relevant; the sum of precisions is divided
-    by the number of relevant passages, cited or not.
+    Ids that no passage has take no rank: the method ranks the passages cited, and
+    ``invalid_citations`` counts the others. The sum of precisions is divided by the number of
+    relevant passages, cited or not.
     """
     relevant = sample.question.relevant_ids
     if isinstance(relevant, Missing):
         return relevant
-    return _average_precision(sample.citations(part).ranking[:k], relevant)
+    return _average_precision(sample.citations(part).known[:k], relevant)
 
 
 def _average_precision(ranking: Sequence[str], relevant: frozenset[str]) -> float:

@@ -13,6 +13,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
+from arena.rating.posterior import RatingPosterior
 from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
@@ -30,7 +31,6 @@ from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.outcomes import Outcome, on_common_systems
-from surrogate.learning.posterior.observations import Posterior
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
@@ -71,7 +71,7 @@ class LanguageFit:
 
     data: LanguageData
     ratings: Ratings
-    posterior: Posterior
+    posterior: RatingPosterior
     holdout: tuple[str, ...]
     halves: Replication
     unseen: Outcome

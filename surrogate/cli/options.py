@@ -110,18 +110,6 @@ DownloadOption = Annotated[
     bool, typer.Option("--download", help="Fetch models that are not on this machine.")
 ]
 
-BaseUrlOption = Annotated[
-    str, typer.Option("--base-url", help="OpenAI-compatible server, up to /v1.")
-]
-ApiKeyOption = Annotated[
-    str, typer.Option("--api-key-env", help="Environment variable that holds the key.")
-]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, max=1000, help="Most calls at the same time.")
-]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", min=0.001, help="Seconds until a call counts as lost.")
-]
 BodyOption = Annotated[
     str,
     typer.Option(

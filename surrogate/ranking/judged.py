@@ -13,10 +13,11 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
+from arena.rating.posterior import RatingPosterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.integrity.coverage import Key
-from surrogate.learning.posterior.observations import Posterior, observe
+from surrogate.learning.posterior.observations import observe
 from surrogate.learning.posterior.ratings import posterior_ratings
 from surrogate.learning.training import TrainingRatings
 
@@ -115,8 +116,8 @@ class _Judged:
 
     board: Board
     expected: pd.DataFrame
-    before: Mapping[str, Posterior]
-    found: Mapping[str, Posterior]
+    before: Mapping[str, RatingPosterior]
+    found: Mapping[str, RatingPosterior]
     new: set[str]
 
     def rated(self, key: Key, judgments: int) -> dict[str, Any]:
@@ -179,7 +180,7 @@ class _Judged:
         }
 
 
-def _beside(posterior: Posterior, system: str, new: set[str]) -> tuple[float, float]:
+def _beside(posterior: RatingPosterior, system: str, new: set[str]) -> tuple[float, float]:
     """Rating of a system less the mean of those that are not new, and its standard error."""
     place = posterior.systems.index(system)
     is_known = np.array([name not in new for name in posterior.systems])
@@ -187,7 +188,7 @@ def _beside(posterior: Posterior, system: str, new: set[str]) -> tuple[float, fl
     return float(posterior.ratings[place]) - level, float(posterior.standard_errors[place])
 
 
-def _shift(board: Board, language: str, posterior: Posterior) -> float:
+def _shift(board: Board, language: str, posterior: RatingPosterior) -> float:
     """What to add so that the board's systems are on average where they are on the board."""
     own = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
     moved = own.reindex(list(posterior.systems)) - posterior.ratings

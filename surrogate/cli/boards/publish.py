@@ -28,7 +28,7 @@ def publish_command(
         typer.Argument(
             exists=True,
             help="Folder of the board; for ragas and deepeval of the arena; for figures also the "
-            "JSON of a study (validate --json) or of judges (metaeval --out).",
+            "file of a study (validate --json) or of judges (metaeval --out).",
         ),
     ],
     form: Annotated[

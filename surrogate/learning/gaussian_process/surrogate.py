@@ -22,6 +22,7 @@ from sklearn.preprocessing import normalize
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.rating.posterior import RatingPosterior
 from features.engine.extraction import feature_columns
 from surrogate.learning.gaussian_process.borrowing import (
     about_all,
@@ -35,7 +36,7 @@ from surrogate.learning.gaussian_process.profiles import (
     SystemProfiles,
     learn_profiles,
 )
-from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
+from surrogate.learning.posterior.observations import Observation, Observations, observe
 from surrogate.learning.posterior.process import RESIDUAL, GaussianProcess, fit_process
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
@@ -261,7 +262,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
 
     def posterior(
         self, observed: Mapping[str, Observation], X: pd.DataFrame | None = None
-    ) -> dict[str, Posterior]:
+    ) -> dict[str, RatingPosterior]:
         """Rate systems by answers and verdicts, with the weights learned; see ``Surrogate``."""
         if self.process_ is None:
             return {}

@@ -91,6 +91,7 @@ def feature_lollipops(board: Board) -> Figure:
         UsageError: If no feature has a value.
     """
     table = board.features
+    table = table[table["system"].isin(board.overall["system"])]
     means = (
         table.groupby(["language", "system"])[feature_columns(table)]
         .mean()

@@ -10,8 +10,8 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
-from surrogate.metaevaluation.memerag.comparison import BEST, DAGGER
-from surrogate.metaevaluation.memerag.reading import COARSE_OF_FINE
+from surrogate.metaevaluation.memerag.sentences import COARSE_OF_FINE
+from surrogate.metaevaluation.memerag.significance import BEST, DAGGER
 from surrogate.metaevaluation.report import short_prompt
 from surrogate.publish.figures.figure import (
     MUTED,
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 HATCH = "////"
 SCORE_COLUMNS = (
-    *("judge", "prompt", "language", "balanced_accuracy", "standard_error"),
-    *("sentences", "failures", "not_asked", "mark"),
+    *("judge", "prompt", "language", "value", "standard_error"),
+    *("n", "failures", "not_asked", "mark"),
 )
 
 _PANEL_INCHES = 2.1
@@ -98,7 +98,7 @@ def _shown(scores: pd.DataFrame) -> list[str]:
 
 
 def _panel_title(language: str, part: pd.DataFrame) -> str:
-    counts = part["sentences"].dropna()
+    counts = part["n"].dropna()
     low, high = (whole(counts.min()), whole(counts.max())) if len(counts) else (MISSING, MISSING)
     return f"{drawable(language)}\nn = {low if low == high else f'{low} to {high}'}"
 
@@ -120,7 +120,7 @@ def _caption(
 
 
 def _draw(axes: Axes, part: pd.DataFrame) -> None:
-    values = 100 * part["balanced_accuracy"].to_numpy(float)
+    values = 100 * part["value"].to_numpy(float)
     errors = np.nan_to_num(100 * part["standard_error"].to_numpy(float))
     marks = part["mark"].fillna("")
     bars = axes.barh(
@@ -176,9 +176,9 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
     if known.empty:
         raise UsageError("no judge made an error on a sentence with a fine-grained label")
     named = known.assign(shown=_shown(known))
-    labels = [name for name in COARSE_OF_FINE if name in set(named["fine_grained_factuality"])]
+    labels = [name for name in COARSE_OF_FINE if name in set(named["fine"])]
     judges = list(dict.fromkeys(named["shown"]))
-    table = named.pivot(index="shown", columns="fine_grained_factuality", values="share")
+    table = named.pivot(index="shown", columns="fine", values="share")
     cells = table.reindex(index=judges, columns=labels).to_numpy(float)
     texts = [[decimal(finite(100 * share), 0) for share in row] for row in cells]
     errors = int(known["errors"].sum())

@@ -15,6 +15,7 @@ import pytest
 
 from arena import DataError, MissingDependencyError, UsageError, read_arena, write_arena
 from arena.adapters import ForeignArena, MirageFiles, load_mirage, read_mirage
+from arena.adapters.mirage import read_mirage_clone
 from arena.adapters.mirage_outputs import PUBLISHED_FEATURES, context_passages, prompt_sections
 from arena.data.rows import write_rows
 
@@ -319,14 +320,32 @@ def test_every_bad_output_is_reported(tmp_path: Path):
     assert faults({"en": files}) == [
         f"{source}:1: answer_bleu.m1 = '12': {number}",
         f"{source}:1: answer_bleu.m2 = True: {number}",
-        f"{source}:1: answer_bleu.m9 = 1.0: is the score of a model that has no output here; "
-        "add its output or take the score away",
         f"{source}:2: query_id = None: Input should be a valid string; give query_id as a string",
         f"{source}:3: answer_bleu = [1]: is not an object; write one object {{model: score}} a row",
         f"{source}:4: outputs.0.model = '': String should have at least 1 character; {hint}",
         f"{source}:4: outputs.0.output = 3: Input should be a valid string; {hint}",
         f"{source}:4: outputs.1.model = None: is missing; {hint}",
     ]
+
+
+def test_a_score_of_a_model_without_output_is_counted_and_the_rest_is_read(tmp_path: Path):
+    outputs = [{**OUTPUTS[0], "answer_bleu": {"m1": 12, "m9": 1.0}}, *OUTPUTS[1:]]
+    read = read_mirage({"en": write(tmp_path / "en", outputs=outputs)})
+    assert ["score", "m9 has no output to its question", 1] in read.skipped[
+        ["item", "reason", "count"]
+    ].values.tolist()
+    assert "m9" not in set(read.features["system"])
+
+
+def test_outputs_that_repeat_the_prompts_are_outputs_and_replies_of_the_judge_reasons(
+    tmp_path: Path,
+):
+    both = [{**prompts, **outputs} for prompts, outputs in zip(PROMPTS, OUTPUTS, strict=True)]
+    judgments = [{**row, "output": f"Because. [[{row['verdict']}]]"} for row in JUDGMENTS]
+    write(tmp_path / "en", outputs=both, judgments=judgments)
+    read = read_mirage_clone([tmp_path])
+    assert set(read.arena.judgments["reason"]) == {f"Because. [[{it}]]" for it in ("A", "B", "Tie")}
+    assert read.arena.info.systems == ("m1", "m2")
 
 
 def test_problems_of_all_files_and_languages_are_reported_together(tmp_path: Path):

@@ -55,8 +55,8 @@ def sample(output, language, reference="a reference answer", passages=JUDGED):
 CITED = {
     # Ranking 2, 1: 1 of 2 found, at rank 2. Two mentions on four words, in one of two sentences.
     ("en", "Paris is big [2][1]. Yes."): (1 / 2, (1 / 2) / 2, 1 / 2, 2, 0, 0.0, 2 / 4, 1 / 2),
-    # Ranking 3, 9, 1: relevant at ranks 1 and 3. Two known mentions on two words.
-    ("ru", "Это Париж [3] [9] [1]."): (1.0, (1 + 2 / 3) / 2, 2 / 3, 2, 1, 1 / 3, 2 / 2, 1.0),
+    # Ranking 3, 1, both relevant; no passage has 9. Two known mentions on two words.
+    ("ru", "Это Париж [3] [9] [1]."): (1.0, 1.0, 2 / 3, 2, 1, 1 / 3, 2 / 2, 1.0),
     # Arabic digits: 2, 3. Two words.
     ("ar", "العاصمة باريس [٢، ٣]."): (1 / 2, (1 / 2) / 2, 1 / 2, 2, 0, 0.0, 2 / 2, 1.0),
     # Devanagari digits: 1, then 7, which no passage has. One known mention on three words.

@@ -68,6 +68,15 @@ def test_the_reason_is_read_if_asked_for(make_sample):
     assert TARGET.measure(sample) == TARGET.measure(make_sample(answer, "ru")) > 0.9
 
 
+def test_the_whole_output_is_read_if_asked_for(make_sample):
+    (target,) = parse_features("target_language(part=output)")
+    reason, answer = SENTENCES["en"], SENTENCES["ru"]
+    whole = make_sample(f"{reason} [1] {answer}", "ru")
+    assert target.measure(whole) == TARGET.measure(make_sample(f"{reason} {answer}", "ru"))
+    parted = make_sample(f"##Reason: {reason} ##Answer: {answer}", "ru")
+    assert target.measure(parted) < TARGET.measure(parted)
+
+
 @pytest.mark.parametrize(
     ("output", "expected"),
     [

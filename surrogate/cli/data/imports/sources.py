@@ -41,10 +41,10 @@ ReferenceOption = Annotated[
     typer.Option("--reference-system", help="System whose answers serve as reference."),
 ]
 ApartOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--apart",
-        help="Comma-separated systems to keep out of the arena; their answers go to "
+        help="Systems, comma-separated or repeated, to keep out of the arena; their answers go to "
         "apart_answers.jsonl.gz in it, to be ranked as new ones.",
     ),
 ]
@@ -80,7 +80,7 @@ def import_and_print(
         paths: Files and folders to read.
         out: Folder to write.
         language: Language of what names none.
-        apart: Comma-separated systems to keep out of the arena.
+        apart: Systems to keep out of the arena.
         name: Name of the arena.
         replace_there: Whether an arena that is there may be replaced.
         as_json: Print JSON instead.
@@ -92,7 +92,7 @@ def import_and_print(
     every = {"language": language, "name": name, **options}
     given = {key: value for key, value in every.items() if value is not None}
     read = import_arena(kind, paths, **given)
-    write_and_print(read, out, split_names(apart), replace_there, as_json)
+    write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 
 def source_command(

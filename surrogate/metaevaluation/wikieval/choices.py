@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, get_args
 
 from arena.llm.replies import THOUGHTS, UnparsableError
 from arena.llm.settings import Prompt
@@ -20,22 +19,13 @@ from arena.text.prompts import (
     delimiter_code,
 )
 from surrogate.metaevaluation.judges import FunctionJudge, JudgePrompts, LexicalJudge, Verdict
-
-Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
-CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
-
-FAITHFULNESS: Literal["faithfulness"] = "faithfulness"
-ANSWER_RELEVANCE: Literal["answer_relevance"] = "answer_relevance"
-CONTEXT_RELEVANCE: Literal["context_relevance"] = "context_relevance"
-
-FILES = MappingProxyType[Criterion, str](
-    {FAITHFULNESS: "ff.csv", ANSWER_RELEVANCE: "ar.csv", CONTEXT_RELEVANCE: "cr.csv"}
+from surrogate.metaevaluation.wikieval.pairs import (
+    ANSWER_RELEVANCE,
+    COMPARED,
+    CONTEXT_RELEVANCE,
+    FAITHFULNESS,
+    Criterion,
 )
-
-COMPARED = MappingProxyType[Criterion, str](
-    {FAITHFULNESS: "answer", ANSWER_RELEVANCE: "answer", CONTEXT_RELEVANCE: "context"}
-)
-"""The column that holds the texts that are compared."""
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 NO_SCORE = "no_score"

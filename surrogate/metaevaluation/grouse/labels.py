@@ -1,35 +1,31 @@
-"""Scores in files: people's, which are a judge's; proportions; and a run's, to draw."""
+"""What people said of GroUSE's answers, in files: scores, as a judge's; and shares of facts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from arena.data.errors import Problem, UsageError
 from arena.data.rows import read_rows
-from surrogate.metaevaluation.grouse.judges import ScoringTask, judged_metric
-from surrogate.metaevaluation.grouse.unit_tests import (
-    SCALES,
-    AnswerSample,
-    Metric,
-    UnitTest,
-)
+from surrogate.metaevaluation.grouse.scoring import ScoringTask, judged_metric
+from surrogate.metaevaluation.grouse.unit_tests import SCALES, AnswerSample, UnitTest
 from surrogate.metaevaluation.judges import Verdict
-from surrogate.metaevaluation.reading import (
+from surrogate.metaevaluation.records import (
     FilledText,
     in_order,
     raise_if,
     refuse,
     validated_records,
 )
-from surrogate.metaevaluation.run_file import JudgeVerdicts, RunContent, RunFile
 
 NOT_LABELED = "not_labeled"
 FORM = "labels:FILE[#ANNOTATOR]"
+QUALITIES = ("answer_relevancy", "faithfulness")
+"""What shares of facts are of."""
 
 _NULLS = frozenset({"", "null", "none"})
 
@@ -122,7 +118,7 @@ def read_labels(spec: str, tests: Sequence[UnitTest]) -> LabelsJudge:
     return LabelsJudge(f"labels:{spec}", scores)
 
 
-def read_proportions(path: Path, tests: Sequence[UnitTest]) -> dict[tuple[str, str], float]:
+def read_shares(path: Path, tests: Sequence[UnitTest]) -> dict[tuple[str, str], float]:
     """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
 
     Args:
@@ -141,7 +137,7 @@ def read_proportions(path: Path, tests: Sequence[UnitTest]) -> dict[tuple[str, s
     problems: list[Problem] = []
     given: dict[tuple[str, str], list[float]] = {}
     known = {test.test_id for test in tests}
-    for _, row in validated_records(rows, Proportions, problems):
+    for _, row in validated_records(rows, SharesOfFacts, problems):
         shares: dict[str, Any] = row.model_dump(include=set(QUALITIES), exclude_none=True)
         for quality, share in shares.items() if row.test_id in known else ():
             given.setdefault((row.test_id, quality), []).append(share)
@@ -149,10 +145,7 @@ def read_proportions(path: Path, tests: Sequence[UnitTest]) -> dict[tuple[str, s
     return {key: sum(shares) / len(shares) for key, shares in given.items()}
 
 
-QUALITIES = ("answer_relevancy", "faithfulness")
-
-
-class Proportions(BaseModel):
+class SharesOfFacts(BaseModel):
     """One row: a test, by one annotator; an empty cell says nothing."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
@@ -173,37 +166,3 @@ class Proportions(BaseModel):
         if not 0 <= share <= 1:
             raise refuse("is no proportion", "write a number from 0 to 1")
         return share
-
-
-class ScoreVerdicts(JudgeVerdicts):
-    """Scores of one judge, a list a column."""
-
-    test_id: list[str]
-    language: list[str | None]
-    topic: list[str | None]
-    question: list[str]
-    test_type: list[str]
-    metric: list[Metric]
-    condition: list[str | None]
-    value: list[int | float | None]
-    null_reason: list[str | None]
-    failure: list[str | None]
-    was_asked: list[bool]
-    was_called: list[bool]
-    passed: list[bool | None]
-    is_reference: list[bool]
-
-
-class GrouseContent(RunContent):
-    """The scores, a judge at a time."""
-
-    dataset: Literal["grouse"] = "grouse"
-    judges: list[ScoreVerdicts]
-
-
-GROUSE_RUN = RunFile(
-    "metaeval grouse",
-    GrouseContent,
-    ScoreVerdicts,
-    {"was_asked": bool, "was_called": bool, "is_reference": bool},
-)

@@ -65,6 +65,14 @@ class ScoringTask:
         return Verdict(score_lexically(self.metric, self.sample, judge))
 
 
+JOINT_NAME = "joint"
+PROMPT_NAMES = (
+    "without-justification",
+    "whole",
+    "without-ground-truth",
+    "without-chain-of-thought",
+)
+
 _PACKAGE = "surrogate.metaevaluation.grouse"
 _TASK = "task.v1"
 _SAMPLE = "sample.v1"
@@ -107,7 +115,7 @@ GROUSE_PROMPTS = MappingProxyType[JudgedMetric, ReplaceablePrompt](
 
 JOINT_PROMPT = ReplaceablePrompt(
     "all",
-    "All four metrics of an answer in one prompt (GroUSE, appendix G): --one-prompt",
+    "All four metrics of an answer in one prompt (GroUSE, appendix G)",
     'JSON: {"answer_2": {"answer_relevancy": S, "completeness": S, …}}, each S a score or an '
     "object with a score",
     _VARIABLES,
@@ -139,6 +147,26 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
 
     def __post_init__(self) -> None:
         checked_choice(self.reply_form, REPLY_FORMS, "form of replies")
+
+    @classmethod
+    def named(
+        cls, name: str, reply_form: str = "json_schema", templates: Templates = NO_TEMPLATES
+    ) -> GrousePrompts:
+        """Return the prompts of a name.
+
+        Args:
+            name: ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth``
+                or ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
+            reply_form: See ``reply_form``.
+            templates: Files in the place of packaged prompts.
+
+        Raises:
+            UsageError: For another name.
+        """
+        kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
+        left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
+        fields = ReplyFields(() if left_out == "whole" else (left_out,))
+        return cls(reply_form, fields, templates, name.startswith(JOINT_NAME))
 
     @property
     def version(self) -> str:

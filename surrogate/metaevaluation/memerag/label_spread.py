@@ -1,24 +1,43 @@
-"""How labels are spread: by language (tables 1, 3, 4 and 8), and by answering model (table 9)."""
+"""How labels are spread (tables 1, 3, 4, 8 and 9), and how far people agree (tables 2, 6 and 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from types import MappingProxyType
 
 import pandas as pd
 
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
-from surrogate.metaevaluation.memerag.reading import (
+from arena.statistics.agreement import (
+    AgreementReport,
+    Resampling,
+    agreement_report,
+    code_ratings,
+)
+from surrogate.metaevaluation.memerag.memerag import NOTICE
+from surrogate.metaevaluation.memerag.sentences import (
     CHALLENGING,
+    COARSE_OF_RELEVANCE,
     FACTUALITY,
     FINE_GRAINED,
+    JUDGED_RELEVANCE,
     RELEVANCE,
 )
-from surrogate.metaevaluation.memerag.run_file import NOTICE
 from surrogate.metaevaluation.report import NO_VALUE, Report, ReportTable, spaced
 
 _NO_MODEL = "No answer names the model that wrote it, so there is no table by model"
+QUALITIES = MappingProxyType(
+    {
+        "faithfulness, coarse": "factuality",
+        "faithfulness, fine": "fine_grained_factuality",
+        "relevance, coarse": "relevance",
+        "relevance, fine": "relevance",
+    }
+)
+"""What people may agree on, and the field that says it."""
 
 
 @dataclass(frozen=True)
@@ -100,22 +119,82 @@ def _percentages(
     return pd.DataFrame(shares).reset_index()
 
 
-def statistics_report(sentences: pd.DataFrame) -> Report:
+def agreement_of_people(
+    sentences: pd.DataFrame, resampling: Resampling | None = None
+) -> dict[str, dict[str, AgreementReport]]:
+    """Measure how far people agree, where several labeled the same sentences.
+
+    Args:
+        sentences: As ``read_memerag`` returns them.
+        resampling: How intervals are drawn.
+
+    Returns:
+        By language, then by ``QUALITIES``; nothing for a language with one label a sentence. A
+        sentence that somebody found challenging to determine has that as the fine-grained label,
+        too.
+    """
+    return {
+        str(language): {
+            name: agreement_report(
+                code_ratings(
+                    [_ratings(each, name) for each in part["votes"]],
+                    JUDGED_RELEVANCE if name == "relevance, coarse" else None,
+                ),
+                resampling or Resampling(),
+            )
+            for name in QUALITIES
+        }
+        for language, part in sentences.groupby("language", sort=False)
+        if part["votes"].map(lambda votes: len(votes["factuality"])).max() > 1
+    }
+
+
+def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[str | None]:
+    given = list(votes[QUALITIES[quality]])
+    if quality == "relevance, coarse":
+        return [label and COARSE_OF_RELEVANCE[label] for label in given]
+    if quality != "faithfulness, fine":
+        return given
+    return [
+        CHALLENGING if fine is None and coarse == CHALLENGING else fine
+        for fine, coarse in zip_longest(given, votes["factuality"][: len(given)])
+    ]
+
+
+def statistics_report(sentences: pd.DataFrame, resampling: Resampling | None = None) -> Report:
     """Report the statistics of sentences as the paper's tables have them.
 
     Args:
         sentences: As ``read_memerag`` returns them.
+        resampling: How intervals of agreement are drawn.
     """
     found = label_distributions(sentences)
-    content = {
-        "general": plain_records(found.general),
-        "factuality": plain_records(found.factuality),
-        "relevance": plain_records(found.relevance),
-        "fine_grained": plain_records(found.fine_grained),
-        "by_model": plain_records(found.by_model),
-        "notice": NOTICE,
-    }
-    return Report(content, [*_tables(found)])
+    agreed = agreement_of_people(sentences, resampling)
+    content = {name: plain_records(table) for name, table in asdict(found).items()}
+    content["agreement"] = [
+        {"language": language, "quality": name} | report.as_json()
+        for language, reports in agreed.items()
+        for name, report in reports.items()
+    ]
+    tables = [*_tables(found), *([_agreement_table(agreed)] if agreed else [])]
+    return Report({**content, "notice": NOTICE}, tables)
+
+
+def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> ReportTable:
+    rows, notes = [], []
+    for language, reports in agreed.items():
+        first = reports["faithfulness, coarse"]
+        rows.append([language, first.items_with_pairs, first.raters, *map(_both, reports.values())])
+        for name, report in reports.items():
+            reasons = dict.fromkeys(each.reason for each in report.coefficients.values())
+            notes += [f"{language}, {name}: {reason}" for reason in reasons if reason]
+    header = ["language", "sentences", "raters", *QUALITIES]
+    return ReportTable("Agreement of people: Gwet's AC1 / Fleiss' kappa", header, rows, notes)
+
+
+def _both(report: AgreementReport) -> str:
+    shown = [report.coefficients[name] for name in ("ac1", "fleiss_kappa")]
+    return " / ".join(NO_VALUE if each.reason else f"{each.value:.2f}" for each in shown)
 
 
 def _tables(found: LabelDistributions) -> Iterator[ReportTable]:

@@ -1,9 +1,8 @@
-"""Judges of WikiEval's pairs that need a model: embeddings, rerankers, Ragas."""
+"""Ragas as a judge of WikiEval's pairs: the text with the higher score is the better one."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,98 +31,11 @@ from features.models.ragas_prompts import (
     VERDICTS,
     versions,
 )
-from features.text.sentences import split_sentences
-from surrogate.metaevaluation.judges import ModelJudge, Verdict
-from surrogate.metaevaluation.wikieval.judges import (
-    ANSWER_RELEVANCE,
-    FAITHFULNESS,
-    Pair,
-    higher,
-)
+from surrogate.metaevaluation.judges import Verdict
+from surrogate.metaevaluation.wikieval.choices import Pair, higher
+from surrogate.metaevaluation.wikieval.pairs import ANSWER_RELEVANCE, FAITHFULNESS
 
 LANGUAGE = "en"
-
-_NO_SENTENCES = "no_sentences"
-_NO_EMBEDDING = "no_embedding"
-
-
-class SentenceJudge(ModelJudge[Pair]):
-    """Prefers the text with the higher mean score of its sentences."""
-
-    @property
-    def name(self) -> str:
-        """The kind of model, and its short name."""
-        return f"{self.kind}:{short_name(self.model)}"
-
-    def verdict(self, item: Pair, scores: Mapping[Item, Scores]) -> Verdict:
-        """Prefer the text with the higher score."""
-        return higher(*(self.score(item, text, scores) for text in (item.first, item.second)))
-
-    @abstractmethod
-    def score(self, pair: Pair, text: str, scores: Mapping[Item, Scores]) -> Verdict:
-        """Score a text of a pair; there is no value where it has no sentence."""
-
-
-class EmbedderJudge(SentenceJudge):
-    """Prefers the text that is nearer by the cosine of embeddings.
-
-    A sentence of an answer is as near to the context as to the context's nearest sentence.
-    """
-
-    kind = "embedder"
-
-    @property
-    def prompt(self) -> str:
-        """How scores are made of cosines."""
-        return f"mean cosine of sentences|prefix:{prefix_for(self.model)}"
-
-    def reads(self, item: Pair) -> list[Item]:
-        """Return the sentences of both texts, and those they should be near to."""
-        both = (self._compared(item, text) for text in (item.first, item.second))
-        return [sentence for sides in both for side in sides for sentence in side]
-
-    def score(self, pair: Pair, text: str, scores: Mapping[Item, Scores]) -> Verdict:
-        """Return the mean, over the text's sentences, of the cosine of the nearest."""
-        sides = self._compared(pair, text)
-        if not all(sides):
-            return Verdict(None, _NO_SENTENCES)
-        vectors, others = (np.stack([scores[sentence] for sentence in side]) for side in sides)
-        near = float((vectors @ others.T).max(axis=1).mean(dtype=np.float64))
-        return Verdict(None, _NO_EMBEDDING, was_asked=False) if np.isnan(near) else Verdict(near)
-
-    def _compared(self, pair: Pair, text: str) -> tuple[list[Item], list[Item]]:
-        """Return what is compared of a text of a pair, and what it should be near to."""
-        texts = [text] if pair.criterion == ANSWER_RELEVANCE else _sentences(text)
-        is_held_to_context = pair.criterion == FAITHFULNESS
-        targets = _sentences(pair.context or "") if is_held_to_context else [pair.question]
-        prefix = prefix_for(self.model)
-        before = "" if prefix == "none" else f"{prefix}: "
-        return [(before + part,) for part in texts], [(before + part,) for part in targets]
-
-
-class RerankerJudge(SentenceJudge):
-    """Prefers the text that a reranker scores higher.
-
-    A sentence of an answer is the query, and the context the passage, in windows where it is long.
-    """
-
-    kind = "reranker"
-
-    @property
-    def prompt(self) -> str:
-        """How scores are made of the reranker's."""
-        return "mean score of sentences"
-
-    def reads(self, item: Pair) -> list[Item]:
-        """Return the queries and passages of both texts."""
-        return [read for text in (item.first, item.second) for read in _reranked(item, text)]
-
-    def score(self, pair: Pair, text: str, scores: Mapping[Item, Scores]) -> Verdict:
-        """Return the mean of the logits."""
-        items = _reranked(pair, text)
-        if not items:
-            return Verdict(None, _NO_SENTENCES)
-        return Verdict(float(np.mean([float(scores[item][0]) for item in items])))
 
 
 def prefix_for(model: str) -> str:
@@ -134,19 +46,6 @@ def prefix_for(model: str) -> str:
 def short_name(model: str) -> str:
     """Return a model's name on the hub, or the last two folders of its path."""
     return "/".join(Path(model).parts[-2:])
-
-
-def _sentences(text: str) -> list[str]:
-    return split_sentences(text, LANGUAGE)
-
-
-def _reranked(pair: Pair, text: str) -> list[Item]:
-    """Return the queries and passages that a text's score is the mean of."""
-    if pair.criterion == FAITHFULNESS:
-        return [(sentence, pair.context or "") for sentence in _sentences(text)]
-    if pair.criterion == ANSWER_RELEVANCE:
-        return [(pair.question, text)]
-    return [(pair.question, sentence) for sentence in _sentences(text)]
 
 
 @dataclass(frozen=True)

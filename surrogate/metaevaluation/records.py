@@ -1,19 +1,22 @@
-"""Files of benchmarks: every line held against a record, every problem told with its place."""
+"""Files of benchmarks and of verdicts: each line a record, each problem told with its place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, TypeVar
 
+import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem
-from arena.data.rows import Rows
+from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, Problem, UsageError
+from arena.data.rows import Rows, read_rows, write_rows
 from arena.data.schema import is_unstorable
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
+JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _FAULTS: Mapping[str, tuple[str, str]] = {
     "missing": ("is missing", "add it"),
     "too_short": ("is an empty list", "give one at least"),
@@ -79,3 +82,45 @@ def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
         return Problem(source, line, field, None, *_FAULTS["missing"])
     fault, hint = _FAULTS.get(kind, (error["msg"], "see the benchmark's published format"))
     return Problem(source, line, field, value, fault, hint)
+
+
+def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
+    """Write verdicts as JSON lines, a line a judge and item; the same verdicts give the same bytes.
+
+    Args:
+        verdicts: As ``evaluate_judges`` returns them.
+        path: Such as ``run.jsonl``; its folder must exist.
+        notice: License of what people said, noted in each line.
+
+    Raises:
+        UsageError: If the folder does not exist, or the name is not that of a JSONL file.
+    """
+    path = Path(path)
+    if not path.name.endswith(JSONL_SUFFIXES):
+        raise UsageError(f"{path.name}: verdicts are JSON lines; use a name such as run.jsonl")
+    write_rows(verdicts.assign(notice=notice) if notice else verdicts, path)
+
+
+def read_run(path: Path | str, record: type[BaseModel]) -> pd.DataFrame:
+    """Read the verdicts of a file that ``write_run`` wrote.
+
+    Args:
+        path: The file.
+        record: Fields of a line.
+
+    Returns:
+        Columns named as the fields, one row a judge and item.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: With every problem: line, field, value and hint.
+    """
+    rows = read_rows(Path(path))
+    problems: list[Problem] = []
+    read = [each.model_dump() for _, each in validated_records(rows, record, problems)]
+    if not read and not problems:
+        hint = "write verdicts with metaeval --out"
+        problems = [Problem(rows.source, None, None, None, "holds no verdicts", hint)]
+    raise_if(in_order(problems))
+    table = pd.DataFrame(read, columns=list(record.model_fields), dtype=object)
+    return table.astype({name: bool for name in table if str(name).startswith("was_")})

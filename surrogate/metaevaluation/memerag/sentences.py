@@ -16,7 +16,8 @@ from arena.data.errors import Problem, UsageError
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.rows import read_rows
 from arena.data.schema import QUESTION_KEY
-from surrogate.metaevaluation.reading import (
+from surrogate.metaevaluation.records import (
+    JSONL_SUFFIXES,
     FilledText,
     in_order,
     raise_if,
@@ -61,6 +62,10 @@ IRRELEVANT = "Irrelevant"
 COARSE_OF_RELEVANCE = MappingProxyType({DIRECT: RELEVANT, CONTEXT: RELEVANT, UNRELATED: IRRELEVANT})
 """The first two describe relevant sentences, the last irrelevant ones (the paper, section 3.4)."""
 
+JUDGED_RELEVANCE = (RELEVANT, IRRELEVANT)
+FINE_LABELS = (*FINE_GRAINED, *RELEVANCE)
+"""What tells sentences of one coarse label apart, of either quality."""
+
 LABELS = MappingProxyType(
     {
         "factuality": FACTUALITY,
@@ -89,13 +94,6 @@ def canonical_label(field: str, text: str) -> str | None:
     return label if label in LABELS[field] else None
 
 
-def coarse_label(field: str, label: str) -> str:
-    """Return the coarse label that a label of a field belongs to."""
-    if field == "relevance":
-        return COARSE_OF_RELEVANCE.get(label, label)
-    return COARSE_OF_FINE.get(label, label)
-
-
 def _id(value: object) -> object:
     """Ids are numbers in some of the files and texts in others."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
@@ -103,11 +101,11 @@ def _id(value: object) -> object:
 
 
 def _votes(value: object, info: ValidationInfo) -> object:
-    """Return the labels given, one a person, spelled as the paper does; null is no vote."""
+    """Return the labels given, one a person, spelled as the paper does; None is no vote."""
     field = str(info.field_name)
     several = value if isinstance(value, list) else [value]
-    votes = [_vote(label, field) for label in several if label is not None]
-    if votes or field != "factuality":
+    votes = [None if label is None else _vote(label, field) for label in several]
+    if field != "factuality" or any(votes):
         return votes
     if isinstance(value, list):
         raise refuse("holds no label", "give one at least")
@@ -129,13 +127,13 @@ def _label(value: object, info: ValidationInfo) -> str:
 
 Label = Annotated[str, BeforeValidator(_label)]
 
-Votes = Annotated[list[str], BeforeValidator(_votes)]
+Votes = Annotated[list[str | None], BeforeValidator(_votes)]
 """One label, or a list of them: one a person, as in MEMERAG-Ext (appendix B)."""
 
 
-def majority(votes: Sequence[str]) -> str | None:
+def majority(votes: Sequence[str | None]) -> str | None:
     """Return the label with the most votes, of several the one given first; None without votes."""
-    ranked = Counter(votes).most_common(1)
+    ranked = Counter(vote for vote in votes if vote is not None).most_common(1)
     return ranked[0][0] if ranked else None
 
 
@@ -158,19 +156,20 @@ class LabeledSentence(BaseModel):
     fine_grained_factuality: Votes = []
     relevance: Votes = []
 
-    def labels(self) -> dict[str, str | None]:
+    def labels(self) -> dict[str, object]:
         """Return each field's label by majority, the fine-grained one of the coarse one's."""
-        factuality = majority(self.factuality)
-        fine = [vote for vote in self.fine_grained_factuality if self._agrees(vote, factuality)]
+        factuality, is_one = majority(self.factuality), len(self.factuality) == 1
+        fine = [
+            vote
+            for vote in self.fine_grained_factuality
+            if vote is not None and (is_one or COARSE_OF_FINE[vote] == factuality)
+        ]
         return {
             "factuality": factuality,
             "fine_grained_factuality": majority(fine),
             "relevance": majority(self.relevance),
+            "votes": {name: tuple(getattr(self, name)) for name in LABELS},
         }
-
-    def _agrees(self, fine: str, factuality: str | None) -> bool:
-        """Tell whether a vote counts: where there are several, it must not contradict the rest."""
-        return len(self.factuality) == 1 or COARSE_OF_FINE[fine] == factuality
 
 
 class LabeledAnswer(BaseModel):
@@ -189,11 +188,10 @@ SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
 COLUMNS = [
     *SENTENCE_KEY,
     *("query", "model", "passages", "answer", "sentence"),
-    *("factuality", "fine_grained_factuality", "relevance"),
+    *("factuality", "fine_grained_factuality", "relevance", "votes"),
 ]
 """Columns of a table of sentences."""
 
-_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _CODE = re.compile(LANGUAGE_CODE)
 
 
@@ -211,7 +209,8 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
 
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
-        the whole answer, ``model`` what wrote it (missing in the public files). Sentences that are
+        the whole answer, ``model`` what wrote it (missing in the public files), ``votes`` the
+        labels that people gave, by field. Sentences that are
         challenging to determine are there, too; a label is missing where nobody gave one.
 
     Raises:
@@ -240,7 +239,7 @@ def _files(folder: Path) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         stem, dot, rest = path.name.partition(".")
-        if dot + rest in _SUFFIXES and _CODE.fullmatch(stem):
+        if dot + rest in JSONL_SUFFIXES and _CODE.fullmatch(stem):
             files.setdefault(stem, path)
     if not files:
         raise UsageError(f"{folder} holds no LANGUAGE.jsonl, such as en.jsonl")

@@ -9,7 +9,7 @@ mention.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -19,16 +19,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.rows import CSV_SUFFIXES, read_rows, row_suffix, write_rows
-from arena.statistics.raters import RatedItems, code_ratings
-from surrogate.metaevaluation.memerag.reading import (
+from surrogate.metaevaluation.memerag.sentences import (
     CHALLENGING,
     COARSE_OF_FINE,
-    NOT_SUPPORTED,
     SENTENCE_KEY,
-    SUPPORTED,
     Label,
 )
-from surrogate.metaevaluation.reading import in_order, raise_if, refuse, validated_records
+from surrogate.metaevaluation.records import in_order, raise_if, refuse, validated_records
 
 
 @dataclass(frozen=True)
@@ -46,19 +43,6 @@ class GuideQuestion:
     text: str
     yes: str
     no: str
-
-
-@dataclass(frozen=True)
-class Annotation:
-    """The label that answers lead to.
-
-    Attributes:
-        factuality: ``Supported``, ``Not Supported`` or ``Challenging to determine``.
-        fine_grained_factuality: The reason; None if challenging to determine.
-    """
-
-    factuality: str
-    fine_grained_factuality: str | None
 
 
 _STEPS = (
@@ -141,52 +125,35 @@ def next_question(answers: Mapping[str, bool]) -> GuideQuestion | None:
     Raises:
         UsageError: If an answer is to no question of the chart.
     """
-    _check(answers)
-    reached = _follow(answers)
-    return QUESTIONS.get(reached)
+    return QUESTIONS.get(_reached(answers))
 
 
-def annotate(answers: Mapping[str, bool]) -> Annotation:
-    """Return the label that answers lead to.
+def annotate(answers: Mapping[str, bool]) -> tuple[str, str | None]:
+    """Return the labels that answers lead to: of faithfulness, and the reason for it.
 
     Args:
         answers: Answers by the question's name; those off the path do not matter.
 
+    Returns:
+        ``Supported``, ``Not Supported`` or ``Challenging to determine``, and the fine-grained
+        label; None if challenging to determine.
+
     Raises:
         UsageError: If an answer is missing on the path, or is to no question of the chart.
     """
-    _check(answers)
-    reached = _follow(answers)
+    reached = _reached(answers)
     if reached in QUESTIONS:
         raise UsageError(f"{reached} is not answered: {QUESTIONS[reached].text}")
-    return annotation_of(reached)
+    coarse = COARSE_OF_FINE.get(reached)
+    return (CHALLENGING, None) if coarse is None else (coarse, reached)
 
 
-def annotation_of(label: str) -> Annotation:
-    """Return both levels of a fine-grained label, or of ``Challenging to determine``.
-
-    Raises:
-        UsageError: For any other label.
-    """
-    if label == CHALLENGING:
-        return Annotation(CHALLENGING, None)
-    if label not in COARSE_OF_FINE:
-        known = ", ".join((*COARSE_OF_FINE, CHALLENGING))
-        raise UsageError(f"{label!r} is no fine-grained label; use one of {known}")
-    coarse = COARSE_OF_FINE[label]
-    return Annotation(SUPPORTED if coarse == SUPPORTED else NOT_SUPPORTED, label)
-
-
-def _check(answers: Mapping[str, bool]) -> None:
+def _reached(answers: Mapping[str, bool]) -> str:
+    """Return the label reached, or the first question on the path without an answer."""
     unknown = [name for name in answers if name not in QUESTIONS]
     if unknown:
-        raise UsageError(
-            f"there is no question {unknown[0]!r}; questions are {', '.join(QUESTIONS)}"
-        )
-
-
-def _follow(answers: Mapping[str, bool]) -> str:
-    """Return the label reached, or the first question on the path without an answer."""
+        known = ", ".join(QUESTIONS)
+        raise UsageError(f"there is no question {unknown[0]!r}; questions are {known}")
     reached = FIRST_QUESTION
     while reached in QUESTIONS and reached in answers:
         question = QUESTIONS[reached]
@@ -200,7 +167,8 @@ SHOWN_COLUMNS = [*SENTENCE_KEY, "query", "passages", "answer", "sentence"]
 FILLED_COLUMNS = [*QUESTIONS, "relevance", "comments"]
 """What an annotator fills in: yes or no for each question on the way to a label, and so on."""
 
-LABEL_COLUMNS = [*SENTENCE_KEY, "factuality", "fine_grained_factuality", "relevance", "comments"]
+LABELED = ("factuality", "fine_grained_factuality")
+LABEL_COLUMNS = [*SENTENCE_KEY, *LABELED, "relevance", "comments"]
 """Columns of a sheet that came back."""
 
 _ANSWERS = {"yes": True, "y": True, "1": True, "no": False, "n": False, "0": False}
@@ -300,36 +268,10 @@ def read_sheet(path: Path | str) -> pd.DataFrame:
             fault, hint = "is not answered", f"answer: {question.text}"
             problems.append(Problem(rows.source, line, question.name, None, fault, hint))
         elif answers:
-            known |= asdict(annotate(answers))
+            known |= dict(zip(LABELED, annotate(answers), strict=True))
         labeled.append(known)
     raise_if(in_order(problems))
     return pd.DataFrame(labeled, columns=LABEL_COLUMNS, dtype=object)
-
-
-def ratings_of_sheets(sheets: Sequence[pd.DataFrame], field: str = "factuality") -> RatedItems:
-    """Put the labels of several annotators side by side, to see how far they agree.
-
-    Args:
-        sheets: As ``read_sheet`` returns them, one an annotator; they need not hold the same
-            sentences.
-        field: ``factuality``, ``fine_grained_factuality`` or ``relevance``.
-
-    Returns:
-        Items are the sentences of any sheet, raters the sheets, in their order.
-
-    Raises:
-        UsageError: For an unknown field, or without sheets.
-    """
-    if field not in LABEL_COLUMNS[len(SENTENCE_KEY) : -1]:
-        raise UsageError(
-            f"unknown field {field!r}; use factuality, fine_grained_factuality or relevance"
-        )
-    if not sheets:
-        raise UsageError("there are no sheets; give one at least")
-    labels = [sheet.set_index(SENTENCE_KEY)[field].rename(n) for n, sheet in enumerate(sheets)]
-    joint = pd.concat(labels, axis=1, sort=False).astype(object)
-    rows: list[list[str | None]] = joint.where(joint.notna(), None).to_numpy().tolist()
-    return code_ratings(rows)
 
 
 def _numbered(passages: Sequence[str]) -> str:

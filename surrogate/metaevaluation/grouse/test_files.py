@@ -24,7 +24,7 @@ from surrogate.metaevaluation.grouse.unit_tests import (
     UnitTest,
     type_name,
 )
-from surrogate.metaevaluation.reading import (
+from surrogate.metaevaluation.records import (
     FilledText,
     in_order,
     raise_if,
