@@ -136,7 +136,6 @@ def test_failures_and_calls_are_those_of_the_judges_run(run, small_arena, tmp_pa
     own = arena.judged_by("local")
     diagnoses = diagnose_languages(own.judgments, own.answers)
     report = report_judge(arena, "local", diagnoses, records)
-    assert report.flip_rate.items == summary["flips"]["items"]
     assert report.position.share == 1.0  # this judge says A whenever it says something
 
 
