@@ -37,9 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 SURROGATES = (
     "random-forest",
-    "extra-trees",
     "ridge",
-    "relative-ridge",
     "gaussian-process",
 )
 RESAMPLES = 2000

@@ -21,7 +21,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from arena.data.errors import MissingDependencyError, UsageError
 from surrogate.learning.cross_fitting import Progress, derived_seed, run_tasks
 from surrogate.learning.languages import LanguageData
-from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
+from surrogate.learning.names import find_surrogate
 from surrogate.learning.regression.regressors import is_linear, per_feature
 from surrogate.learning.regression.surrogate import RegressionSurrogate
 from surrogate.learning.surrogate import FEW_TREES, reseeded
@@ -29,7 +29,7 @@ from surrogate.validation.study import StudyData
 
 Floats = npt.NDArray[np.float64]
 
-EXPLAINED = ("random-forest", "extra-trees", "xgboost", "linear", "ridge")
+EXPLAINED = ("random-forest", "xgboost", "linear", "ridge")
 """Regressors of trees and linear ones, whose Shapley values are exact and cheap."""
 
 
@@ -132,16 +132,15 @@ def explained(name: str) -> RegressionSurrogate:
     load_shap()
     surrogate = find_surrogate(name)
     if not _is_explained(surrogate):
-        known = [other for other in SURROGATE_NAMES if _is_explained(find_surrogate(other))]
         raise UsageError(
             f"SHAP importances are for one regressor a language, of trees or linear, which {name} "
-            f"is not; use one of {', '.join(known)}"
+            f"is not; use one of {', '.join(EXPLAINED)}"
         )
     return surrogate
 
 
 def _is_explained(surrogate: object) -> TypeGuard[RegressionSurrogate]:
-    return isinstance(surrogate, RegressionSurrogate) and surrogate.regressor in EXPLAINED
+    return isinstance(surrogate, RegressionSurrogate) and surrogate.name in EXPLAINED
 
 
 def shapley_shares(
