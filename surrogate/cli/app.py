@@ -26,7 +26,8 @@ COMMANDS = MappingProxyType(
         ),
         "init": Place("surrogate.cli.data.init:init", "Write a small arena folder to start from."),
         "check": Place(
-            "surrogate.cli.data.check:check", "Report every problem of an arena, and what it holds."
+            "surrogate.cli.data.check:check",
+            "Report problems of an arena or a store.",
         ),
         "import": Place(
             "surrogate.cli.data.imports.group:imports",
@@ -85,7 +86,6 @@ COMMANDS = MappingProxyType(
             "surrogate.cli.training.finetune:finetune_command", "Tune a small model by LoRA."
         ),
         "prompts": Place("surrogate.cli.judging.prompts:prompts", "Show what LLMs are asked."),
-        "store": Place("surrogate.cli.judging.store:store", "Inspect a store of replies."),
     }
 )
 

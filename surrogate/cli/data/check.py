@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from arena.data.wording import count_of
-from surrogate.cli.options import ArenaArgument, JsonOption
+from surrogate.cli.options import JsonOption
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,12 +20,23 @@ FAULTY = 1
 """Exit status of an arena folder with problems."""
 
 
-def check(arena: ArenaArgument, as_json: JsonOption = False) -> None:
-    """Read all of an arena folder and say every problem, or what it holds; status 1 if any."""
+def check(
+    arena: Annotated[
+        Path, typer.Argument(help="Arena folder, or a store of models' replies.", exists=True)
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Read all of an arena folder or a store and say every problem, or what it holds.
+
+    The status is 1 if there are problems.
+    """
     from arena.data.errors import DataError, UsageError
     from arena.generation import read_arena_to_answer
     from surrogate.cli import printing
 
+    if arena.is_file():
+        _check_store(arena, as_json)
+        return
     read, problems = None, []
     try:
         read = read_arena_to_answer(arena)
@@ -42,6 +56,24 @@ def check(arena: ArenaArgument, as_json: JsonOption = False) -> None:
         if not as_json:
             print(f"{count_of(len(problems), 'problem')} in {arena}")
         raise SystemExit(FAULTY)
+
+
+def _check_store(path: Path, as_json: bool) -> None:
+    from arena.data.errors import DataError
+    from arena.llm.store import describe_store
+    from surrogate.cli import printing
+
+    try:
+        table = describe_store(path)
+    except DataError as error:
+        printing.print_json({"problems": list(map(str, error.problems))}) if as_json else print(
+            error
+        )
+        raise SystemExit(FAULTY) from error
+    if as_json:
+        printing.print_json({"problems": [], "replies": table})
+    else:
+        printing.print_columns("Replies in the store: no problems", table, list(table))
 
 
 def gaps_of(arena: Arena) -> Iterator[str]:
