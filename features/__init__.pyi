@@ -27,7 +27,6 @@ from .declare.sample import Sample as Sample
 from .engine.extraction import extract as extract
 from .engine.extraction import feature_columns as feature_columns
 from .engine.extraction import missing_counts as missing_counts
-from .engine.workers import worker_pool as worker_pool
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES
 from .measures.registry import FEATURES as FEATURES
 from .measures.registry import GROUPS as GROUPS

@@ -13,7 +13,7 @@ from arena.data.seeds import generator
 from arena.data.wording import count_of
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.verdicts import ITEM, QUESTION_PAIR, majorities
-from arena.statistics.agreement import kappa_of_tables
+from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
 Floats = npt.NDArray[np.float64]
@@ -143,7 +143,7 @@ def _compared(key: tuple[str, ...], questions: Floats, seed: int) -> list[object
 
 def outcome_kappas(tables: Floats) -> Floats:
     """Return Cohen's kappa of sums of ``outcome_cells``, shape (N, 9)."""
-    return kappa_of_tables(tables.reshape(-1, 3, 3), np.eye(3))
+    return cohen_kappas(tables.reshape(-1, 3, 3))
 
 
 def agreement_findings(

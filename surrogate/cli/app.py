@@ -26,15 +26,15 @@ COMMANDS = MappingProxyType(
         ),
         "init": Place("surrogate.cli.data.init:init", "Write a small arena folder to start from."),
         "check": Place(
-            "surrogate.cli.data.check:check", "Report every problem of an arena, and what it holds."
+            "surrogate.cli.data.check:check",
+            "Report problems of an arena or a store.",
         ),
         "import": Place(
-            "surrogate.cli.data.imports.group:imports",
+            "surrogate.cli.data.imports:import_command",
             "Make an arena of tables, traces or published data.",
         ),
         "add": Place("surrogate.cli.data.add:add", "Add new systems' answers to an arena."),
         "select": Place("surrogate.cli.data.select:select", "Write a part of an arena."),
-        "statistics": Place("surrogate.cli.data.select:statistics", "Count what an arena holds."),
         "judge": Place("surrogate.cli.judging.judge:judge", "Judge pairs of answers by LLMs."),
         "generate": Place(
             "surrogate.cli.judging.generate:generate", "Answer an arena's questions by an LLM."
@@ -85,7 +85,6 @@ COMMANDS = MappingProxyType(
             "surrogate.cli.training.finetune:finetune_command", "Tune a small model by LoRA."
         ),
         "prompts": Place("surrogate.cli.judging.prompts:prompts", "Show what LLMs are asked."),
-        "store": Place("surrogate.cli.judging.store:store", "Inspect a store of replies."),
     }
 )
 

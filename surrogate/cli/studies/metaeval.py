@@ -146,7 +146,7 @@ def _without_judges(
     if sheet is not None:
         _write_sheet(sentences, settings, templates, sheet, as_json)
         return
-    from arena.statistics.raters import Resampling
+    from arena.statistics.agreement import Resampling
     from surrogate.metaevaluation.memerag.label_spread import statistics_report
 
     resampling = Resampling(settings.replicates, seed=settings.seed)

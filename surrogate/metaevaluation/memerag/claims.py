@@ -111,7 +111,7 @@ class Claim:
         said = judge.function(self.question, self.passages, self.answer, self.sentence)
         if said is None:
             return Verdict(None, "no_label")
-        label = read_label(said, self.quality) if isinstance(said, str) else None
+        label = label_of_reply(said, self.quality) if isinstance(said, str) else None
         if label is None:
             labels = " or ".join(LABELS_OF[self.quality])
             raise judge.refuse(said, f"return {labels}, or None where there is no verdict")
@@ -177,8 +177,8 @@ class ClaimPrompts(JudgePrompts[Claim]):
         return asked.model_copy(update={"temperature": TEMPERATURE}).sending(top_p=TOP_P)
 
     def read(self, text: str, task: str) -> str:  # noqa: ARG002
-        """Read the label of a reply, see ``read_label``."""
-        label = read_label(text, self.quality)
+        """Read the label of a reply, see ``label_of_reply``."""
+        label = label_of_reply(text, self.quality)
         if label is None:
             expected = " or ".join(f"<answer>{each}</answer>" for each in LABELS_OF[self.quality])
             raise UnparsableError(f"the reply has no label; expected {expected}")
@@ -203,7 +203,7 @@ _RELEVANCE_OF_WORDS: Mapping[tuple[str, ...], str] = MappingProxyType(
 )
 
 
-def read_label(text: str, quality: Quality = "faithfulness") -> str | None:
+def label_of_reply(text: str, quality: Quality = "faithfulness") -> str | None:
     """Read the label of a reply.
 
     The last ``<answer>`` counts, outside of thoughts and rationales; where no tag was written, the

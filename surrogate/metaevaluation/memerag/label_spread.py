@@ -11,8 +11,12 @@ import pandas as pd
 
 from arena.data.rows import plain_records
 from arena.data.schema import QUESTION_KEY
-from arena.statistics.agreement import AgreementReport, agreement_report
-from arena.statistics.raters import Resampling, code_ratings
+from arena.statistics.agreement import (
+    AgreementReport,
+    Resampling,
+    agreement_report,
+    code_ratings,
+)
 from surrogate.metaevaluation.memerag.memerag import NOTICE
 from surrogate.metaevaluation.memerag.sentences import (
     CHALLENGING,

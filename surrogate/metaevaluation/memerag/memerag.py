@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -166,7 +166,7 @@ class Memerag:
         """Let a judge judge every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
-        claims = [Claim(*row, quality=self.quality) for row in shown]
+        claims = [replace(Claim(*row), quality=self.quality) for row in shown]
         verdicts = verdict_columns(judge_items(judge, claims, "sentences"))
         return self.judged[[*SENTENCE_KEY, "truth", "fine"]].assign(**verdicts)
 

@@ -9,13 +9,13 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 
 from arena import write_arena
 from arena.simulation import simulate
 from features import extract, parse_features
 from features.engine import measuring
 from features.engine.cache import ScoreCache
-from features.engine.workers import worker_pool
 from features.models import ModelOptions, load_scorer
 
 
@@ -78,8 +78,8 @@ def test_the_reference_is_like_itself(expected, chosen, simulated):
 @pytest.mark.parametrize(
     ("backend", "batch_size", "job", "slab"),
     [
-        ("threads", 7, 5, 10),
-        pytest.param("processes", 32, 8, 4096, marks=pytest.mark.slow),
+        ("threading", 7, 5, 10),
+        pytest.param("loky", 32, 8, 4096, marks=pytest.mark.slow),
     ],
 )
 def test_batches_jobs_and_workers_change_nothing(
@@ -88,7 +88,7 @@ def test_batches_jobs_and_workers_change_nothing(
     monkeypatch.setattr(measuring, "JOB", job)
     monkeypatch.setattr(measuring, "SLAB", slab)
     options = ModelOptions("cpu", batch_size)
-    with worker_pool(backend, jobs=2):
+    with parallel_config(backend=backend, n_jobs=2):
         found = extract(simulated, chosen, n_jobs=None, models=options)
     same(found, expected)
 

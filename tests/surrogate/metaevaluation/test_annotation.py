@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,15 +42,6 @@ def test_every_label_is_reached_by_one_path_of_the_chart():
         assert annotate(path_to(fine)) == (coarse, fine)
 
 
-def test_questions_follow_the_answers():
-    assert next_question({}).name == "can_be_determined"
-    assert next_question({"can_be_determined": True}).name == "all_supported"
-    assert next_question({"can_be_determined": False}) is None
-    assert next_question({"can_be_determined": True, "all_supported": False}).name == (
-        "is_contradicted"
-    )
-
-
 @given(st.dictionaries(st.sampled_from(list(QUESTIONS)), st.booleans()))
 def test_answers_lead_to_a_question_or_a_label(answers):
     question = next_question(answers)
@@ -61,11 +51,6 @@ def test_answers_lead_to_a_question_or_a_label(answers):
         assert question.name not in answers
         with pytest.raises(UsageError, match=f"{question.name} is not answered"):
             annotate(answers)
-
-
-def test_unknown_questions_and_labels_are_refused():
-    with pytest.raises(UsageError, match="there is no question 'is_true'"):
-        annotate({"is_true": True})
 
 
 def filled(sentences, labels, relevance="Directly answers the question"):
@@ -106,19 +91,3 @@ def test_unusable_sheets_are_refused(small_sentences, tmp_path, column, value, m
     write_sheet(sheet, tmp_path / "anna.csv")
     with pytest.raises(DataError, match=message):
         read_sheet(tmp_path / "anna.csv")
-
-
-def test_sheets_that_lack_columns_or_repeat_sentences(small_sentences, tmp_path):
-    sheet = filled(small_sentences.head(1), [None])
-    write_sheet(sheet.drop(columns="relevance"), tmp_path / "a.csv")
-    with pytest.raises(DataError, match="relevance = None: this column is missing"):
-        read_sheet(tmp_path / "a.csv")
-    write_sheet(pd.concat([sheet, sheet]), tmp_path / "b.csv")
-    with pytest.raises(DataError, match="stands on line 2 already"):
-        read_sheet(tmp_path / "b.csv")
-    with pytest.raises(UsageError, match="a sheet is a CSV file"):
-        write_sheet(sheet, tmp_path / "a.jsonl")
-    with pytest.raises(UsageError, match="there is no folder"):
-        write_sheet(sheet, tmp_path / "nowhere" / "a.csv")
-    with pytest.raises(UsageError, match="lack the columns passages"):
-        annotation_sheet(small_sentences.drop(columns="passages"))

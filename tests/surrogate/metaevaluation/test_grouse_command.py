@@ -55,22 +55,6 @@ def test_the_builtin_tests_by_default():
     assert found["calls"][0]["calls"] + found["calls"][0]["saved"] == 4 * 32
 
 
-def test_the_matrix_is_printed():
-    printed = run(
-        "grouse", "--judge", "lexical", "--kinds", "2, Low relevancy 1", "--languages", "en"
-    ).stdout
-    assert "8 tests of this project" in printed
-    assert "Tests passed by lexical" in printed
-    assert "highest_marks_2" in printed
-    assert "low_relevancy_1" in printed
-    assert "highest_marks_1" not in printed
-    assert "4/4" in printed
-    assert "Pass rate in percent" in printed
-    assert "28 scores asked for" not in printed
-    assert "scores asked for" in printed
-    assert "that followed from others" in printed
-
-
 def test_a_file_and_a_function(file, module):
     found = run_json("grouse", file, "--judge", f"python:{module}:refuser")
     assert found["source"] == str(file)
@@ -131,15 +115,6 @@ def test_an_llm_over_http_is_paid_once_and_its_failures_are_told(file, tmp_path,
     assert "checks without a score, counted as not passed" in printed
     assert "answer_relevancy: unparsable" in printed
     assert "0 calls to tiny" in printed
-
-
-def test_what_was_not_asked_is_said(file, tmp_path, chat):
-    config = tmp_path / "few.toml"
-    config.write_text("max_calls = 1\n")
-    asked = [file, "--judge", "llm:tiny", "--base-url", chat.url, "--config", config]
-    printed = run("grouse", *asked, "--store", tmp_path / "s.sqlite").stdout
-    assert "checks were not answered and are left out; run again" in printed
-    assert "over_budget" in printed
 
 
 def test_the_pass_rate_is_noted_in_the_arena(tmp_path):

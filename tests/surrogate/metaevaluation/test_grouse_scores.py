@@ -9,7 +9,6 @@ from grouse_samples import RightJudge, TableJudge, unit_test
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import UsageError
 from surrogate.metaevaluation.grouse.calibration import calibration
 from surrogate.metaevaluation.grouse.grouse import Grouse
 from surrogate.metaevaluation.grouse.pass_rates import (
@@ -133,11 +132,6 @@ def test_failures_are_not_passed_and_the_unreached_left_out():
     assert all(each is None for each in null)
 
 
-def test_a_run_without_tests_is_refused():
-    with pytest.raises(UsageError, match="there is no unit test"):
-        verdicts_of([RightJudge()], [])
-
-
 def test_calibration_by_hand():
     scores = pd.concat(
         [
@@ -162,17 +156,6 @@ def test_calibration_by_hand():
     assert table.loc["usefulness", "reason"] == "no answer has a score on both sides"
 
 
-def test_calibration_leaves_failures_out_and_says_why_there_is_no_value():
-    scores = scores_of([None, 2, 2], failures=["unparsable", None, None])
-    human = scores_of([1, 2, 3])[["test_id", "metric", "value"]]
-    row = calibration(scores, human).set_index("metric").loc["completeness"]
-    assert (row["n"], row["failures_left_out"]) == (2, 1)
-    assert math.isnan(row["value"])
-    assert row["reason"] == "one side gives the same score to all answers"
-    few = calibration(scores.iloc[:2], human).set_index("metric").loc["completeness"]
-    assert few["reason"] == "fewer than two answers have a score on both sides"
-
-
 @settings(max_examples=15)
 @given(st.lists(st.sampled_from([1, 2, 3, 4, 5, None]), min_size=2, max_size=30))
 def test_a_judge_is_calibrated_to_itself(values):
@@ -183,28 +166,3 @@ def test_a_judge_is_calibrated_to_itself(values):
         assert table.loc["completeness", "value"] == pytest.approx(1)
     else:
         assert table.loc["completeness", "reason"]
-
-
-def test_calibration_of_a_run_takes_its_scores():
-    tests = all_types_of("Why?")
-    verdicts = verdicts_of([RightJudge({("highest_marks_1", "faithfulness")})], tests)
-    best = verdicts_of([RightJudge()], tests)
-    table = calibration(verdicts, best[["test_id", "metric", "value"]])
-    assert table["metric"].tolist() == list(METRICS)
-    values = table.set_index("metric")["value"]
-    assert values["completeness"] == pytest.approx(1)
-    assert values["negative_rejection"] == 1
-    assert 0.8 < values["faithfulness"] < 1
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda table: table.assign(test_id="a"), "completeness of a twice"),
-        (lambda table: table.iloc[:1].assign(test_id="a"), "no test and metric in common"),
-    ],
-)
-def test_calibration_refuses_what_it_cannot_compare(change, message):
-    human = scores_of([1, 2])[["test_id", "metric", "value"]]
-    with pytest.raises(UsageError, match=message):
-        calibration(scores_of([1, 2]), change(human))

@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
 from grouse_samples import RightJudge, answer, lines_of, written
@@ -12,8 +11,7 @@ from metaeval_command import run, run_json
 from scipy.stats import spearmanr
 from sklearn.metrics import f1_score
 
-from arena import DataError, UsageError
-from surrogate.metaevaluation.grouse.calibration import calibration, confusion, reference_scores
+from arena import UsageError
 from surrogate.metaevaluation.grouse.feature_judges import expected_shares
 from surrogate.metaevaluation.grouse.grouse import Grouse, ScoreVerdict
 from surrogate.metaevaluation.grouse.labels import read_labels
@@ -116,20 +114,6 @@ def test_labels_that_pandas_has_written_with_nulls(labels, tmp_path, suffix):
     assert read_labels(f"{path}#first", tests).scores == as_written
 
 
-def test_labels_that_cannot_be_used(labels, tmp_path):
-    ask = ["grouse", "--languages", "en", "--judge"]
-    with pytest.raises(DataError, match="is labeled twice; name one annotator"):
-        run(*ask, f"labels:{labels}")
-    with pytest.raises(UsageError, match="has no annotator third; there is first, second"):
-        run(*ask, f"labels:{labels}#third")
-    with pytest.raises(UsageError, match="labels none of the tests; their ids are such as de/"):
-        run("grouse", "--languages", "de", "--judge", f"labels:{labels}#first")
-    bad = tmp_path / "bad.csv"
-    bad.write_text("test_id,usefulness\nen/river/highest_marks_1,5\n")
-    with pytest.raises(DataError, match=r"bad\.csv:2: usefulness = '5': is no score of this met"):
-        run(*ask, f"labels:{bad}")
-
-
 SAMPLES = 40
 MODULE = """
 import zlib
@@ -206,41 +190,6 @@ def test_answers_of_ones_own_are_scored_by_six_metrics(module, samples):
     assert "Scores of answers" in run("grouse", samples, "--judge", "lexical").stdout
 
 
-def test_confusions_add_up(module, samples):
-    del samples
-    tests = builtin_tests(["en"])[:16]
-    scores = evaluate_judges(Grouse(tests), ["lexical"]).verdicts
-    human = reference_scores(scores, "lexical")
-    counts = confusion(scores, human)
-    assert counts["answers"].sum() == 16 * len(METRICS)
-    same = counts["reference"].fillna(-1) == counts["value"].fillna(-1)
-    assert same.all()
-    assert calibration(scores, human)["exact"].tolist() == [1.0] * 6
-    with pytest.raises(UsageError, match="the reference nobody has no score"):
-        reference_scores(scores, "nobody")
-
-
-def test_several_judges_with_totals_by_the_papers_rule(module):
-    asked = [
-        "grouse",
-        "--languages",
-        "en",
-        "--judge",
-        "lexical",
-        "--judge",
-        f"python:{module}:gold",
-    ]
-    found = run_json(*asked)
-    for judge in ("lexical", f"python:{module}:gold"):
-        rates = {
-            row["metric"]: row["value"] for row in found["pass_rates"] if row["judge"] == judge
-        }
-        assert rates["total"] == pytest.approx(np.mean([rates[metric] for metric in METRICS]))
-    printed = run(*asked).stdout
-    assert printed.index("Pass rate in percent") < printed.index("Failure modes found")
-    assert "FM7" in printed
-
-
 def test_features_are_held_against_what_people_found(tmp_path):
     path = tmp_path / "proportions.jsonl"
     tests = builtin_tests(["en"])[:4]
@@ -289,15 +238,6 @@ def test_what_features_can_be_held_against_without_people():
     assert ("en/river/low_faithfulness_3", "faithfulness") not in known
     with pytest.raises(UsageError, match="names no feature of answer_relevancy or faithfulness"):
         run("grouse", "--judge", "feature:usefulness=ngram_coverage")
-
-
-def test_proportions_out_of_range_are_told(tmp_path):
-    path = tmp_path / "proportions.csv"
-    path.write_text("test_id,faithfulness\nen/river/highest_marks_1,1.5\n")
-    config = tmp_path / "shares.toml"
-    config.write_text(f'shares = "{path}"\n')
-    with pytest.raises(DataError, match=r"proportions\.csv:2: faithfulness = '1.5': is no prop"):
-        run("grouse", "--judge", "feature:faithfulness=ngram_coverage", "--config", config)
 
 
 def test_table_6_in_one_run(tmp_path, serve, quick):

@@ -1,12 +1,11 @@
 """Judges of all benchmarks: by name, checked, LLMs asked again, budgets, and what is left out."""
 
 import pytest
-from chat_server import completion, error, filtered, refused
+from chat_server import completion, error
 
 from arena import UsageError
 from arena.llm import LlmSettings
 from surrogate.metaevaluation.judges import (
-    FunctionJudge,
     LexicalJudge,
     PromptJudge,
     Verdict,
@@ -57,15 +56,6 @@ def test_judges_by_name():
     }.items():
         with pytest.raises(UsageError, match=message):
             make_judges(spec, KINDS, factory)
-
-
-def test_judges_and_names_side_by_side(small_sentences):
-    yes = FunctionJudge("yes", lambda *_: YES)
-    found = evaluate_judges(Memerag(small_sentences), [yes, "lexical"])
-    assert list(found.verdicts["judge"].drop_duplicates()) == ["yes", "lexical"]
-    assert list(found.verdicts)[:2] == ["judge", "prompt"]
-    assert list(found.verdicts)[-3:] == ["value", "failure", "was_asked"]
-    assert found.usages == ()
 
 
 def test_unusable_judges_are_refused(small_sentences):
@@ -128,21 +118,6 @@ def test_a_reply_without_a_label_is_asked_again_and_nothing_is_paid_twice(serve,
         assert [usage.calls for usage in judge.usages] == calls
 
 
-@pytest.mark.parametrize("reply", [completion("Hm."), completion(""), refused()])
-def test_after_five_retries_the_judge_was_wrong(serve, llm_at, reply):
-    server = serve(lambda prompt, earlier: reply)
-    (verdict,) = judge_on(llm_at(server)).judge([CLAIM])
-    assert (verdict.value, verdict.was_asked) == (None, True)
-    assert verdict.failure in ("unparsable", "empty", "refusal")
-    assert sum(server.asked.values()) == 6
-
-
-def test_what_a_filter_stops_is_not_asked_again(serve, llm_at):
-    server = serve(lambda prompt, earlier: filtered())
-    assert judge_on(llm_at(server)).judge([CLAIM]) == [Verdict(None, "content_filter")]
-    assert sum(server.asked.values()) == 1
-
-
 def test_retries_have_seeds_of_their_own(serve, llm_at):
     server = serve(lambda prompt, earlier: completion("Hm."))
     judge_on(llm_at(server, settings=LlmSettings(model="m", body={"seed": 7})), retries=2).judge(
@@ -156,18 +131,3 @@ def test_a_server_that_fails_in_passing_is_no_error_of_the_judge(serve, llm_at):
     first, second = (judge_on(llm_at(server)).judge([CLAIM])[0] for _ in range(2))
     assert first == Verdict(None, "server_error", was_asked=False)
     assert second == Verdict(YES)
-
-
-def test_max_calls_counts_retries(serve, llm_at):
-    server = serve(lambda prompt, earlier: completion("Hm."))
-    claims = [Claim("en", "Where?", ("A",), text, text) for text in ("a", "b", "c")]
-    verdicts = judge_on(llm_at(server, max_calls=4)).judge(claims)
-    assert sum(server.asked.values()) == 4
-    assert set(verdicts) == {Verdict(None, "over_budget", was_asked=False)}
-
-
-def test_progress_is_told_by_try(serve, llm_at):
-    server = serve(lambda prompt, earlier: tagged(YES) if earlier else completion("Hm."))
-    told = []
-    judge_on(llm_at(server), progress=lambda *step: told.append(step)).judge([CLAIM])
-    assert told == [("llm:m", 1, 1), ("llm:m retry 1", 1, 1)]

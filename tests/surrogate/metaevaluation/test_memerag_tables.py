@@ -162,14 +162,6 @@ def test_statistics_by_language_and_by_model(folder):
     assert "100.0 / 0.0 / 0.0" in printed
 
 
-def test_tables_1_3_and_4_by_the_command(memerag_folder):
-    printed = run("memerag", memerag_folder, "--statistics", "--languages", "en,de,es,fr,hi").stdout
-    assert "│ en       │       250 │       400 │ 30.3         │ 613.5         │" in printed
-    assert "│ total    │      1250 │      2322 │" in printed
-    assert "│ Direct paraphrase        │  8.5 │ 41.7 │ 25.0 │ 33.7 │ 40.7 │" in printed
-    assert "No answer names the model" in printed
-
-
 @pytest.fixture
 def server(serve):
     from chat_server import completion

@@ -130,15 +130,6 @@ def test_an_llm_is_asked_about_relevance(folder, tmp_path, serve, quick):
     assert found["scores"][0]["prompt"].startswith("relevance.v1@")
 
 
-def test_labels_of_several_people_are_taken_by_majority(tmp_path, quick):
-    votes = [["Supported"] * 3 + ["Not Supported"] * 2, ["Not Supported"] * 5]
-    draw = ["Supported", "Not Supported"]
-    rated = [labeled(f"Oslo {n}.", vote, number=n) for n, vote in enumerate([*votes, draw, draw])]
-    (tmp_path / "en.jsonl").write_text(lines_of(answered("q", *rated)))
-    found = run_json("memerag", tmp_path, "--judge", "lexical", "--config", quick)
-    assert [row["n"] for row in found["scores"]] == [4, 4]
-
-
 def test_what_cannot_be_asked_is_refused(folder, tmp_path):
     for asked, message in {
         ("memerag", "--judge", "oracle"): "there is no judge 'oracle'",

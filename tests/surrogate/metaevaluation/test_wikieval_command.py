@@ -4,9 +4,7 @@ import pytest
 from metaeval_command import run, run_json
 from wikieval_samples import QUESTIONS, rows_of, write_wikieval
 
-from arena import DataError, UsageError
 from surrogate.board.judge.metaevaluations import read_metaevaluations
-from surrogate.metaevaluation.wikieval.ragas_judge import prefix_for
 
 
 def accuracies(found, judge):
@@ -44,21 +42,6 @@ def test_labels_of_ones_own(folder, tmp_path):
     found = run_json(*asked)
     assert accuracies(found, "lexical") == {"faithfulness": pytest.approx(2 / 3)}
     assert "label 1 is" not in run(*asked).stdout
-
-
-def test_what_cannot_be_asked(folder, tmp_path):
-    ask = ("wikieval", folder, "--judge")
-    with pytest.raises(UsageError, match="there is no judge 'oracle'; give one of ragas:LLM"):
-        run(*ask, "oracle")
-    with pytest.raises(UsageError, match="'gpt-score:' names no model; write such as gpt-score:L"):
-        run(*ask, "gpt-score:", "--store", tmp_path / "s.sqlite")
-    with pytest.raises(UsageError, match="unknown criterion 'fluency'"):
-        run(*ask, "lexical", "--kinds", "fluency")
-    with pytest.raises(UsageError, match="there is no folder"):
-        run(*ask, "lexical", "--arena", tmp_path / "nowhere")
-    (folder / "ff.csv").write_text("question,context,answer,label\nx,y,z,2\n")
-    with pytest.raises(DataError, match=r"ff\.csv:2: label = '2': is no label; write 0 or 1"):
-        run(*ask, "lexical")
 
 
 @pytest.fixture
@@ -109,20 +92,3 @@ def test_llms_side_by_side_over_http_are_paid_once(folder, tmp_path, server, min
     printed = run(*asked).stdout
     assert sum(server.asked.values()) == calls
     assert "ragas:m, context relevance: ties: 2" in printed
-
-
-def test_pairs_that_were_not_asked_are_said(folder, tmp_path, server):
-    asked = ["wikieval", folder, "--base-url", server.url, "--store", tmp_path / "s.sqlite"]
-    asked += ["--judge", "ragas:m", "--kinds", "faithfulness,context_relevance"]
-    config = tmp_path / "few.toml"
-    config.write_text("max_calls = 8\n")
-    printed = run(*asked, "--config", config).stdout
-    assert sum(server.asked.values()) == 8
-    assert "pairs were not answered and are left out; run again" in printed
-    assert "No value: no pair of context_relevance was judged" in printed
-
-
-def test_the_prefix_of_e5():
-    assert prefix_for("intfloat/multilingual-e5-small") == "query"
-    assert prefix_for("/models/e5-base") == "query"
-    assert prefix_for("sentence-transformers/all-MiniLM-L6-v2") == "none"

@@ -7,17 +7,14 @@ import pytest
 from chat_server import broken, completion, refused
 from wikieval_samples import QUESTIONS, write_wikieval
 
-from arena import UsageError
 from arena.llm import UnparsableError
 from surrogate.board.judge.metaevaluations import add_metaevaluations, read_metaevaluations
-from surrogate.metaevaluation.judges import FunctionJudge, LexicalJudge, PromptJudge, Verdict
+from surrogate.metaevaluation.judges import FunctionJudge, PromptJudge, Verdict
 from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.metaevaluation.wikieval.choices import (
-    Pair,
     RankingPrompts,
     ScorePrompts,
-    higher,
     read_choice,
     read_score,
 )
@@ -52,24 +49,6 @@ def test_any_function_judges(pairs, better, accuracy):
     assert set(accuracies(preferences).values()) == {accuracy}
     first = preferences["score_better" if better else "score_worse"]
     assert set(first) == {1.0}
-
-
-def test_functions_see_a_context_for_faithfulness_only(pairs):
-    seen = []
-    judge = FunctionJudge("f", lambda *given: seen.append(given) or 0)
-    judge_pairs(pairs, [judge], limit=1)
-    assert [(given[0], given[2] is None) for given in seen[::2]] == [
-        ("faithfulness", False),
-        ("answer_relevance", True),
-        ("context_relevance", True),
-    ]
-
-
-def test_a_function_that_breaks_its_word(pairs):
-    for value in ("good", float("nan"), math.inf):
-        judge = FunctionJudge("f", lambda *_, value=value: value)
-        with pytest.raises(UsageError, match=r"the judge f returned .*; return a finite number"):
-            judge_pairs(pairs, [judge])
 
 
 def test_who_does_not_choose_is_wrong_and_counted(pairs):
@@ -124,34 +103,6 @@ def test_which_text_comes_first_is_drawn_by_content(pairs):
     swapped = pairs.rename(columns={"better": "worse", "worse": "better"})[list(pairs)]
     other = judge_pairs(swapped, [judge])["shown_first"]
     assert (other != one["shown_first"]).all()
-
-
-def test_what_cannot_be_judged_is_refused(pairs):
-    with pytest.raises(UsageError, match="there is no pair to judge"):
-        judge_pairs(pairs.head(0), ["lexical"])
-
-    class Lazy:
-        name, prompt = "lazy", ""
-
-        def judge(self, shown):
-            return []
-
-    with pytest.raises(UsageError, match="the judge lazy returned 0 verdicts for 9 pairs"):
-        judge_pairs(pairs, [Lazy()])
-
-
-def test_shared_characters_decide():
-    judge = LexicalJudge(length=2)
-    pair = Pair("faithfulness", "?", "abcd", "abx", "cd")
-    assert judge.judge([pair]) == [Verdict("second", scores=(0.5, 1.0))]
-    relevance = Pair("answer_relevance", "abab", None, "ab", "ba")
-    assert judge.judge([relevance]) == [Verdict("tie", scores=(0.5, 0.5))]
-
-
-def test_a_missing_score_is_no_preference():
-    found = higher(Verdict(1.0), Verdict(None, "timeout", was_asked=False))
-    assert found == Verdict(None, "timeout", was_asked=False)
-    assert higher(Verdict(None), Verdict(None)).failure == "no_score"
 
 
 def test_accuracies_are_noted_in_an_arena(pairs, tmp_path):
@@ -266,17 +217,6 @@ def test_an_llm_scores_each_text(pairs, asked):
     assert any("{{ towers }}" in text for text in texts)
 
 
-def test_an_llm_ranks_in_a_drawn_order(pairs, asked):
-    judge, preferences, server = asked(
-        RankingPrompts(), pairs, lambda prompt, _: completion("Better: 1")
-    )
-    assert judge.prompt.startswith("gpt-ranking.v1@")
-    assert sum(server.asked.values()) == 9
-    first = preferences["shown_first"] == "better"
-    assert ((preferences["value"] == "better") == first).all()
-    assert set(score_preferences(preferences)["first_share"]) == {1.0}
-
-
 def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
     def behave(prompt, _):
         if "Context relevance" in prompt:
@@ -293,12 +233,3 @@ def test_faults_are_counted_and_those_of_the_server_left_out(pairs, asked):
     assert lost["reason"] == "no pair of context_relevance was judged"
     failures = set(preferences["failure"])
     assert failures == {"unparsable", "refusal", "server_error"}
-
-
-def test_calls_have_a_limit(pairs, asked):
-    judge, preferences, server = asked(
-        ScorePrompts(), pairs, lambda prompt, _: completion("5"), max_calls=4
-    )
-    assert sum(server.asked.values()) == 4
-    assert preferences["was_asked"].sum() == 2
-    assert judge.usages[0].failures == {"over_budget": 14}

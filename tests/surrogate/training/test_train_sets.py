@@ -436,8 +436,8 @@ def test_the_commands_write_chats_and_say_what_they_left_out(small_arena, tmp_pa
         assert told["unseen"] == len(read_chat_rows(unseen)) > 0
         assert {row["language"] for row in told["languages"]} == {"en", "sw"}
     assert told["rows"] + told["unseen"] == 12
-    preferred = ["--form", "preference", "--out", out]
-    assert run("trainset", "judge", tmp_path / "arena", *preferred, "--json") == 0
+    preferred = ["--out", out]
+    assert run("trainset", "preference", tmp_path / "arena", *preferred, "--json") == 0
     row = json.loads(out.read_text().splitlines()[0])
     assert [part[0]["role"] for part in (row["prompt"], row["chosen"], row["rejected"])] == [
         "user",
@@ -449,11 +449,11 @@ def test_the_commands_write_chats_and_say_what_they_left_out(small_arena, tmp_pa
     assert sum(row["count"] for row in told["left_out"] if row["reason"] == TIE) == ties > 0
     left = sum(row["count"] for row in told["left_out"])
     assert len(out.read_text().splitlines()) == told["rows"] == len(small_arena.judgments) - left
-    assert run("trainset", "judge", tmp_path / "arena", *preferred, *common[2:]) == 0
+    assert run("trainset", "preference", tmp_path / "arena", *preferred, *common[2:]) == 0
     split = json.loads(capsys.readouterr().out)
     assert split["rows"] + split["unseen"] == told["rows"] > split["rows"] > 0
-    assert run("trainset", "judge", tmp_path / "arena", *preferred, "--longest-answer", 9) == 2
-    assert "of what a judge is asked" in capsys.readouterr().err
+    assert run("trainset", "preference", tmp_path / "arena", *preferred, "--sides", "both") == 2
+    assert "preference takes no --sides" in capsys.readouterr().err
     assert (
         run(
             "trainset",
