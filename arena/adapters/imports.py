@@ -68,11 +68,20 @@ def import_arena(kind: str, paths: Sequence[Path | str], **options: object) -> F
         UsageError: For an unknown kind or option, and as the reader says.
         DataError: With every problem of all files.
     """
-    reader = READERS[checked_choice(kind, READERS, "kind of source")]
-    known = [name for name in inspect.signature(reader).parameters if name != "paths"]
+    known = reader_options(kind)
     for name in options:
         checked_choice(name, known, f"option of {kind}")
-    return reader(paths, **options)
+    return READERS[kind](paths, **options)
+
+
+def reader_options(kind: str) -> list[str]:
+    """Return the options that a kind of source has.
+
+    Raises:
+        UsageError: For an unknown kind.
+    """
+    reader = READERS[checked_choice(kind, READERS, "kind of source")]
+    return [name for name in inspect.signature(reader).parameters if name != "paths"]
 
 
 def split_apart(arena: Arena, systems: Sequence[str]) -> tuple[Arena, pd.DataFrame]:

@@ -30,12 +30,11 @@ COMMANDS = MappingProxyType(
             "Report problems of an arena or a store.",
         ),
         "import": Place(
-            "surrogate.cli.data.imports.group:imports",
+            "surrogate.cli.data.imports:import_command",
             "Make an arena of tables, traces or published data.",
         ),
         "add": Place("surrogate.cli.data.add:add", "Add new systems' answers to an arena."),
         "select": Place("surrogate.cli.data.select:select", "Write a part of an arena."),
-        "statistics": Place("surrogate.cli.data.select:statistics", "Count what an arena holds."),
         "judge": Place("surrogate.cli.judging.judge:judge", "Judge pairs of answers by LLMs."),
         "generate": Place(
             "surrogate.cli.judging.generate:generate", "Answer an arena's questions by an LLM."

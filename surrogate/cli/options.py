@@ -81,9 +81,6 @@ LanguagesOption = Annotated[
 OneJudgeOption = Annotated[
     str | None, typer.Option("--judge", help="Judge to take, where there are several.")
 ]
-Bm25PassagesOption = Annotated[
-    int, typer.Option("--passages", min=1, help="Passages a question by bm25.")
-]
 PresetOption = Annotated[
     str | None,
     typer.Option(
@@ -297,7 +294,7 @@ def with_settings(
             config = values.pop(CONFIG, None)
             given = {name: values.pop(name) for name in fields}
             stated = {name: value for name, value in given.items() if is_stated(context, name)}
-            filed = {} if config is None else _settings_file(config, known)
+            filed = {} if config is None else settings_file(config, known)
             command(**values, settings=checked_settings(model, stated, filed, config))
 
         parameters: list[inspect.Parameter] = []
@@ -320,7 +317,7 @@ def with_settings(
     return decorate
 
 
-def _settings_file(path: Path, fields: Collection[str]) -> dict[str, Any]:
+def settings_file(path: Path, fields: Collection[str]) -> dict[str, Any]:
     """Read a TOML file of settings.
 
     Raises:

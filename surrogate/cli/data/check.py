@@ -1,4 +1,4 @@
-"""``surrogate-arena check``: everything that is wrong in an arena folder, and what is in it."""
+"""``surrogate-arena check``: what is wrong in an arena folder or a store, and what is in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.data.wording import count_of
-from surrogate.cli.options import JsonOption
+from surrogate.cli.options import FILE, JsonOption, split_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,44 +18,87 @@ if TYPE_CHECKING:
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
+TABLES = {
+    "Questions and passages; means of a question, lengths": {
+        "questions": "questions",
+        "question_length": "a question",
+        "relevant_passages": "relevant",
+        "other_passages": "other",
+        "unlabeled_passages": "unlabeled",
+        "passage_length": "a passage",
+        "context_length": "all passages",
+    },
+    "Answers and judgments; lengths": {
+        "systems": "systems",
+        "answers": "answers",
+        "reason_length": "a reason",
+        "answer_length": "an answer",
+        "judgments": "judgments",
+    },
+}
+"""Columns of ``arena.diagnostics.arena_contents`` by table, and what they are called."""
 
 
 def check(
-    arena: Annotated[
-        Path, typer.Argument(help="Arena folder, or a store of models' replies.", exists=True)
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ARENA", help="Arena folder, or file of a store of replies.", exists=True
+        ),
     ],
+    systems: Annotated[
+        str | None,
+        typer.Option("--systems", help="Comma-separated systems whose answers are counted; all."),
+    ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            "--tokenizer",
+            help="A model's tokenizer.json, to count tokens; else words between white space, of "
+            "which some scripts have hardly any.",
+            **FILE,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read all of an arena folder or a store and say every problem, or what it holds.
+    """Report every problem of an arena, what it lacks, and what it holds, by language.
 
-    The status is 1 if there are problems.
+    The status is 1 if there are problems. Of a store of replies, every row is checked and counted.
     """
     from arena.data.errors import DataError, UsageError
     from arena.generation import read_arena_to_answer
     from surrogate.cli import printing
 
-    if arena.is_file():
-        _check_store(arena, as_json)
+    if source.is_file():
+        _check_store(source, as_json)
         return
-    read, problems = None, []
     try:
-        read = read_arena_to_answer(arena)
-    except DataError as error:
-        problems = [str(problem) for problem in error.problems]
-    except UsageError as error:
-        problems = [str(error)]
-    counts = None if read is None else read.counts()
-    gaps = [] if read is None else list(gaps_of(read))
+        read = read_arena_to_answer(source)
+    except (DataError, UsageError) as error:
+        problems = list(map(str, getattr(error, "problems", [error])))
+        if as_json:
+            printing.print_json({"problems": problems, "languages": None, "gaps": []})
+        else:
+            print("\n".join([*problems, f"{count_of(len(problems), 'problem')} in {source}"]))
+        raise SystemExit(FAULTY) from None
+    unit, contents = _contents(read, split_names(systems), tokenizer)
+    gaps = list(gaps_of(read))
     if as_json:
-        printing.print_json({"problems": problems, "languages": counts, "gaps": gaps})
-    elif read is not None and counts is not None:
-        _print(read, counts, gaps)
-    for problem in () if as_json else problems:
-        print(problem)
-    if problems:
-        if not as_json:
-            print(f"{count_of(len(problems), 'problem')} in {arena}")
-        raise SystemExit(FAULTY)
+        shown = {"problems": [], "unit": unit, "languages": contents, "gaps": gaps}
+        printing.print_json(shown)
+    else:
+        _print(read, unit, contents, gaps)
+
+
+def _contents(arena: Arena, systems: list[str], tokenizer: Path | None) -> tuple[str, pd.DataFrame]:
+    """Count what an arena holds by language, lengths in words or tokens."""
+    from arena.diagnostics import arena_contents, white_space_words
+    from arena.text.trimming import read_tokenizer
+
+    counted = None if tokenizer is None else read_tokenizer(tokenizer)
+    unit = "words" if counted is None else f"tokens of {counted.name}"
+    length = white_space_words if counted is None else counted.count
+    return unit, arena_contents(arena, length, systems)
 
 
 def _check_store(path: Path, as_json: bool) -> None:
@@ -123,10 +166,14 @@ def unanswered(arena: Arena) -> int:
     return int(absent.sum())
 
 
-def _print(arena: Arena, counts: pd.DataFrame, gaps: list[str]) -> None:
+def _print(arena: Arena, unit: str, contents: pd.DataFrame, gaps: list[str]) -> None:
     from surrogate.cli import printing
 
-    printing.print_columns(f"Arena {arena.info.name}: no problems", counts, list(counts))
+    print(f"Arena {arena.info.name}: no problems")
+    for title, columns in TABLES.items():
+        rows = contents[["language", *columns]].itertuples(index=False, name=None)
+        header = ["language", *columns.values()]
+        printing.print_table(f"{title} in {unit}", header, [list(row) for row in rows])
     print(f"Systems: {', '.join(arena.info.systems) or 'none'}")
     print(f"Judges: {', '.join(arena.judges) or 'none'}")
     for gap in gaps[: printing.SHOWN_NOTES]:
