@@ -144,12 +144,6 @@ def test_what_cannot_be_done_is_said_before_anything_is_asked(generate, capsys, 
     assert complaint in capsys.readouterr().err
 
 
-def test_answers_of_others_are_not_written_over(generate, folder, capsys):
-    status, server = generate("--out", folder / "answers.jsonl")
-    assert (status, server.bodies) == (2, [])
-    assert "holds more than answers of m" in capsys.readouterr().err
-
-
 def test_relevant_passages_alone_and_a_context(generate, folder, tmp_path, capsys):
     out = ["--out", tmp_path / "a.jsonl", "--questions", "3"]
     status, server = generate(*out, "--relevant-passages", "--json", config="context_tokens = 200")

@@ -256,15 +256,6 @@ def test_the_reason_is_kept_beside_the_verdict(judge, serve, folder):
     assert set(asked["reason"]) == {"It says more."}
 
 
-def test_progress_is_a_line_at_every_tenth_without_a_terminal(run, serve, folder, capsys):
-    server = serve()
-    options = ["--model", "local", "--base-url", server.url, "--questions", 3, "--pairs", 5]
-    run("judge", folder, *options)
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("local: ")]
-    assert 5 <= len(lines) <= 10
-    assert re.fullmatch(r"local: (\d+) of \1 \(\d+ s\)", lines[-1])
-
-
 def test_what_is_missing_is_named_by_its_flag(run, folder, monkeypatch, capsys):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert run("judge", folder, "--model", "gpt-4o", "--questions", 1, "--pairs", 1) == 2
@@ -314,12 +305,6 @@ def test_another_model_is_refused_unless_it_is_allowed(judge, serve, folder):
     status, printed = judge(server, "--json", config="any_model = true")
     assert status == 0
     assert "cheap-1b" in json.dumps(json.loads(printed)["judges"][0])
-
-
-@pytest.mark.parametrize("url", ["http://[", "http://a:99999", "x", "http://a/v1?key=1", "http://"])
-def test_addresses_that_are_none_are_said_by_the_command(run, folder, capsys, url):
-    assert run("judge", folder, "--model", "m", "--base-url", url) == 2
-    assert "base" in capsys.readouterr().err
 
 
 def test_batches_of_a_panel_share_the_calls_of_a_run(run, folder, capsys):

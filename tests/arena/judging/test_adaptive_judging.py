@@ -183,17 +183,6 @@ def test_the_language_whose_order_is_known_least_is_asked_about(tmp_path, serve,
     assert list(sw["system"]) == sorted(SYSTEMS, reverse=True)
 
 
-@pytest.mark.parametrize("text", ["first=1", "first=x", "width", "width=0", "best", "pairs=-1"])
-def test_an_unknown_precision_is_refused(text):
-    with pytest.raises(UsageError, match=r"write first=0\.95"):
-        Precision.parse(text)
-
-
-def test_something_must_say_when_to_stop():
-    with pytest.raises(UsageError, match="say when to stop"):
-        AdaptivePlan()
-
-
 def test_failures_in_passing_are_asked_again(folder, serve, judge_at):
     listed = [
         {

@@ -12,7 +12,6 @@ from arena.judging.choosing.answer_strengths import AnswerStrengths, estimate_an
 from arena.judging.choosing.planner import (
     LOPSIDED,
     PredictedBattles,
-    doubts,
     predict_battles,
     rate_whole,
     rating_covariance,
@@ -121,25 +120,6 @@ def test_the_variance_of_answers_is_found(variance):
     assert 0.5 * variance < strengths.posterior.variance < 1.5 * variance
 
 
-def test_ties_make_a_question_less_of_a_coin_flip():
-    pairs, _, points = arena(questions=6)
-    points[2] = 0.5
-    dispersion = estimate_answers(
-        pairs, points, np.ones_like(points), flat(pairs.n_systems)
-    ).dispersion
-    assert dispersion[2] == dispersion.min()
-    assert dispersion[2] < 0.1
-    assert (np.delete(dispersion, 2) > 0.95).all()
-
-
-def test_nothing_judged_tells_nothing():
-    pairs = all_pairs(4)
-    none = np.zeros((3, 6))
-    strengths = estimate_answers(pairs, none, none, flat(pairs.n_systems))
-    assert not strengths.answers.any()
-    np.testing.assert_allclose(predict_battles(pairs, strengths).probability, 0.5)
-
-
 @given(st.floats(-6, 6), st.floats(0.05, 6.0))
 def test_predicted_probabilities_average_over_what_is_unsure(better, variance):
     pairs = all_pairs(2)
@@ -223,27 +203,3 @@ def test_usefulness_is_what_a_battle_takes_from_the_weighted_covariance():
         fall = shared @ target @ shared / (own @ answers @ own + probability)
         trusted = 1.0 / (predicted.information[question, pair] + LOPSIDED)
         assert worth[question, pair] == pytest.approx(trusted * fall, rel=1e-8)
-
-
-@given(
-    strengths=arrays(float, (3, 6), elements=st.floats(-20, 20)),
-    battles=arrays(float, (3, 15), elements=st.sampled_from([0.0, 1.0, 2.0])),
-    coefficients=arrays(float, 6, elements=st.floats(-20, 20)),
-    variance=st.floats(0.01, 50),
-)
-def test_no_battle_is_worth_less_than_nothing(strengths, battles, coefficients, variance):
-    pairs = all_pairs(6)
-    probability = expit(pairs.differences(strengths))
-    information = probability * (1.0 - probability)
-    posterior = posterior_of(
-        pairs, battles * information, variance, np.full(pairs.n_systems, RIDGE)
-    )
-    dispersion = np.ones(3)
-    ahead = (battles == 0).astype(float)
-    covariance = rating_covariance(pairs, posterior, dispersion, information * ahead, np.eye(6))
-    doubt = doubts(pairs, coefficients, covariance)
-    assert (doubt >= 0).all()
-    target = pairs.laplacian(doubt)
-    worth = usefulness(pairs, posterior, dispersion, information, ahead, target)
-    assert np.isfinite(worth).all()
-    assert (worth >= 0).all()

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from judged_systems import build_arena
 
-from arena import DataError, UsageError, read_arena, write_arena
+from arena import DataError, read_arena, write_arena
 from arena.data.append import append_rows
 from arena.judging.summary import VERDICT_COLUMNS
 
@@ -126,15 +126,6 @@ def test_damaged_judgments_are_left_alone(folder):
     with pytest.raises(DataError, match="is not JSON"):
         append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
     assert path.read_text() == '{"query_id": "q0"}\nnonsense\n'
-
-
-def test_what_is_no_arena_folder_is_refused(tmp_path, folder):
-    with pytest.raises(UsageError, match="is not an arena folder"):
-        append_rows(tmp_path / "absent", "judgments", verdicts(("q1", "good", "poor")))
-    write_old(folder, ".jsonl")
-    write_old(folder, ".csv")
-    with pytest.raises(UsageError, match="several times"):
-        append_rows(folder, "judgments", verdicts(("q1", "good", "poor")))
 
 
 def add_own(folder, judge):
