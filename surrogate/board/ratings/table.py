@@ -15,8 +15,8 @@ from arena.statistics.significance import NORMAL_90
 from surrogate.board.language import LanguageFit
 from surrogate.board.ratings.intervals import NO_SURROGATE
 from surrogate.board.summary import NO_RATINGS, RatingInterval
-from surrogate.integrity.check import Standing
 from surrogate.integrity.coverage import widened
+from surrogate.integrity.standing import Standing
 from surrogate.learning.posterior.ratings import expected_ratings
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ BOARD_COLUMNS = [
     *("arena_rank", "arena_rating", "arena_low", "arena_high"),
     *("coverage", "answers", "split", "note"),
 ]
-NOTHING_WRONG = Standing({}, {}, {})
+NOTHING_WRONG = Standing()
 
 NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
@@ -62,7 +62,8 @@ def board_ratings(
         systems: Every system of the arena.
         interval: How wide the conformal interval is of what a surrogate expects.
         by: Whether verdicts correct what the surrogate expects.
-        standing: Which unjudged systems are not ranked, and what to remark of any.
+        standing: Which unjudged systems are not ranked or stand beside what they copy, and what
+            to remark of any.
 
     Returns:
         ``BOARD_COLUMNS``, best first, unranked systems last. ``low, high`` is the 90% interval of
@@ -85,8 +86,11 @@ def board_ratings(
         width = NORMAL_90 * table["error"]
         table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
         table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
+    bounds = ["rating", "low", "high"]
+    for name, original in standing.originals.items():
+        table.loc[name, bounds] = table.loc[original, bounds]
     barred = (table["split"] == "unjudged") & table.index.isin(list(standing.unranked))
-    table.loc[barred, ["rating", "low", "high"]] = np.nan
+    table.loc[barred, bounds] = np.nan
     table["verdict_share"] = table["verdict_share"].where(
         ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
     )
