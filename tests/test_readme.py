@@ -1,7 +1,6 @@
 """What the documents show is run."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,6 @@ from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import Question, Sample, parse_features
 from features.declare.sample import NO_REFERENCE_SYSTEM
 from surrogate.ranking.gate import GATE_VERDICTS
-
-sys.path.append(str(Path(__file__).parent / "arena" / "llm"))
 
 ROOT = Path(__file__).parents[1]
 

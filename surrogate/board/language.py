@@ -32,7 +32,7 @@ from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
 from surrogate.learning.posterior.observations import Posterior
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
-from surrogate.learning.posterior.replication import replicate
+from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
 from surrogate.learning.training import finite_means, training_ratings
@@ -60,7 +60,7 @@ class LanguageFit:
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
         holdout: Judged systems kept out of training.
-        halves: How ratings replicate; see ``surrogate.learning.posterior.replication.replicate``.
+        halves: How ratings replicate; see ``surrogate.learning.posterior.replication``.
         unseen: Each judged system's rating by a surrogate trained without it.
         compared: The same by another surrogate, of 50 tournaments at most; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
@@ -73,7 +73,7 @@ class LanguageFit:
     ratings: Ratings
     posterior: Posterior
     holdout: tuple[str, ...]
-    halves: pd.DataFrame
+    halves: Replication
     unseen: Outcome
     compared: Mapping[str, Outcome]
     r2: Floats
@@ -145,7 +145,7 @@ def fit_languages(
             ratings=item.tournaments.rate(settings.arena_ratings),
             posterior=posteriors[item.language],
             holdout=held[place],
-            halves=halves[halves["language"] == item.language],
+            halves=halves.of(item.language),
             unseen=unseen[place],
             compared={other.name: compared[place]},
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
@@ -180,7 +180,7 @@ def _unseen(
 
 def _halves(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
-) -> pd.DataFrame:
+) -> Replication:
     """Rate by half of the questions: once by surrogates that must be trained six times for it."""
     times = 1 if surrogate.learns_tournaments else SPLITS
     how = Repeats(times, surrogate.seed, n_jobs, progress)

@@ -33,6 +33,7 @@ from surrogate.board.summary import (
     Skipped,
 )
 from surrogate.learning.cross_fitting import resample_outcomes
+from surrogate.learning.posterior.replication import Replication
 from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
@@ -185,16 +186,11 @@ def _bounds(name: str, replicates: Floats) -> dict[str, Any]:
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def _halves(halves: pd.DataFrame) -> dict[str, Any]:
+def _halves(halves: Replication) -> dict[str, Any]:
     """Average over splits, and bound by how much ratings gain on those by verdicts alone."""
-    taus = halves[["tau", "tau_verdicts"]].astype(float).dropna()
-    gains = (taus["tau"] - taus["tau_verdicts"]).to_numpy()
-    return {
-        "split_half": float(taus["tau"].mean()),
-        "split_half_verdicts": float(taus["tau_verdicts"].mean()),
-        "gain": float(gains.mean()) if gains.size else float("nan"),
-        **(_bounds("gain", gains) if len(gains) > 1 else {}),
-    }
+    found = halves.summary()
+    own = {name: found[name] for name in ("gain", "gain_low", "gain_high")}
+    return {"split_half": found["tau"], "split_half_verdicts": found["tau_verdicts"], **own}
 
 
 def language_intervals(fits: Sequence[LanguageFit]) -> dict[str, RatingInterval]:
@@ -306,8 +302,6 @@ def _macro(
 ) -> MacroSummary:
     overall = macro_agreement(agreements)
     low, high = overall.interval
-    halves = pd.concat([fit.halves for fit in fits], ignore_index=True)
-    taus = halves[["repeat", "tau", "tau_verdicts"]].astype(float).dropna()
     return MacroSummary(
         languages=sum(np.isfinite(item.tau) for item in agreements),
         tau=overall.tau,
@@ -319,7 +313,7 @@ def _macro(
             for name in sorted({name for item in languages for name in item.tau_unseen_of})
         },
         **_bounds("tau_unseen", finite_means(np.array(list(resampled.values())))),
-        **_halves(taus.groupby("repeat").mean()),
+        **_halves(Replication.of_all([fit.halves for fit in fits])),
         holdout_r2_mean=_mean(item.holdout_r2.mean for item in languages),
         holdout_r2_median=_mean(item.holdout_r2.median for item in languages),
     )

@@ -166,6 +166,8 @@ UNSEEN_UNKNOWN = Conclusion(
     sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts.",
     is_warning=True,
 )
+SMALL_GAIN = 0.05
+"""In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 GAINED = Conclusion(
     sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
     "than ratings by verdicts alone.",
@@ -182,8 +184,8 @@ LOST = Conclusion(
     is_warning=True,
 )
 GAIN_UNSURE = Conclusion(
-    sentence="Questions were split in half once, so that what the surrogate adds to the verdicts "
-    "has no interval.",
+    sentence="What the surrogate adds to the verdicts cannot be told with so few systems: a gain "
+    f"of {SMALL_GAIN:g} in tau would be within the error.",
     is_warning=False,
 )
 NOT_SPLIT = Conclusion(
@@ -221,7 +223,7 @@ class Agreements(BaseModel):
             the questions with ratings by the verdicts on the other half; mean over splits.
         split_half_verdicts: The same of ratings by the verdicts alone.
         gain: By how much the first of these is above the second.
-        gain_low: Lower bound of the range that holds 95% of the splits; none with one split.
+        gain_low: Lower bound of its 95% bootstrap interval (systems resampled).
         gain_high: Upper bound.
     """
 
@@ -262,13 +264,13 @@ class Agreements(BaseModel):
         return UNSEEN_RANKED if self.tau_unseen_low > 0 else UNSEEN_BY_CHANCE
 
     def _of_gain(self) -> Conclusion:
-        if self.gain is None:
+        if self.gain is None or self.gain_low is None or self.gain_high is None:
             return NOT_SPLIT
-        if self.gain_low is None or self.gain_high is None:
-            return GAIN_UNSURE
         if self.gain_low > 0:
             return GAINED
-        return LOST if self.gain_high < 0 else NOT_GAINED
+        if self.gain_high < 0:
+            return LOST
+        return GAIN_UNSURE if self.gain - self.gain_low > SMALL_GAIN else NOT_GAINED
 
 
 class LanguageSummary(Agreements):

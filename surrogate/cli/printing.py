@@ -207,7 +207,7 @@ def print_agreement(summary: BoardSummary) -> None:
     header += [*(["R² held out", "interval", "median"] if held_out else []), "systems", "questions"]
     print_table(
         f"Kendall tau with the verdicts of {summary.judge}: ratings from half of the questions "
-        "with the other half (gain over verdicts alone: 95% of the splits); the surrogate's of "
+        "with the other half (gain over verdicts alone: 95% over systems); the surrogate's of "
         "systems unseen, and of those it was trained on",
         header,
         rows,

@@ -8,19 +8,18 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.statistics.bootstrap import percentile_interval
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import Progress, Repeats
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
-from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, replicate
+from surrogate.learning.posterior.replication import FEWEST_QUESTIONS, Replication, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.study import Study, checked_repeats, study_data
 
 REPEATS = 10
 MACRO = "macro"
-MEANS = ("tau", "tau_verdicts", "tau_surrogate", "inside")
+MEANS = ("questions", "judgments", "tau_surrogate", "inside")
 TABLE_COLUMNS = [
     *("language", "questions", "judgments", "tau", "tau_low", "tau_high"),
     *("tau_verdicts", "tau_surrogate", "gain", "gain_low", "gain_high", "inside"),
@@ -44,7 +43,8 @@ def replication(
 
     The judged questions of every language are split in half. Systems are rated by verdicts on
     (some questions of) one half, by surrogate and verdicts together and by either alone; the
-    truth is the rating by the verdicts on the other half, which nothing has seen.
+    truth is the rating by the verdicts on the other half: neither these nor the answers to their
+    questions are learned from.
 
     Arguments that are not told here are those of ``validate``.
 
@@ -57,9 +57,9 @@ def replication(
     Returns:
         A row a number of questions and language, and the mean over languages (``macro``): mean
         numbers of ``questions`` and ``judgments`` learned from; Kendall ``tau`` with the other
-        half of ratings by both, with 95% of the splits; of ratings by verdicts or surrogate alone;
-        the ``gain`` of both over verdicts alone, with 95% of the splits; and the share of the
-        other half's ratings inside the 90% intervals.
+        half of ratings by both, with a 95% bootstrap interval over systems; of ratings by verdicts
+        or surrogate alone; the ``gain`` of both over verdicts alone, with such an interval; and the
+        share of the other half's ratings inside the 90% intervals.
 
     Raises:
         UsageError: If no language has four judged questions.
@@ -76,42 +76,26 @@ def replication(
     tables = []
     for number in judged:
         how = Repeats(times, data.settings.seed, n_jobs, progress)
-        rows = replicate(data.languages, trained, how, number)
-        if rows.empty:
+        found = replicate(data.languages, trained, how, number)
+        if found.rows.empty:
             raise UsageError(
                 f"no language has {FEWEST_QUESTIONS} judged questions, so there is nothing to halve"
             )
-        tables.append(_summary(rows))
+        tables.append(_summary(found))
     told = ",".join("half" if number is None else str(number) for number in judged)
     signature = data.signature("replication", described(trained), times, f"judged:{told}")
     return Study(pd.concat(tables, ignore_index=True), signature)
 
 
-def _summary(rows: pd.DataFrame) -> pd.DataFrame:
+def _summary(found: Replication) -> pd.DataFrame:
     """Average over splits, language by language and over languages."""
-    numbers = ["questions", "judgments", *MEANS]
-    macro = rows.groupby("repeat")[numbers].mean().reset_index().assign(language=MACRO)
-    everything = [rows, macro] if rows["language"].nunique() > 1 else [rows]
-    return pd.DataFrame(
-        [
-            _row(str(language), own)
-            for table in everything
-            for language, own in table.groupby("language")
-        ],
-        columns=TABLE_COLUMNS,
-    )
+    languages = sorted(set(found.rows["language"]))
+    parts = {name: found.of(name) for name in languages}
+    if len(languages) > 1:
+        parts[MACRO] = found
+    return pd.DataFrame([_row(name, part) for name, part in parts.items()], columns=TABLE_COLUMNS)
 
 
-def _row(language: str, rows: pd.DataFrame) -> dict[str, object]:
-    gains = (rows["tau"] - rows["tau_verdicts"]).dropna().to_numpy(float)
-    taus = rows["tau"].dropna().to_numpy(float)
-    bounds = [percentile_interval(part) if part.size else (None, None) for part in (taus, gains)]
-    return {
-        "language": language,
-        **rows[["questions", "judgments", *MEANS]].mean().to_dict(),
-        "tau_low": bounds[0][0],
-        "tau_high": bounds[0][1],
-        "gain": gains.mean() if gains.size else None,
-        "gain_low": bounds[1][0],
-        "gain_high": bounds[1][1],
-    }
+def _row(language: str, part: Replication) -> dict[str, object]:
+    means = part.rows.groupby("language")[list(MEANS)].mean().mean()
+    return {"language": language, **means.to_dict(), **part.summary()}

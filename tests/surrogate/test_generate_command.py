@@ -1,12 +1,8 @@
 """``surrogate-arena generate`` against a server of the tests' own."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

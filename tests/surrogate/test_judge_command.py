@@ -3,13 +3,10 @@
 import contextlib
 import json
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

@@ -7,14 +7,11 @@ placeholders are made variables, and what a model is told to reply is replied by
 import contextlib
 import json
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

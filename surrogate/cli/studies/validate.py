@@ -49,7 +49,7 @@ STUDIES: Mapping[str, str] = {
     "frontier": "Systems better than all learned from: share said to be so, and of others; tau "
     "among them; share of ratings inside their 90% intervals",
     REPLICATION: "Ratings by the verdicts on part of the questions against the verdicts on others "
-    "(Kendall tau of both together, of verdicts and surrogate alone; 95% of the splits; share "
+    "(Kendall tau of both together, of verdicts and surrogate alone; 95% over systems; share "
     "inside 90% intervals)",
     TABLE_4: "All systems ranked by the paper's groups of features, two held out (Kendall tau)",
     "learning-curve": "Unseen systems ranked after learning from part of the arena (Kendall tau, "

@@ -22,8 +22,8 @@ from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
-from surrogate.learning.languages import TournamentSettings, language_data
-from surrogate.learning.posterior.observations import Observations, observe
+from surrogate.learning.languages import LanguageData, TournamentSettings, language_data
+from surrogate.learning.posterior.observations import Observation, Observations, observe
 from surrogate.learning.posterior.process import GaussianProcess, fit_process
 from surrogate.learning.training import training_ratings
 
@@ -49,8 +49,8 @@ class FactorRatings:
         combinations: Columns ``slice``, one an attribute, ``system, rating, low, high``: every
             combination of values, with the name of the system that has it, or None where none has
             and the rating is predicted.
-        tau: Slice to Kendall's tau-b of systems' ratings with those predicted from the other
-            systems; NaN where all would be predicted alike.
+        tau: Slice to Kendall's tau-b of systems' ratings by verdicts alone with those predicted
+            from the other systems' attributes and battles; NaN where all are predicted alike.
         skipped: What is left out, to why: slices, systems, combinations that are not predicted.
     """
 
@@ -89,7 +89,8 @@ def factor_ratings(
         skipped["systems"] = f"nothing is told of {', '.join(unknown)}"
     for name, part in _slices(judged, topic).items():
         try:
-            found = _Fit.of(part, values, seed)
+            data = _data(part, seed)
+            found = _Fit.of(data, values)
         except UsageError as error:
             if name == ALL:
                 raise
@@ -101,7 +102,7 @@ def factor_ratings(
             )
         effects.append(found.effects().assign(slice=name))
         combinations.append(found.combinations().assign(slice=name))
-        tau[name] = found.tau_unseen()
+        tau[name] = _tau_unseen(data, values, found)
     return FactorRatings(
         pd.concat(effects, ignore_index=True)[list(EFFECT_COLUMNS)],
         pd.concat(combinations, ignore_index=True)[["slice", *names, *COMBINATION_COLUMNS[1:]]],
@@ -150,21 +151,19 @@ class _Fit:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, judged: Arena, values: pd.DataFrame, seed: int) -> _Fit:
-        nothing = pd.DataFrame(columns=["language", "system", "query_id"])
-        settings = TournamentSettings(tournaments=2, seed=seed)
-        rated = {
-            item.language: item.tournaments for item in language_data(judged, nothing, settings)
-        }
+    def of(
+        cls, data: Sequence[LanguageData], values: pd.DataFrame, fewest: int = FEWEST_SYSTEMS
+    ) -> _Fit:
+        rated = {item.language: item.tournaments for item in data}
         seen = {
             name: own
             for name, item in observe(training_ratings(rated)).items()
             if (own := item.among(set(values.index))).systems
         }
         systems = {system for item in seen.values() for system in item.systems}
-        if len(systems) < FEWEST_SYSTEMS:
+        if len(systems) < fewest:
             raise UsageError(
-                f"{len(systems)} systems are rated and have attributes; {FEWEST_SYSTEMS} are needed"
+                f"{len(systems)} systems are rated and have attributes; {fewest} are needed"
             )
         observed = Observations(seen)
         own = values.loc[[system for _, system in observed.keys]].to_numpy(object)
@@ -215,25 +214,9 @@ class _Fit:
         named = table["system"].astype(object)
         return table.assign(system=named.where(named.notna(), None))
 
-    def tau_unseen(self) -> float:
-        """Predict each system from the others, and compare the order with the ratings'."""
-        means, predicted = [], []
-        rated = self._rated
-        for system in rated:
-            kept = self.systems != system
-            parts = {
-                name: item.among(set(item.systems) - {system})
-                for name, item in self.observed.by_language.items()
-            }
-            others = Observations({name: item for name, item in parts.items() if item.systems})
-            if len(set(self.systems[kept])) < FEWEST_SYSTEMS - 1:
-                return float("nan")
-            process = _fitted(others, self.values[kept])
-            fit = _Fit(others, self.values[kept], process, self.names)
-            (own,) = fit._predicted([tuple(self.values[~kept][0])])
-            means.append(rated[system]["rating"])
-            predicted.append(own["rating"])
-        return kendall_tau(np.array(predicted), np.array(means))
+    def of_system(self, system: str) -> list[Observation]:
+        """What is observed in the languages that rate a system."""
+        return [item for item in self.observed.by_language.values() if system in item.systems]
 
     def _shares(self) -> Floats:
         variances = self.process.variances
@@ -265,6 +248,38 @@ class _Fit:
         mean, error = self.process.predict(cross, np.ones(cross.shape[:2]), groups)
         level = self.process.posterior()[0].mean()
         return [_interval(*each) for each in zip(mean - level, error**2, strict=True)]
+
+
+def _data(judged: Arena, seed: int) -> list[LanguageData]:
+    nothing = pd.DataFrame(columns=["language", "system", "query_id"])
+    return language_data(judged, nothing, TournamentSettings(tournaments=2, seed=seed))
+
+
+def _tau_unseen(data: Sequence[LanguageData], values: pd.DataFrame, fit: _Fit) -> float:
+    """Predict each system from the others and their battles, and compare with its own verdicts."""
+    by_verdicts, predicted = [], []
+    for system in sorted(set(fit.systems)):
+        own = [item.ratings[item.systems.index(system)] for item in fit.of_system(system)]
+        try:
+            others = _Fit.of(
+                [part for item in data if (part := _without(item, system))],
+                values.drop(index=system),
+                FEWEST_SYSTEMS - 1,
+            )
+        except UsageError:
+            return float("nan")
+        (expected,) = others._predicted([tuple(values.loc[system])])
+        by_verdicts.append(float(np.mean(own)))
+        predicted.append(expected["rating"])
+    return kendall_tau(np.array(predicted), np.array(by_verdicts))
+
+
+def _without(data: LanguageData, system: str) -> LanguageData | None:
+    """Leave a system and its battles out; None where no others met."""
+    try:
+        return data.without([system])
+    except UsageError:
+        return None
 
 
 def _interval(mean: float, variance: float) -> dict[str, float]:

@@ -1,12 +1,14 @@
 """Split-half: rate by the verdicts on half of the questions, compare with those on the other half.
 
 What the verdicts of other questions say is the one truth that neither the rating nor the surrogate
-has seen, so that ratings by both can be held against ratings by either.
+has seen, not even the answers to them, so that ratings by both can be held against ratings by
+either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +19,15 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.tournaments import DECIMALS
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.bootstrap import bootstrap_weights, percentile_interval
+from arena.statistics.rank_agreement import kendall_tau, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.posterior.observations import Observation, Posterior, observe
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import training_ratings
+from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,6 +37,73 @@ REPLICATION_COLUMNS = [
     *("repeat", "language", "questions", "judgments", "systems"),
     *("tau", "tau_verdicts", "tau_surrogate", "inside"),
 ]
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Replication:
+    """How ratings from half of the questions agree with the verdicts on the other half.
+
+    Attributes:
+        rows: ``REPLICATION_COLUMNS``, one row a split and language: questions and judgments
+            learned from; systems compared; Kendall tau-b with the ratings of the other half of
+            ratings by both, by ``verdicts`` alone, and by surrogates that had not seen the system;
+            and the share of the other half's ratings ``inside`` the 90% intervals of ratings by
+            both, both errors counted.
+        resampled: Language to the mean over splits of both first taus in each resample of the
+            systems, the same in every language, shape (2, B).
+    """
+
+    rows: pd.DataFrame
+    resampled: Mapping[str, Floats]
+
+    def of(self, language: str) -> Replication:
+        """Keep one language."""
+        rows = self.rows[self.rows["language"] == language]
+        kept = {name: taus for name, taus in self.resampled.items() if name == language}
+        return Replication(rows, kept)
+
+    @classmethod
+    def of_all(cls, parts: Sequence[Replication]) -> Replication:
+        """Put languages together."""
+        rows = [part.rows for part in parts] or [pd.DataFrame(columns=REPLICATION_COLUMNS)]
+        both = {name: taus for part in parts for name, taus in part.resampled.items()}
+        return cls(pd.concat(rows, ignore_index=True), both)
+
+    def summary(self) -> dict[str, float]:
+        """Average over splits, then over languages, and bound by a bootstrap over systems.
+
+        Splits share verdicts, so that how far they differ does not say how sure their mean is.
+
+        Returns:
+            ``tau`` and ``tau_verdicts``, the ``gain`` of the first over the second, and 95%
+            intervals: ``tau_low, tau_high, gain_low, gain_high``; NaN where there is none.
+        """
+        own = self.rows[["language", "tau", "tau_verdicts"]].dropna()
+        numbers = own.astype({"tau": float, "tau_verdicts": float})
+        taus = numbers.groupby("language").mean().mean()
+        taus = taus.reindex(["tau", "tau_verdicts"])
+        stacked = np.array([self.resampled[name] for name in sorted(self.resampled)])
+        means = finite_means(stacked) if len(stacked) else np.empty((2, 0))
+        bounds = {"tau": means[0], "gain": means[0] - means[1]}
+        found = {name: percentile_interval(values) for name, values in bounds.items()}
+        return {
+            **taus.to_dict(),
+            "gain": float(taus["tau"] - taus["tau_verdicts"]),
+            **{f"{name}_low": low for name, (low, _) in found.items()},
+            **{f"{name}_high": high for name, (_, high) in found.items()},
+        }
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Ratings of the systems of a language by both, by verdicts, and by the other half."""
+
+    language: str
+    systems: tuple[str, ...]
+    both: Floats
+    verdicts: Floats
+    truth: Floats
 
 
 def replicate(
@@ -42,7 +112,7 @@ def replicate(
     repeats: Repeats,
     questions: int | None = None,
     with_surrogate: bool = True,
-) -> pd.DataFrame:
+) -> Replication:
     """Split the judged questions of every language in half, again and again.
 
     Args:
@@ -53,13 +123,6 @@ def replicate(
         questions: Judged questions to learn from a language, of the half; None for all of them.
         with_surrogate: Rate by the surrogate alone, too; costs five trainings a repeat for those
             that need no such ratings otherwise.
-
-    Returns:
-        ``REPLICATION_COLUMNS``, one row a repeat and language: questions and judgments learned
-        from; systems compared; Kendall tau-b with the ratings of the other half of ratings by
-        both, by ``verdicts`` alone, and by surrogates that had not seen the system; and the share
-        of the other half's ratings ``inside`` the 90% intervals of ratings by both, both errors
-        counted.
     """
     halves = [item for item in languages if len(_judged(item)) >= FEWEST_QUESTIONS]
     tasks = [
@@ -73,8 +136,28 @@ def replicate(
         )
         for repeat in range(repeats.times if halves else 0)
     ]
-    rows = [row for done in repeats.run(tasks) for row in done]
-    return pd.DataFrame(rows, columns=REPLICATION_COLUMNS)
+    done = [pair for found in repeats.run(tasks) for pair in found]
+    rows = pd.DataFrame([row for row, _ in done], columns=REPLICATION_COLUMNS)
+    return Replication(rows, _resampled([split for _, split in done if split], repeats.seed))
+
+
+def _resampled(splits: Sequence[_Split], seed: int) -> dict[str, Floats]:
+    """Resample systems, the same in every split and language; see ``Replication``."""
+    rated: dict[str, list[float]] = {}
+    for split in splits:
+        for name, rating in zip(split.systems, split.truth.tolist(), strict=True):
+            rated.setdefault(name, []).append(rating)
+    # By their ratings, so that resamples do not hang on names.
+    ordered = sorted(rated, key=lambda name: (float(np.mean(rated[name])), name))
+    random = generator(seed, "replication", "systems")
+    drawn = bootstrap_weights(max(len(ordered), 1), RESAMPLES, random)
+    times = dict(zip(ordered, drawn.T, strict=False))
+    found: dict[str, list[Floats]] = {}
+    for split in splits:
+        own = np.column_stack([times[name] for name in split.systems])
+        taus = [resampled_taus(rating, split.truth, own) for rating in (split.both, split.verdicts)]
+        found.setdefault(split.language, []).append(np.array(taus))
+    return {language: finite_means(np.array(taus)) for language, taus in found.items()}
 
 
 def _judged(data: LanguageData) -> tuple[str, ...]:
@@ -88,18 +171,19 @@ def _replicated(
     repeat: int,
     questions: int | None,
     with_surrogate: bool,
-) -> list[dict[str, object]]:
+) -> list[tuple[dict[str, object], _Split | None]]:
     learned, others = [], []
     for data in languages:
         random = generator(seed, "replication", data.language, str(repeat))
         order = [_judged(data)[place] for place in random.permutation(len(_judged(data)))]
         half = len(order) // 2
         few = data.drawing(FEW_TOURNAMENTS if surrogate.learns_tournaments else 2)
-        learned.append(few.judged_on(order[:half][:questions]))
+        answered = data.X[~data.X["query_id"].isin(set(order[half:]))]
+        learned.append(replace(few, X=answered).judged_on(order[:half][:questions]))
         others.append(few.judged_on(order[half:]))
     known = training_ratings({item.language: item.tournaments for item in learned})
     truth = observe(training_ratings({item.language: item.tournaments for item in others}))
-    X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in languages])
+    X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in learned])
     expected = _expected(learned, surrogate, seed, repeat) if with_surrogate else NOTHING_EXPECTED
     try:
         surrogate.fit(X, known)
@@ -107,21 +191,18 @@ def _replicated(
     except (UsageError, ConvergenceError):
         together = {}
     alone = observe(known)
-    return [
-        {
-            "repeat": repeat,
-            "language": item.language,
-            "questions": len(_judged(item)),
-            "judgments": len(item.judgments),
-            **_compared(
-                together.get(item.language),
-                alone[item.language],
-                _of_language(expected, item.language),
-                truth[item.language],
-            ),
-        }
-        for item in learned
-    ]
+    found = []
+    for item in learned:
+        compared, split = _compared(
+            item.language,
+            together.get(item.language),
+            alone[item.language],
+            _of_language(expected, item.language),
+            truth[item.language],
+        )
+        asked = {"questions": len(_judged(item)), "judgments": len(item.judgments)}
+        found.append(({"repeat": repeat, "language": item.language, **asked, **compared}, split))
+    return found
 
 
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
@@ -143,15 +224,16 @@ def _of_language(expected: pd.DataFrame, language: str) -> dict[str, float]:
 
 
 def _compared(
+    language: str,
     together: Posterior | None,
     alone: Observation,
     expected: Mapping[str, float],
     truth: Observation,
-) -> dict[str, object]:
+) -> tuple[dict[str, object], _Split | None]:
     """Hold the ratings of the systems that both halves judge against the other half's."""
     names = [name for name in truth.systems if name in alone.systems]
     if together is None or len(names) < FEWEST_SYSTEMS:
-        return {"systems": len(names)}
+        return {"systems": len(names)}, None
     true = truth.among(names)
     both = [together.systems.index(name) for name in true.systems]
     rating = together.ratings[both]
@@ -160,10 +242,12 @@ def _compared(
     predicted = np.array([expected.get(name, np.nan) for name in true.systems])
     # Equal records have equal ratings but for rounding errors, which are not to rank them.
     target = np.round(true.ratings, DECIMALS)
-    return {
+    verdicts = np.round(alone.among(names).ratings, DECIMALS)
+    found: dict[str, object] = {
         "systems": len(names),
         "tau": kendall_tau(rating, target),
-        "tau_verdicts": kendall_tau(np.round(alone.among(names).ratings, DECIMALS), target),
+        "tau_verdicts": kendall_tau(verdicts, target),
         "tau_surrogate": kendall_tau(predicted, target),
         "inside": float(np.mean(np.abs(away) <= NORMAL_90 * error)),
     }
+    return found, _Split(language, true.systems, rating, verdicts, target)

@@ -229,7 +229,7 @@ def _replication_note(rows: pd.DataFrame) -> str:
     last = rows.iloc[-1]
     note = (
         f"n = {judgments} a language. Ratings from part of the questions, held against the "
-        "verdicts on the other half; means over splits, the band holds 95% of them. "
+        "verdicts on the other half; means over splits, the band is 95% over systems. "
         f"Verdicts alone reach {decimal(last['tau_verdicts'])} with "
         f"{whole(last['questions'])} questions; "
     )

@@ -1,12 +1,8 @@
 """A RAG system at a server of the tests' own."""
 
 import contextlib
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

@@ -1,13 +1,9 @@
 """Ratings by an LLM: prompts, replies, log-probabilities, what has no rating."""
 
 import math
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

@@ -1,15 +1,10 @@
 """The qualities of Ragas: formulas by hand, replies of all sorts, what has no value."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

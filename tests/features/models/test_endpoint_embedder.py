@@ -1,13 +1,9 @@
 """Embeddings by an OpenAI-compatible endpoint: vectors, failures, store and cache."""
 
 import contextlib
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

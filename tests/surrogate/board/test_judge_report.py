@@ -2,9 +2,7 @@
 
 import contextlib
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -25,8 +23,6 @@ from surrogate.board.judge.report import (
     read_judging_records,
     report_judge,
 )
-
-sys.path.append(str(Path(__file__).parents[1] / "arena" / "llm"))
 
 
 def entry(judge, dataset="memerag", value=0.712):

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +11,6 @@ from arena import Arena, DataError, read_arena, write_arena
 from arena.data.append import add_answers
 from surrogate import Board, build_board, rank_systems
 from surrogate.board.build import rebuild_board
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 NEW = "newcomer"
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ from memerag_samples import answered, labeled, lines_of
 
 from arena.llm import Budget, Endpoint, Llm, ModelSettings, open_store
 from surrogate.metaevaluation.memerag.reading import read_memerag
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
 

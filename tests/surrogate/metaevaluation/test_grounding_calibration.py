@@ -1,22 +1,18 @@
 """The grounding judge's settings are what their calibration finds, without any label."""
 
 import os
-import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from grounding_calibration import balanced_weights, calibrate_grounding, calibrate_on_arenas
+from known_claims import built_claims, cited_claims, corrupted
 
 from arena import Arena, ArenaInfo, UsageError
 from arena.simulation import sample_arena
 from surrogate.metaevaluation.memerag.grounding import DEFAULT_SETTINGS
-
-sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
-
-from grounding_calibration import balanced_weights, calibrate_grounding, calibrate_on_arenas
-from known_claims import built_claims, cited_claims, corrupted
 
 ARENAS = Path(__file__).parents[4] / "shared" / "data" / "arenas"
 PASSAGES = (

@@ -2,11 +2,10 @@
 
 import json
 import re
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from grouse_samples import TYPES, RightJudge
 from matplotlib.text import Text
 
 from arena import DataError, UsageError
@@ -21,10 +20,6 @@ from surrogate.publish.figures.figure import save
 from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
 from surrogate.publish.figures.judges import HATCH, error_heat_map, memerag_bars
 from surrogate.publish.figures.studies import read_sampling, sampling_curves
-
-sys.path.append(str(Path(__file__).parents[1] / "metaevaluation"))
-
-from grouse_samples import TYPES, RightJudge
 
 
 def axes_of(figure):

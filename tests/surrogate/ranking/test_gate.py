@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -28,7 +27,6 @@ from surrogate.ranking.gate import (
     rating_difference,
 )
 
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 chat_server = pytest.importorskip("chat_server", reason="needs the extra llm")
 
 WORKFLOW = Path(__file__).parents[3] / "examples" / "gate.yml"

@@ -1,11 +1,6 @@
 """A board of an arena that an LLM judges first."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

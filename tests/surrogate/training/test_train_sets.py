@@ -1,15 +1,10 @@
 """Training sets of an arena: what is kept, what is left out and why, and what rows hold."""
 
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "arena" / "llm"))
-
 from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena

@@ -1,0 +1,84 @@
+"""Replication: what is learned from, and how sure the gain of surrogates is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surrogate.learning.cross_fitting import Repeats
+from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.names import as_surrogate
+from surrogate.learning.posterior.replication import replicate
+
+SYSTEMS, QUESTIONS = 10, 12
+
+
+def arena_of(arena, seed):
+    """Return data of equal systems, and of a feature that says nothing of any."""
+    random = np.random.default_rng(seed)
+    names = [f"s{number}" for number in range(SYSTEMS)]
+    first, second = np.triu_indices(SYSTEMS, 1)
+    judgments = pd.DataFrame(
+        [
+            ("en", f"q{question}", names[i], names[j], random.choice(["a", "b"]), "judge")
+            for question in range(QUESTIONS)
+            for i, j in zip(first, second, strict=True)
+        ],
+        columns=["language", "query_id", "system_a", "system_b", "winner", "judge"],
+    )
+    rows = [("en", name, f"q{q}") for name in names for q in range(QUESTIONS)]
+    X = pd.DataFrame(rows, columns=["language", "system", "query_id"])
+    X["length"] = random.normal(size=len(X)) + X["system"].map(
+        dict(zip(names, random.normal(size=SYSTEMS), strict=True))
+    )
+    queries = pd.DataFrame({"language": "en", "query_id": sorted(set(X["query_id"]))})
+    made = replace(arena, judgments=judgments, queries=queries)
+    return language_data(made, X, TournamentSettings(tournaments=2, seed=seed))
+
+
+class Seeing:
+    """Keeps the questions whose answers a surrogate is fitted to."""
+
+    def __init__(self, surrogate):
+        self.surrogate, self.asked = surrogate, []
+
+    def __getattr__(self, name):
+        return getattr(self.surrogate, name)
+
+    def fit(self, X, ratings):
+        self.asked.append(set(X["query_id"]))
+        return self.surrogate.fit(X, ratings)
+
+
+def test_answers_to_the_other_half_are_not_learned_from(english_arena, monkeypatch):
+    seen = Seeing(as_surrogate("gaussian-process"))
+    monkeypatch.setattr(Repeats, "reseeded", lambda *_, **__: seen)
+    found = replicate(arena_of(english_arena, 0), seen, Repeats(2, 0), with_surrogate=False)
+    assert [len(asked) for asked in seen.asked] == [QUESTIONS // 2] * 2
+    assert found.rows["questions"].tolist() == [QUESTIONS // 2] * 2
+
+
+@pytest.mark.slow
+def test_without_a_gain_none_is_found(english_arena):
+    """Percentiles over splits said GAINED or LOST in a fifth of such arenas."""
+    surrogate = as_surrogate("gaussian-process")
+    decided = []
+    for seed in range(40):
+        data = arena_of(english_arena, seed)
+        found = replicate(data, surrogate, Repeats(5, seed), with_surrogate=False).summary()
+        decided.append(found["gain_low"] > 0 or found["gain_high"] < 0)
+    assert np.mean(decided) <= 0.1
+
+
+def test_a_split_that_is_repeated_is_no_surer(english_arena):
+    found = replicate(
+        arena_of(english_arena, 3),
+        as_surrogate("gaussian-process"),
+        Repeats(2, 0),
+        with_surrogate=False,
+    )
+    once, again = found.summary(), replace(found, rows=pd.concat([found.rows] * 9)).summary()
+    assert once == pytest.approx(again)
+    assert once["gain"] == pytest.approx(once["tau"] - once["tau_verdicts"])
+    assert once["gain_low"] <= once["gain"] <= once["gain_high"]
