@@ -17,7 +17,7 @@ Rating:
 Judging:
     judge_arena, judge_folder pairwise verdicts by an LLM, kept and paid for once
     JudgingSettings           who judges what, and how: the options of ``surrogate-arena judge``
-    LlmJudge, ModelSettings, Endpoint, Llm, open_store
+    LlmJudge, LlmSettings, Llm, open_store
     ask_table                 any question to an LLM about the rows of a table
 
 Diagnosing:

@@ -32,8 +32,7 @@ from .judging.judge import judge_arena as judge_arena
 from .judging.settings import JudgingSettings as JudgingSettings
 from .llm.ask import Llm as Llm
 from .llm.ask import ask_table as ask_table
-from .llm.settings import Endpoint as Endpoint
-from .llm.settings import ModelSettings as ModelSettings
+from .llm.settings import LlmSettings as LlmSettings
 from .llm.store import open_store as open_store
 from .planning.study import study_sampling as study_sampling
 from .rating.ratings import Ratings as Ratings

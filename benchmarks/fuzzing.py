@@ -28,7 +28,7 @@ from arena.adapters.judgments import read_judgments
 from arena.data.errors import ArenaError
 from arena.data.files import file_digest
 from arena.data.folder import read_arena
-from arena.llm import ModelSettings, Prompt, open_store
+from arena.llm import LlmSettings, Prompt, open_store
 from arena.llm.replies import Completion, MalformedAnswerError, read_completion, read_embedding
 from arena.llm.settings import request_for
 from arena.llm.store import Result
@@ -285,7 +285,7 @@ VECTOR = {"data": [{"embedding": [0.1, 2, -3e5]}], "usage": {"prompt_tokens": 4}
 def replies_border(work: Path, rng: random.Random) -> Border:
     """Replies of servers, up to the store."""
     with open_store(work / "replies.db") as store:
-        run, request = store.start_run(), request_for(Prompt.of("q"), ModelSettings("m"))
+        run, request = store.start_run(), request_for(Prompt.of("q"), LlmSettings(model="m"))
 
         def read(payload: object, reader: Callable[[object, float], Completion]) -> None:
             try:
@@ -307,7 +307,7 @@ def store_border(work: Path, rng: random.Random) -> Border:
     with open_store(path) as store:
         run = store.start_run()
         for number in range(20):
-            request = request_for(Prompt.of(f"q {number}"), ModelSettings("m"))
+            request = request_for(Prompt.of(f"q {number}"), LlmSettings(model="m"))
             store.claim(run, [request], "m")
             store.save(run, [Result(request.key, Completion(f"a {number}"), tries=1)])
         store.end_run(run)

@@ -26,7 +26,7 @@ import pandas as pd
 from arena import Arena, sample_arena
 from arena.judging import LlmJudge, choose_pairs, judge_arena
 from arena.judging.prompt import PairwisePrompt, pairwise_prompt
-from arena.llm import Endpoint, ModelSettings, open_store
+from arena.llm import LlmSettings, open_store
 from arena.llm.store import Store
 from arena.rating.ratings import rate
 
@@ -150,7 +150,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=36)
     parser.add_argument("--store", type=Path, default=None)
     given = parser.parse_args()
-    endpoint = Endpoint(given.base_url, api_key_env=None, concurrency=1, timeout_s=600)
+    how = {"api_key_env": None, "concurrency": 1, "timeout_s": 600}
+    settings = LlmSettings(model=given.model, base_url=given.base_url, **how)
     arenas = paired(given.pairs)
     with tempfile.TemporaryDirectory() as folder:
         where = given.store or Path(folder) / "replies.sqlite"
@@ -164,7 +165,7 @@ def main() -> None:
             for place, (arena, (name, prompt)) in enumerate(
                 itertools.product(arenas, prompts.items())
             ):
-                judge = LlmJudge(ModelSettings(given.model), endpoint, "logprobs", prompt)
+                judge = LlmJudge(settings, "logprobs", prompt)
                 rows[name].append(shares(arena, judge, store))
                 print(f"{place + 1} of {2 * len(arenas)}", end="\r", file=sys.stderr)
     for name, found in rows.items():

@@ -142,13 +142,13 @@ def sdk_untyped(url: str, count: int, concurrency: int) -> None:
 
 def transport_alone(url: str, count: int, concurrency: int) -> None:
     """Call as the client does, without retries, store and hand-over."""
-    from arena.llm import Endpoint
+    from arena.llm import LlmSettings
     from arena.llm.settings import Request
     from arena.llm.transport import open_server
 
     async def run() -> None:
-        endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
-        async with open_server(endpoint, "none") as transport:
+        settings = LlmSettings(base_url=url, api_key_env=None, concurrency=concurrency)
+        async with open_server(settings, "none") as transport:
 
             async def ask(body: dict[str, Any]) -> object:
                 return await transport.call(Request("", json.dumps(body), "", ""))
@@ -159,11 +159,11 @@ def transport_alone(url: str, count: int, concurrency: int) -> None:
 
 
 def client(url: str, count: int, concurrency: int) -> None:
-    from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store, read_text
+    from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
 
-    endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
+    settings = LlmSettings(model="m", base_url=url, api_key_env=None, concurrency=concurrency)
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.db") as store:
-        llm = Llm(ModelSettings("m"), endpoint, store)
+        llm = Llm(settings, store)
         asked = ask_table(range(count), lambda row: Prompt.of(f"{row} {WORDS}"), read_text, llm)
         if asked.usage.failures:
             raise SystemExit(f"calls failed: {asked.usage}")
@@ -172,12 +172,12 @@ def client(url: str, count: int, concurrency: int) -> None:
 def store_alone(url: str, count: int, concurrency: int) -> None:
     """Claim and save as a run does, without asking anybody."""
     del url, concurrency
-    from arena.llm import Completion, ModelSettings, Prompt, open_store
+    from arena.llm import Completion, LlmSettings, Prompt, open_store
     from arena.llm.settings import request_for
     from arena.llm.store import Result
 
     completion = Completion("Answer A cites more. [[A]]", "stop", tokens_in=300, tokens_out=9)
-    settings, claimed = ModelSettings("m"), 64
+    settings, claimed = LlmSettings(model="m"), 64
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.db") as store:
         run_id = store.start_run()
         for start in range(0, count, claimed):

@@ -1,13 +1,24 @@
-"""How far an arena agrees with itself, and what intervals of surrogates hold of its ratings."""
+"""How far an arena agrees with itself, and what intervals of surrogates hold of its ratings.
+
+    python benchmarks/reliability.py ARENA... [--judge ARENA=JUDGE] [--surrogate NAME] [--deals 20]
+        [--languages en,sw] [--questions 20] [--jobs 1]
+
+deals the answers of every question at random to its systems, so that there is no signal, and prints
+tau on unseen systems (mean over languages) with its standard error: it is to be 0.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from arena import read_arena
 from arena.data.seeds import generator
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE
@@ -15,13 +26,17 @@ from arena.rating.tournaments import fit_coefficients
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.ratings.intervals import UnseenRatings, conformal_intervals
-from surrogate.learning.cross_fitting import Outcome, folds_of
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, TournamentSettings
+from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.training import finite_means
+from surrogate.validation.study import study_data
 
 Floats = npt.NDArray[np.float64]
 
 SPLITS = 200
+FOLDS = 5
 NORMAL_90 = 1.645
 """Standard errors to each side that hold 90% of a normal distribution."""
 SHARES = ("normal_coverage", "conformal_coverage", "conformal_width")
@@ -57,8 +72,9 @@ def coverage(outcomes: Sequence[Outcome], seed: int) -> dict[str, float | None]:
     for repeat in range(len(outcomes[0].predicted)):
         rated = [repeat_of(item, repeat) for item in outcomes]
         raw += [item.residuals <= NORMAL_90 for item in rated if item.standard_errors is not None]
-        for fold in folds_of(systems, seed, "coverage", str(repeat)):
-            held = [np.isin(item.systems, fold) for item in outcomes]
+        order = generator(seed, "coverage", str(repeat)).permutation(len(systems))
+        for fold in np.array_split(order, FOLDS):
+            held = [np.isin(item.systems, [systems[place] for place in fold]) for item in outcomes]
             pairs = list(zip(rated, held, strict=True))
             found = conformal_intervals(
                 [replace(item, arena=np.where(own, np.nan, item.arena)) for item, own in pairs]
@@ -84,3 +100,58 @@ def insides(rated: UnseenRatings, half_width: float) -> Floats:
     both = np.column_stack([distance <= width, width / np.nanstd(rated.arena)])
     both[~np.isfinite(distance + width)] = np.nan
     return both
+
+
+def dealt(X: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+    """Deal the answers to each question, with their features, to the systems that answered it."""
+    drawn = X.assign(drawn=random.random(len(X)))
+    order = drawn.sort_values(["language", "query_id", "drawn"]).index
+    keys = X.sort_values(["language", "query_id"], kind="stable").index
+    names = pd.Series(X.loc[keys, "system"].to_numpy(), order)
+    return X.assign(system=names)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Tau on unseen systems without any signal.")
+    parser.add_argument("arenas", type=Path, nargs="+", help="arena folders")
+    parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
+    parser.add_argument("--surrogate", default=DEFAULT_SURROGATE)
+    parser.add_argument("--deals", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--languages", type=lambda text: text.split(","))
+    parser.add_argument("--questions", type=int, help="questions of each language, the first ones")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    judges = dict(item.split("=", 1) for item in options.judge)
+    for folder in options.arenas:
+        arena = read_arena(folder)
+        settings = TournamentSettings(tournaments=FEW_TOURNAMENTS)
+        study = study_data(arena, judge=judges.get(folder.name), tournaments=settings)
+        chosen = [
+            item
+            for item in study.languages
+            if options.languages is None or item.language in options.languages
+        ]
+        languages = [fewer_questions(item, options.questions) for item in chosen]
+        taus = []
+        for deal in range(options.deals):
+            random = np.random.default_rng(deal)
+            outcomes = leave_systems_out(
+                [replace(item, X=dealt(item.X, random)) for item in languages],
+                find_surrogate(options.surrogate),
+                Repeats(options.repeats, deal, options.jobs),
+            )
+            taus.append(finite_means(np.array([item.tau for item in outcomes])))
+        error = np.std(taus, ddof=1) / np.sqrt(len(taus))
+        print(f"{folder.name}, {study.judge}: {np.mean(taus):+.3f} ± {error:.3f}", flush=True)
+
+
+def fewer_questions(data: LanguageData, most: int | None) -> LanguageData:
+    judged = data.tournaments.battles.questions[:most]
+    if most is None or data.judgments.empty:
+        return data
+    return replace(data.judged_on(judged), X=data.rows(questions=judged), questions=judged)
+
+
+if __name__ == "__main__":
+    main()

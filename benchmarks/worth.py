@@ -22,9 +22,10 @@ import pandas as pd
 from arena import read_arena
 from arena.data.seeds import generator
 from surrogate.board.tables import read_feature_table
-from surrogate.learning.cross_fitting import Outcome, Repeats, leave_systems_out
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import LanguageData, TournamentSettings
 from surrogate.learning.names import find_surrogate
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.observations import Observation, observe
 from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.training import training_ratings

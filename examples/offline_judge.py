@@ -24,7 +24,7 @@ from arena import Arena, read_arena
 from arena.diagnostics import diagnose_judgments
 from arena.judging import LlmJudge, judge_arena, merged_orders, pairs_judged_in
 from arena.judging.pairs import pair_keys, unordered
-from arena.llm import Endpoint, ModelSettings, open_store
+from arena.llm import LlmSettings, open_store
 from arena.rating.ratings import rate
 
 
@@ -37,8 +37,8 @@ def main() -> None:
     model = options.model_path or assembled(options.package, options.store.parent)
     server = serve(model)
     url = f"{server.listening_address}/v1"
-    endpoint = Endpoint(url, api_key_env=None, concurrency=1, timeout_s=600)
-    judge = LlmJudge(ModelSettings(model.stem), endpoint, verdict="logprobs")
+    how = {"api_key_env": None, "concurrency": 1, "timeout_s": 600}
+    judge = LlmJudge(LlmSettings(model=model.stem, base_url=url, **how), verdict="logprobs")
     started = time.perf_counter()
     with open_store(options.store) as store:
         judged = judge_arena(arena, judge, pairs, store, progress=show)

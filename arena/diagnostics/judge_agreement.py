@@ -23,6 +23,9 @@ RESAMPLES = 1000
 LOW_KAPPA = 0.4
 """Below it, agreement is fair at best (Landis and Koch, 1977)."""
 
+FEWEST_ITEMS = 20
+"""Items of which kappa gets an interval: the bootstrap of fewer is too sure of itself."""
+
 MANY_JUDGES = 50
 """Pairs grow with the square of the judges; those with the most judgments are compared."""
 
@@ -44,7 +47,7 @@ def agreement_table(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     Returns:
         Columns ``language, judge, other_judge, items, questions, agreement`` (share of items),
         ``kappa`` and its 95% bootstrap interval over questions, ``low, high`` (NaN with one
-        question); sorted.
+        question or fewer than ``FEWEST_ITEMS`` items); sorted.
     """
     by_question = _question_tables(_shared_items(_most_active(table)))
     rows = [
@@ -126,7 +129,7 @@ def _compared(key: tuple[str, ...], questions: Floats, seed: int) -> list[object
     table = questions.sum(axis=0)
     items, agreed = round(table.sum()), float(np.trace(table.reshape(3, 3)))
     low, high = float("nan"), float("nan")
-    if len(questions) > 1:
+    if len(questions) > 1 and items >= FEWEST_ITEMS:
         random = generator(seed, "diagnostics", "agreement", *key)
         low, high = percentile_interval(
             outcome_kappas(resampled_sums(questions, RESAMPLES, random))

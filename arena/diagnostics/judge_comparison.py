@@ -15,7 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.wording import count_of
-from arena.diagnostics.judge_agreement import outcome_cells, outcome_kappas
+from arena.diagnostics.judge_agreement import FEWEST_ITEMS, outcome_cells, outcome_kappas
 from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 from arena.statistics.significance import NORMAL_QUANTILE
@@ -55,7 +55,7 @@ def agreement_with_reference(
     Returns:
         A table of judges, ``KAPPA_COLUMNS``: items (pairs of answers) shared with the reference,
         share of equal verdicts, Cohen's kappa with its bootstrap standard error and its 95%
-        interval (NaN with one question), and the items' languages; and one of every two judges on
+        interval (NaN with one question or few items), and the items' languages; and one of every two judges on
         the items that both share with it, ``COMPARISON_COLUMNS``: how much larger the first one's
         kappa is, with its 95% interval, and how many more items the reference would have to judge
         to tell them apart: 0 where they are, missing where no number is known.
@@ -96,7 +96,7 @@ def _kappa_row(name: str, items: pd.DataFrame, seed: int) -> list[object]:
     cells = _question_cells(items, items[f"outcome_{REFERENCE}"])
     whole = cells.sum(axis=0)
     error, low, high = math.nan, math.nan, math.nan
-    if len(cells) > 1:
+    if len(cells) > 1 and len(items) >= FEWEST_ITEMS:
         random = generator(seed, "agreement", name)
         drawn = outcome_kappas(resampled_sums(cells, RESAMPLES, random))
         error = float(np.nanstd(drawn))
@@ -120,7 +120,7 @@ def _comparison_row(
     whole = cells.sum(axis=0)
     first, second = (float(outcome_kappas(part)[0]) for part in (whole[:9], whole[9:]))
     difference, low, high, more = first - second, math.nan, math.nan, None
-    if len(cells) > 1:
+    if len(cells) > 1 and len(common) >= FEWEST_ITEMS:
         random = generator(seed, "agreement", one, other)
         drawn = resampled_sums(cells, RESAMPLES, random)
         apart = outcome_kappas(drawn[:, :9]) - outcome_kappas(drawn[:, 9:])

@@ -80,7 +80,7 @@ def generate_answers(
         progress: Called with the stage, the questions done, and all.
 
     Raises:
-        UsageError: If the endpoint, the settings or the template cannot be used.
+        UsageError: If the settings or the template cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     left = _unanswered(queries, system, answers)
@@ -94,7 +94,7 @@ def generate_answers(
         list(given_questions(chosen, system.prompt.only_relevant)),
         prompts.of,
         _read_answer,
-        Llm(system.settings, system.endpoint, store, budget),
+        Llm(system.settings, store, budget),
         stage=system.system,
         progress=progress,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from arena.judging.choosing.drawn import question_draw
 from arena.judging.pairs import QuestionKey, ShownPassage
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import THOUGHTS, Completion, UnparsableError
-from arena.llm.settings import Endpoint, ModelSettings, Prompt
+from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, Usage
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
 
@@ -133,14 +133,12 @@ class TimeFilter:
     """Who tells whether a question is time-dependent.
 
     Attributes:
-        settings: The model; the paper took Llama 3 70B. Systems that are to be compared need the
-            same one, or they answer other questions.
-        endpoint: Where it is asked.
+        settings: How it is asked; the paper took Llama 3 70B. Systems that are to be compared need
+            the same model, or they answer other questions.
         template: What is sent in place of the packaged template; ``TIME_PROMPT.read`` reads one.
     """
 
-    settings: ModelSettings
-    endpoint: Endpoint = field(default_factory=Endpoint)
+    settings: LlmSettings
     template: PromptTemplate | None = None
 
     @property
@@ -201,10 +199,10 @@ def time_dependence(
         progress: Called with the stage, the questions done, and all.
 
     Raises:
-        UsageError: If the endpoint or the settings cannot be used.
+        UsageError: If the settings cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    llm = Llm(time_filter.settings, time_filter.endpoint, store, budget or Budget())
+    llm = Llm(time_filter.settings, store, budget or Budget())
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
     asked = ask_table(rows, time_filter.ask, read_label, llm, stage=STAGE, progress=progress)
     labels = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ from arena.data.wording import count_of
 from arena.generation.prompt import AnswerPrompt
 from arena.generation.questions import GivenQuestion, TimeDependence
 from arena.llm.ask import Asked
-from arena.llm.settings import Endpoint, ModelSettings
+from arena.llm.settings import LlmSettings
 from arena.llm.usage import Usage
 
 ANSWER_COLUMNS = ["query_id", "language", "system", "answer", "prompt", "finish_reason"]
@@ -90,15 +90,13 @@ class LlmSystem:
     """A RAG system.
 
     Attributes:
-        settings: Model, temperature and so on.
+        settings: How its model is asked.
         prompt: What it is asked; see ``answer_prompt``.
-        endpoint: Where it is asked.
         name: Its name in the ``system`` column; the model's by default.
     """
 
-    settings: ModelSettings
+    settings: LlmSettings
     prompt: AnswerPrompt
-    endpoint: Endpoint = field(default_factory=Endpoint)
     name: str = ""
 
     @property

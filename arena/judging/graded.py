@@ -251,7 +251,7 @@ def judge_graded(
         progress: Called with the stage, the prompts done, and all.
 
     Raises:
-        UsageError: If the endpoint, the settings or the template cannot be used.
+        UsageError: If the settings or the template cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
     texts = ArenaTexts(arena)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -35,7 +35,7 @@ from arena.judging.summary import (
 )
 from arena.llm.ask import Llm, Progress, ask_table
 from arena.llm.replies import Completion, Reply, UnparsableError
-from arena.llm.settings import Endpoint, ModelSettings, Prompt
+from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ class LlmJudge:
     """A judge.
 
     Attributes:
-        settings: Model, temperature and so on.
-        endpoint: Where it is asked.
+        settings: How its model is asked.
         verdict: ``text``: the last of ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply.
             ``logprobs``: the likeliest of the letters A, B, C as the reply's first token; one
             token is asked for, whatever the settings say.
@@ -68,8 +67,7 @@ class LlmJudge:
             several times.
     """
 
-    settings: ModelSettings
-    endpoint: Endpoint = field(default_factory=Endpoint)
+    settings: LlmSettings
     verdict: VerdictForm = "text"
     prompt: PairwisePrompt | GradedPrompt | None = None
     name: str = ""
@@ -105,13 +103,12 @@ class LlmJudge:
         return f"{self.asked_by.version}{times}"
 
     @property
-    def asked_settings(self) -> ModelSettings:
+    def asked_settings(self) -> LlmSettings:
         """The settings in use: one token with log-probabilities where these are read."""
         if self.verdict == "text":
             return self.settings
-        if self.settings.logprobs is None:
-            return replace(self.settings, logprobs=ALTERNATIVES, max_tokens=_ONE_TOKEN)
-        return replace(self.settings, max_tokens=_ONE_TOKEN)
+        one = self.settings.model_copy(update={"max_tokens": _ONE_TOKEN})
+        return one.sending(**{"logprobs": True, "top_logprobs": ALTERNATIVES} | one.body)
 
     def read(self, completion: Completion) -> PairVerdict:
         """Read the verdict of a reply.
@@ -183,7 +180,7 @@ def judge_arena(
         progress: Called with the judge's name, the pairs done, and all.
 
     Raises:
-        UsageError: If the endpoint, the settings or the template cannot be used, or the pairs
+        UsageError: If the settings or the template cannot be used, or the pairs
             were chosen for something else than the prompt shows.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
@@ -215,7 +212,7 @@ def ask_judge(
     there = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = _left(pairs, there, judge)
     version = judge.version
-    llm = Llm(judge.asked_settings, judge.endpoint, store, budget or Budget())
+    llm = Llm(judge.asked_settings, store, budget or Budget())
     asked, usage = _ask(arena, judge, pairs, left, llm, progress)
     verdicts: list[Row] = [
         (query_id, language, a, b, "tie", judge.judge, None, None, None, IDENTICAL, version, "")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError
-from arena.llm.settings import MOST_CONNECTIONS, OPENAI_URL, Endpoint, ModelSettings
+from arena.llm.settings import Address, LlmSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,33 +19,6 @@ if TYPE_CHECKING:
     from arena.judging.graded import GradedPrompt
     from arena.judging.judge import LlmJudge
     from arena.judging.prompt import PairwisePrompt
-
-CONFIDENTIAL = "confidential"
-"""Type of the error for a value that may hold a secret, which is never shown."""
-
-_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-
-
-def _name_of_variable(value: str) -> str:
-    if not _VARIABLE_NAME.fullmatch(value) or value.startswith("sk_"):
-        raise PydanticCustomError(
-            CONFIDENTIAL,
-            "is no name of an environment variable; name the variable that holds the key, "
-            "such as OPENAI_API_KEY, never the key itself",
-        )
-    return value
-
-
-def _without_password(value: str) -> str:
-    address = urlsplit(value)
-    names_user = "@" in address.netloc and address.scheme.startswith("http")
-    if names_user or address.password is not None or "password=" in address.query:
-        raise PydanticCustomError(
-            CONFIDENTIAL,
-            "holds credentials; leave them out and give them by the environment "
-            "(the key's variable for a server)",
-        )
-    return value
 
 
 def _number_of_pairs(value: object) -> object:
@@ -64,25 +35,10 @@ def _names(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-Address = Annotated[str, AfterValidator(_without_password)]
-Variable = Annotated[str, AfterValidator(_name_of_variable)]
-
-
-class JudgingSettings(BaseModel):
+class JudgingSettings(LlmSettings):
     """How an LLM judges pairs of an arena's answers; ``model`` must be given."""
 
-    model_config = ConfigDict(
-        strict=True, extra="forbid", frozen=True, defer_build=True
-    )  # built on first use
-
-    model: str = Field(default="", description="Model that judges, or its folder.")
     name: str = Field(default="", description="Name in the judge column; the model if not given.")
-    base_url: Address = Field(
-        default=OPENAI_URL, description="OpenAI-compatible server, up to /v1."
-    )
-    api_key_env: Variable = Field(
-        default="OPENAI_API_KEY", description="Environment variable that holds the key."
-    )
     questions: int = Field(default=100, ge=1, description="Questions drawn of each language.")
     pairs: Annotated[int | Literal["all", "adaptive"], BeforeValidator(_number_of_pairs)] = Field(
         default="all",
@@ -158,37 +114,18 @@ class JudgingSettings(BaseModel):
         description="SQLite file that keeps every reply; judging.sqlite in the folder if not "
         "given.",
     )
-    max_calls: int | None = Field(
-        default=None,
-        ge=0,
-        description="Most calls in one run, retries not counted; the next makes the rest.",
-    )
-    temperature: float = Field(
-        default=0.0, description="Below 0, none is sent: some models take none."
-    )
-    max_tokens: int = Field(default=1024, ge=1, description="Most tokens of a reply.")
-    body: dict[str, Any] = Field(
-        default_factory=dict, description="Further fields of the request, such as top_p."
-    )
+
     seed: int = Field(default=0, ge=0, description="Seed of everything random.")
-    concurrency: int = Field(
-        default=8, ge=1, le=MOST_CONNECTIONS, description="Most calls at the same time."
-    )
-    timeout_s: float = Field(default=60.0, gt=0, description="Seconds until a call counts as lost.")
-    any_model: bool = Field(
-        default=False, description="Let answers of another model than the one asked count."
-    )
 
     @property
     def judge(self) -> str:
         """Name in the ``judge`` column; the panel's, where there is one."""
         from arena.judging.graded import judge_name
         from arena.judging.panel.aggregation import panel_name
-        from arena.llm.local.folder import asked_name
 
         if self.panel:
             return panel_name(self.aggregate)
-        return self.name or judge_name(asked_name(self.model, self.base_url), self.form)
+        return self.name or judge_name(self.located().model, self.form)
 
     def llm_judge(self, prompt: PairwisePrompt | GradedPrompt | None = None) -> LlmJudge:
         """Return the judge.
@@ -200,19 +137,9 @@ class JudgingSettings(BaseModel):
             UsageError: If no model is named, or a setting or the template cannot be used.
         """
         from arena.judging.judge import LlmJudge
-        from arena.llm.local.folder import asked_model
 
-        stated = Endpoint(
-            self.base_url,
-            self.api_key_env,
-            concurrency=self.concurrency,
-            timeout_s=self.timeout_s,
-            any_model=self.any_model,
-        )
-        model, endpoint = asked_model(self.model, stated)
-        settings = ModelSettings.stated(model, self.temperature, self.max_tokens, self.body)
         return LlmJudge(
-            settings, endpoint, self.verdict, prompt or self._prompt(), self.name, self.repeats
+            self.located(), self.verdict, prompt or self._prompt(), self.name, self.repeats
         )
 
     def llm_judges(self) -> list[LlmJudge]:

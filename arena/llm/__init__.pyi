@@ -7,9 +7,8 @@ from .replies import Reply as Reply
 from .replies import TokenLogprobs as TokenLogprobs
 from .replies import UnparsableError as UnparsableError
 from .replies import expected_score as expected_score
-from .settings import Endpoint as Endpoint
+from .settings import LlmSettings as LlmSettings
 from .settings import Message as Message
-from .settings import ModelSettings as ModelSettings
 from .settings import Prompt as Prompt
 from .store import open_store as open_store
 from .usage import Budget as Budget

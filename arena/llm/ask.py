@@ -29,7 +29,7 @@ from arena.llm.replies import (
     is_file_name,
     is_same_model,
 )
-from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
+from arena.llm.settings import LlmSettings, Prompt, Request, request_for
 from arena.llm.store import Result, Store
 from arena.llm.usage import Budget, Usage
 
@@ -56,19 +56,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Llm:
-    """A model, where it is asked, and where its replies are kept.
+    """A model, and where its replies are kept.
 
     ``dataclasses.replace(llm, settings=...)`` asks another model on the same budget.
 
     Attributes:
-        settings: The model and how it samples.
-        endpoint: Where it is asked.
+        settings: How it is asked; a model on this machine once it is ``located``.
         store: Keeps every reply: what it has is not asked again.
         budget: Most prompts to send, shared by all that asks with it; and what was used.
     """
 
-    settings: ModelSettings
-    endpoint: Endpoint
+    settings: LlmSettings
     store: Store = field(repr=False, compare=False)
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
 
@@ -171,7 +169,7 @@ class _TableRun(Generic[T]):
         self._pool: WorkerPool | None = None
 
     def run(self, prompts: Iterator[Prompt]) -> list[Reply[T]]:
-        most_waiting = max(LEAST_AHEAD, AHEAD_PER_CONNECTION * self._llm.endpoint.concurrency)
+        most_waiting = max(LEAST_AHEAD, AHEAD_PER_CONNECTION * self._llm.settings.concurrency)
         keys: list[str] = []
         self._run_id = self._llm.store.start_run()
         try:
@@ -212,7 +210,7 @@ class _TableRun(Generic[T]):
             return
         model = self._llm.settings.model
         for request in requests:
-            self._llm.endpoint.refuse_key(request.content)
+            self._llm.settings.refuse_key(request.content)
         claims = self._llm.store.claim(self._run_id, requests, model, self._calls_left)
         for request in requests:
             self._busy.pop(request.key, None)
@@ -229,14 +227,14 @@ class _TableRun(Generic[T]):
             self._pool.submit(claims.mine)
 
     def _start_pool(self) -> WorkerPool:
-        for package in () if self._llm.endpoint.local else ("openai", "aiohttp"):
+        for package in () if self._llm.settings.local else ("openai", "aiohttp"):
             if find_spec(package) is None:
                 raise MissingDependencyError("asking LLMs", package, "llm")
         from arena.llm.pool import WorkerPool
 
         llm = self._llm
         return WorkerPool(
-            llm.endpoint, llm.store, self._run_id, self._usage, proven=self._answered_before
+            llm.settings, llm.store, self._run_id, self._usage, proven=self._answered_before
         )
 
     def _wait(self) -> None:
@@ -280,7 +278,7 @@ class _TableRun(Generic[T]):
         served = None if completion is None else completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)
-            if not (self._llm.endpoint.any_model or is_file_name(served)):
+            if not (self._llm.settings.any_model or is_file_name(served)):
                 self._refuse_other_model(served)
                 said = f"{served!r} answered"
                 return Reply(None, OTHER_MODEL, said, result.key, from_store)
@@ -298,7 +296,7 @@ class _TableRun(Generic[T]):
         others = sum(self._usage.other_models.values())
         if others < HOPELESS_OTHERS or self._is_served:
             return
-        asked, where = self._llm.settings.model, self._llm.endpoint.where
+        asked, where = self._llm.settings.model, self._llm.settings.where
         raise UsageError(
             f"{where} answers as {served[:SHOWN_NAME]!r} where {asked!r} was asked; ask for the "
             "model by that name, or let any model's answers count (--any-model, any_model=True): "

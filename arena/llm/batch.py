@@ -32,7 +32,7 @@ from arena.llm.replies import (
     shown_detail,
     without_key,
 )
-from arena.llm.settings import Endpoint, ModelSettings, Prompt, Request, request_for
+from arena.llm.settings import LlmSettings, Prompt, Request, request_for
 from arena.llm.store import Result, Store
 
 if TYPE_CHECKING:
@@ -91,8 +91,7 @@ class BatchRun:
 
 def run_batches(
     prompts: Iterable[Prompt],
-    settings: ModelSettings,
-    endpoint: Endpoint,
+    settings: LlmSettings,
     store: Store,
     record: Path,
     max_calls: int | None = None,
@@ -105,8 +104,7 @@ def run_batches(
 
     Args:
         prompts: What is to be asked.
-        settings: Of which model.
-        endpoint: Where.
+        settings: Of which model, and where.
         store: Where answers are and go.
         record: JSON file that notes the batches under way; there is none where none is.
         max_calls: Most requests to send; None for all.
@@ -116,27 +114,27 @@ def run_batches(
         DataError: If the record is damaged.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    if endpoint.local:
+    if settings.local:
         raise UsageError(
             "a model on this machine takes no batch; leave the batch (--batch) out: each call is "
             "made here, one after the other"
         )
     run, noted = BatchRun(), read_batches(record)
-    with _client(endpoint) as client:
+    with _client(settings) as client:
         for batch in list(noted):
-            is_ours = (batch.base_url, batch.model) == (endpoint.base_url, settings.model)
+            is_ours = (batch.base_url, batch.model) == (settings.base_url, settings.model)
             if not is_ours:
                 continue
             with _told_where_gone(batch, record):
-                is_over = _fetched(client, batch, endpoint.api_key(), store, run)
+                is_over = _fetched(client, batch, settings.api_key(), store, run)
             if is_over:
                 noted.remove(batch)
                 _write(record, noted)
         if not run.failed:
             there = {key for batch in noted for key in batch.keys}
-            left = _unanswered(prompts, settings, endpoint, store, there)
+            left = _unanswered(prompts, settings, store, there)
             for requests in _parts(islice(left, max_calls)):
-                noted.append(_sent(client, requests, settings, endpoint, store, run))
+                noted.append(_sent(client, requests, settings, store, run))
                 _write(record, noted)
     return run
 
@@ -165,29 +163,29 @@ def _write(record: Path, noted: Sequence[SubmittedBatch]) -> None:
 
 
 @contextmanager
-def _client(endpoint: Endpoint) -> Iterator[openai.OpenAI]:
+def _client(settings: LlmSettings) -> Iterator[openai.OpenAI]:
     if find_spec("openai") is None:
         raise MissingDependencyError("asking LLMs", "openai", "llm")
     import openai
 
-    key = endpoint.api_key()
+    key = settings.api_key()
     try:
         with openai.OpenAI(
             api_key=key,
-            base_url=endpoint.base_url,
-            timeout=endpoint.timeout_s,
-            max_retries=endpoint.retries,
+            base_url=settings.base_url,
+            timeout=settings.timeout_s,
+            max_retries=settings.retries,
         ) as client:
             yield client
     except openai.APIStatusError as error:
         said = "" if error.status_code in (401, 403) else f": {shown_detail(error.message, key)}"
         raise UsageError(
-            f"{endpoint.base_url} takes no batch (status {error.status_code}{said}); check the "
+            f"{settings.base_url} takes no batch (status {error.status_code}{said}); check the "
             "key, or leave the batch (--batch) out"
         ) from None
     except openai.APIConnectionError as error:
         raise UsageError(
-            f"nothing answers at {endpoint.base_url} ({shown_detail(str(error), key)}); what was "
+            f"nothing answers at {settings.base_url} ({shown_detail(str(error), key)}); what was "
             "sent is noted, and the same command goes on"
         ) from None
 
@@ -208,8 +206,7 @@ def _told_where_gone(batch: SubmittedBatch, record: Path) -> Iterator[None]:
 
 def _unanswered(
     prompts: Iterable[Prompt],
-    settings: ModelSettings,
-    endpoint: Endpoint,
+    settings: LlmSettings,
     store: Store,
     there: set[str],
 ) -> Iterator[Request]:
@@ -217,7 +214,7 @@ def _unanswered(
     seen, source = set(there), iter(prompts)
     while chunk := [request_for(each, settings) for each in islice(source, _AT_A_TIME)]:
         for each in chunk:
-            endpoint.refuse_key(each.content)
+            settings.refuse_key(each.content)
         fresh = {each.key: each for each in chunk if each.key not in seen}
         seen |= fresh.keys()
         answered = store.look_up(list(fresh))
@@ -240,13 +237,12 @@ def _parts(requests: Iterable[Request]) -> Iterator[list[Request]]:
 def _sent(
     client: openai.OpenAI,
     requests: Sequence[Request],
-    settings: ModelSettings,
-    endpoint: Endpoint,
+    settings: LlmSettings,
     store: Store,
     run: BatchRun,
 ) -> SubmittedBatch:
     """Send a batch; its requests are in the store from now on, open."""
-    address = f"{urlsplit(endpoint.base_url).path.rstrip('/')}{settings.path}"
+    address = f"{urlsplit(settings.base_url).path.rstrip('/')}{settings.path}"
     lines = [
         f'{{"custom_id":"{each.key}","method":"POST","url":{json.dumps(address)},'
         f'"body":{each.body}}}\n'
@@ -265,7 +261,7 @@ def _sent(
     run.waiting += len(requests)
     run.batches[made.id] = str(made.status)
     keys = [each.key for each in requests]
-    return SubmittedBatch(id=made.id, base_url=endpoint.base_url, model=settings.model, keys=keys)
+    return SubmittedBatch(id=made.id, base_url=settings.base_url, model=settings.model, keys=keys)
 
 
 def _note(store: Store, requests: Sequence[Request], model: str) -> None:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from arena.data.errors import UsageError
 from arena.llm.replies import FINAL, MALFORMED, REJECTED, Completion, Fault
-from arena.llm.settings import Endpoint, Request
+from arena.llm.settings import LlmSettings, Request
 from arena.llm.store import Result, Store
 from arena.llm.usage import Usage
 
@@ -25,22 +25,24 @@ HOPELESS_AFTER = 3
 _JITTER = random.Random()  # noqa: S311  (spreads waits; no result depends on it)
 
 
-def wait_before_retry(endpoint: Endpoint, retries_made: int, asked_s: float | None) -> float | None:
+def wait_before_retry(
+    settings: LlmSettings, retries_made: int, asked_s: float | None
+) -> float | None:
     """Choose how long to wait before the next try.
 
     Args:
-        endpoint: Says how many retries there are and how long to wait.
+        settings: Say how many retries there are and how long to wait.
         retries_made: Retries so far.
         asked_s: What the server asks for, in seconds, if it does.
 
     Returns:
         Seconds to wait; None if there is to be no further try.
     """
-    if retries_made >= endpoint.retries:
+    if retries_made >= settings.retries:
         return None
-    if asked_s is not None and asked_s > endpoint.longest_wait_s:
+    if asked_s is not None and asked_s > settings.longest_wait_s:
         return None
-    backoff = min(endpoint.longest_wait_s, endpoint.backoff_s * 2.0**retries_made)
+    backoff = min(settings.longest_wait_s, settings.backoff_s * 2.0**retries_made)
     spread = _JITTER.random()
     return max(backoff * (0.5 + 0.5 * spread), (asked_s or 0.0) + 0.1 * backoff * spread)
 
@@ -48,31 +50,31 @@ def wait_before_retry(endpoint: Endpoint, retries_made: int, asked_s: float | No
 class Transport(Protocol):
     """Sends each request once."""
 
-    endpoint: Endpoint
+    settings: LlmSettings
     reached: bool
 
     async def call(self, request: Request) -> Completion | Fault:
         """Send one request, and read the answer."""
 
 
-def open_transport(endpoint: Endpoint, api_key: str) -> AbstractAsyncContextManager[Transport]:
+def open_transport(settings: LlmSettings, api_key: str) -> AbstractAsyncContextManager[Transport]:
     """Open a model on this machine, or the connections to a server."""
-    if endpoint.local:
+    if settings.local:
         from arena.llm.local.transport import open_local
 
-        return open_local(endpoint)
+        return open_local(settings)
     from arena.llm.transport import open_server
 
-    return open_server(endpoint, api_key)
+    return open_server(settings, api_key)
 
 
 class Retrier:
-    """Sends requests to one endpoint for any number of workers, which wait as one if it asks to.
+    """Sends requests to one server for any number of workers, which wait as one if it asks to.
 
     Attributes:
         usage: Where calls, retries and tokens are counted.
         stopping: When set, no further call is sent.
-        proven: Whether this endpoint has answered such a request before.
+        proven: Whether this server has answered such a request before.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class Retrier:
         """Wait for the next try; False if there is to be none."""
         if not fault.again:
             return False
-        wait = wait_before_retry(self._transport.endpoint, retries_made, fault.asked_wait_s)
+        wait = wait_before_retry(self._transport.settings, retries_made, fault.asked_wait_s)
         if wait is None:
             return False
         if fault.asked_wait_s:
@@ -152,7 +154,7 @@ class Retrier:
 
     def _error(self, fault: Fault, advice: str) -> UsageError:
         return UsageError(
-            f"{self._transport.endpoint.where} cannot be used with the model "
+            f"{self._transport.settings.where} cannot be used with the model "
             f"{self.usage.model}: {fault.detail}; {advice}"
         )
 
@@ -168,11 +170,11 @@ class WorkerPool:
     """
 
     def __init__(
-        self, endpoint: Endpoint, store: Store, run_id: str, usage: Usage, proven: bool
+        self, settings: LlmSettings, store: Store, run_id: str, usage: Usage, proven: bool
     ) -> None:
         self.finished: SimpleQueue[Result | BaseException] = SimpleQueue()
-        self._endpoint = endpoint
-        self._api_key = endpoint.api_key()
+        self._settings = settings
+        self._api_key = settings.api_key()
         self._store = store
         self._run_id = run_id
         self._usage = usage
@@ -218,10 +220,10 @@ class WorkerPool:
         self._waiting: asyncio.Queue[Request | None] = asyncio.Queue()
         self._stopping = asyncio.Event()
         self._workers: list[asyncio.Task[None]] = []
-        async with open_transport(self._endpoint, self._api_key) as transport:
+        async with open_transport(self._settings, self._api_key) as transport:
             retrier = Retrier(transport, self._usage, self._stopping, self._proven)
             self._workers = [
-                asyncio.create_task(self._work(retrier)) for _ in range(self._endpoint.concurrency)
+                asyncio.create_task(self._work(retrier)) for _ in range(self._settings.concurrency)
             ]
             self._started.set()
             await asyncio.gather(*self._workers, return_exceptions=True)

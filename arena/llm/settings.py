@@ -1,4 +1,4 @@
-"""What is asked of which model: endpoint, settings, messages."""
+"""How a model is asked: one record of where, how and how hard; what is sent to it."""
 
 from __future__ import annotations
 
@@ -7,35 +7,92 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError
 
 OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_KEY = "OPENAI_API_KEY"
 MOST_CONNECTIONS = 1000
+CHATS, EMBEDDINGS = "/chat/completions", "/embeddings"
+"""Where requests go, after the address of a server."""
+CONFIDENTIAL = "confidential"
+"""Type of the error for a value that may hold a secret, which is never shown."""
 
-_OWN_FIELDS = frozenset(
-    {
-        "model",
-        "messages",
-        "temperature",
-        "max_tokens",
-        "seed",
-        "logprobs",
-        "top_logprobs",
-        "response_format",
-        "stop",
-    }
-)
+_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+_STATED_APART = frozenset({"model", "messages", "input", "temperature", "max_tokens"})
 _UNUSABLE_FIELDS = frozenset({"stream", "n"})
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_NAME = re.compile(
     r"(?:.*[-_.])?(?:api[-_]?key|authorization|password|passwd|secret|credentials?"
     r"|(?:access|auth|bearer|api)[-_]?token)",
     re.IGNORECASE,
 )
 _SECRET_VALUE = re.compile(r"(?:sk|pk|rk|hf|gsk|xai|ghp)[-_]\w[\w.*-]{14,}|bearer\s+\S{8,}", re.I)
+
+
+def _name_of_variable(value: str) -> str:
+    if not _VARIABLE_NAME.fullmatch(value) or value.startswith("sk_"):
+        raise PydanticCustomError(
+            CONFIDENTIAL,
+            "is no name of an environment variable; name the variable that holds the key, "
+            "such as OPENAI_API_KEY, never the key itself",
+        )
+    return value
+
+
+def _without_password(value: str) -> str:
+    address = urlsplit(value)
+    names_user = "@" in address.netloc and address.scheme.startswith("http")
+    if names_user or address.password is not None or "password=" in address.query:
+        raise PydanticCustomError(
+            CONFIDENTIAL,
+            "holds credentials; leave them out and give them by the environment "
+            "(the key's variable for a server)",
+        )
+    return value
+
+
+def _server(value: str) -> str:
+    try:
+        address = urlsplit(value)
+        is_address = address.scheme in ("http", "https") and bool(address.hostname)
+        _ = address.port
+    except ValueError:
+        is_address = False
+    if not is_address or address.query:
+        such_as = f"such as {OPENAI_URL} or http://localhost:8000/v1"
+        raise PydanticCustomError("address", f"is no plain address; give one {such_as}")
+    return _without_password(value)
+
+
+def _body_fault(body: Mapping[str, Any]) -> str | None:
+    """Say why a body cannot be sent, without showing what may be a key; None if it can."""
+    doubled = sorted(_STATED_APART & set(body))
+    if doubled:
+        return f"holds {', '.join(doubled)}; use the settings of that name"
+    unusable = sorted(_UNUSABLE_FIELDS & set(body))
+    if unusable:
+        return f"holds {', '.join(unusable)}; one whole answer is read for a prompt"
+    secret = _secret_in(body)
+    if secret is None:
+        return None
+    return (
+        f"holds what looks like a key ({secret}); what is sent is kept, so give keys by the "
+        "environment variable that `api_key_env` names"
+    )
+
+
+def _body(value: dict[str, Any]) -> dict[str, Any]:
+    fault = _body_fault(value)
+    if fault is not None:
+        raise PydanticCustomError(CONFIDENTIAL, "{fault}", {"fault": fault})
+    return value
 
 
 def _secret_in(value: object, name: str = "") -> str | None:
@@ -54,175 +111,117 @@ def _secret_in(value: object, name: str = "") -> str | None:
     return None
 
 
-_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+Address = Annotated[str, AfterValidator(_without_password)]
+Server = Annotated[str, AfterValidator(_server)]
+Variable = Annotated[str, AfterValidator(_name_of_variable)]
 
 
-@dataclass(frozen=True)
-class ModelSettings:
-    """The model and everything that may change its answer; all of it is part of the store's key.
+class LlmSettings(BaseModel):
+    """How a model is asked, in Python, on the command line and in TOML.
 
-    Attributes:
-        model: Name of the model at the endpoint.
-        temperature: Sampling temperature; None leaves it out (some models take none).
-        max_tokens: Most tokens of an answer; None leaves it out. Models that want another
-            field get it by ``extra_body``, such as ``{"max_completion_tokens": 500}``.
-        seed: Seed of the model's sampling, where the endpoint knows one.
-        logprobs: Number of alternatives whose log-probability is returned for each token.
-        response_format: Such as ``{"type": "json_object"}``.
-        stop: Texts that end an answer.
-        extra_body: Further fields of the request, such as ``top_p`` or a grammar.
+    The model, the temperature, ``max_tokens`` and ``body`` are what may change a reply: they are
+    part of the key by which a store knows it. Steps that ask models have records that extend this
+    one. ``settings.model_copy(update={"model": name})`` asks another model.
     """
 
-    model: str
-    temperature: float | None = 0.0
-    max_tokens: int | None = 1024
-    seed: int | None = None
-    logprobs: int | None = None
-    response_format: Mapping[str, object] | None = None
-    stop: tuple[str, ...] = ()
-    extra_body: Mapping[str, object] = field(default_factory=dict)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, defer_build=True
+    )  # built on first use
 
-    path: ClassVar[str] = "/chat/completions"
-    """Where requests go, after the endpoint's ``base_url``."""
+    model: str = Field(
+        default="", description="Model by its name at the server, or the folder of one to run here."
+    )
+    base_url: Server = Field(default=OPENAI_URL, description="OpenAI-compatible server, up to /v1.")
+    api_key_env: Variable | None = Field(
+        default=OPENAI_KEY, description="Environment variable that holds the key."
+    )
+    temperature: float | None = Field(
+        default=0.0, description="Below 0, none is sent: some models take none."
+    )
+    max_tokens: int | None = Field(default=1024, ge=1, description="Most tokens of a reply.")
+    body: Annotated[dict[str, Any], AfterValidator(_body)] = Field(
+        default_factory=dict, description="Further fields of the request, such as top_p."
+    )
+    concurrency: int = Field(
+        default=8, ge=1, le=MOST_CONNECTIONS, description="Most calls at the same time."
+    )
+    timeout_s: float = Field(default=60.0, gt=0, description="Timeout of a call in seconds.")
+    retries: int = Field(
+        default=5, ge=0, description="Most further tries after a call that failed in passing."
+    )
+    backoff_s: float = Field(
+        default=0.5, ge=0, description="Seconds before the first retry, doubled each time."
+    )
+    longest_wait_s: float = Field(
+        default=60.0,
+        ge=0,
+        description="Longest wait before a retry; where a server asks for more, the call fails.",
+    )
+    max_calls: int | None = Field(
+        default=None,
+        ge=0,
+        description="Most calls in one run, retries not counted; the next makes the rest.",
+    )
+    store: Address | None = Field(default=None, description="SQLite file that keeps every reply.")
+    any_model: bool = Field(default=False, description="Accept replies from a different model.")
 
-    def __post_init__(self) -> None:
-        if not self.model:
-            raise UsageError("model is empty; name the model as the endpoint does")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(f"max_tokens is {self.max_tokens}; ask for 1 at least, or None")
-        if self.logprobs is not None and self.logprobs < 0:
-            raise UsageError(f"logprobs is {self.logprobs}; ask for 0 alternatives at least")
-        doubled = sorted(_OWN_FIELDS & set(self.extra_body))
-        if doubled:
-            raise UsageError(f"extra_body holds {', '.join(doubled)}; use the fields of that name")
-        unusable = sorted(_UNUSABLE_FIELDS & set(self.extra_body))
-        if unusable:
-            raise UsageError(
-                f"extra_body holds {', '.join(unusable)}; one whole answer is read for a prompt; "
-                "tell repetitions apart by the prompt's purpose"
-            )
-        secret = _secret_in(self.extra_body)
-        if secret is not None:
-            raise UsageError(
-                f"extra_body holds what looks like a key ({secret}); what is sent is kept, so give "
-                "keys by the environment variable that api_key_env names"
-            )
+    path: ClassVar[str] = CHATS
 
-    @classmethod
-    def stated(
-        cls, model: str, temperature: float, max_tokens: int, body: Mapping[str, object]
-    ) -> ModelSettings:
-        """Return the settings that a user states.
+    _local: str = PrivateAttr(default="")
 
-        Args:
-            model: The model's name.
-            temperature: Sampling temperature; below 0, none is sent.
-            max_tokens: Most tokens of a reply; not sent where the body limits them.
-            body: Further fields of the request.
+    def __hash__(self) -> int:
+        return hash((self.model_dump_json(), self._local))
 
-        Raises:
-            UsageError: If a setting cannot be used.
-        """
-        return cls(
-            model,
-            temperature=None if temperature < 0 else temperature,
-            max_tokens=None if "max_completion_tokens" in body else max_tokens,
-            extra_body=body,
-        )
-
-    def fields(self) -> dict[str, object]:
-        """Return the fields of the request, without messages; what is None is left out."""
-        fields: dict[str, object] = {"model": self.model}
-        for name in ("temperature", "max_tokens", "seed"):
-            value = getattr(self, name)
-            if value is not None:
-                fields[name] = value
-        if self.logprobs is not None:
-            fields |= {"logprobs": True, "top_logprobs": self.logprobs}
-        if self.response_format is not None:
-            fields["response_format"] = self.response_format
-        if self.stop:
-            fields["stop"] = list(self.stop)
-        return fields | dict(self.extra_body)
-
-
-@dataclass(frozen=True)
-class EmbeddingSettings(ModelSettings):
-    """A model that embeds texts (``/embeddings``): what comes back is a vector, as JSON.
-
-    Attributes:
-        dimensions: Length of vectors, where the endpoint knows of several; None leaves it out.
-    """
-
-    temperature: None = None
-    max_tokens: None = None
-    dimensions: int | None = None
-
-    path: ClassVar[str] = "/embeddings"
-
-    def fields(self) -> dict[str, object]:
-        """Return the fields of the request, without the text."""
-        sized = {} if self.dimensions is None else {"dimensions": self.dimensions}
-        return {"model": self.model, **sized, **self.extra_body}
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """An OpenAI-compatible server and how hard to press it; no part of an answer's key.
-
-    Attributes:
-        base_url: Up to where ``/chat/completions`` begins, usually ending in ``/v1``.
-        api_key_env: Environment variable that holds the key; None for a server without keys.
-        concurrency: Most calls under way at the same time.
-        timeout_s: Seconds until a call counts as lost.
-        retries: Most further tries after a call that failed in passing.
-        backoff_s: Wait before the first retry in seconds, doubled each time, with jitter.
-        longest_wait_s: Longest wait before a retry. A server that asks for more is not asked
-            again in this run: the item is a counted failure, which a later run tries again.
-        any_model: Whether answers count that come from another model than the one asked; where
-            a server names the file it runs, they do.
-        local: Path of a model that runs in this process instead, one call at a time; a call that
-            runs here is never lost, so ``timeout_s`` does not bound it.
-    """
-
-    base_url: str = OPENAI_URL
-    api_key_env: str | None = "OPENAI_API_KEY"
-    concurrency: int = 8
-    timeout_s: float = 60.0
-    retries: int = 5
-    backoff_s: float = 0.5
-    longest_wait_s: float = 60.0
-    any_model: bool = False
-    local: str = ""
-
-    def __post_init__(self) -> None:
-        try:
-            address = urlsplit(self.base_url)
-            _ = address.port
-        except ValueError as error:
-            raise UsageError(f"base_url is {self.base_url!r}, no address ({error})") from None
-        if "@" in address.netloc or address.query:
-            raise UsageError(
-                "`base_url` holds credentials or a query; give the plain address, and the key by "
-                "the environment variable that `api_key_env` names"
-            )
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise UsageError(
-                f"`base_url` is {self.base_url!r}; give an address such as {OPENAI_URL} or "
-                "http://localhost:8000/v1"
-            )
-        if not 1 <= self.concurrency <= MOST_CONNECTIONS:
-            raise UsageError(
-                f"`concurrency` is {self.concurrency}; ask for 1 to {MOST_CONNECTIONS} calls at "
-                "once"
-            )
-        if self.timeout_s <= 0 or self.retries < 0 or self.backoff_s < 0 or self.longest_wait_s < 0:
-            raise UsageError("`timeout_s` must be above 0; retries and waits must not be below 0")
+    @property
+    def local(self) -> str:
+        """Path of the model that runs in this process, one call at a time; see ``located``."""
+        return self._local
 
     @property
     def where(self) -> str:
         """The server's address, or the path of the model that runs here."""
-        return self.local or self.base_url
+        return self._local or self.base_url
+
+    def located(self) -> Self:
+        """Return these settings as the model is asked.
+
+        A path to a model on this machine is run here, unless a server is stated: its name is then
+        that of the folder or file and the first digits of its digest, so that replies kept,
+        verdicts and answers tell one training from another. All else is the server's to know.
+
+        Raises:
+            UsageError: If it is a path to a model that cannot be used, or that is not there.
+        """
+        from arena.llm.local.folder import GGUF, local_model, required_model
+
+        if self._local or self.base_url != OPENAI_URL:
+            return self
+        found = local_model(self.model)
+        if found is None:
+            if self.model.startswith(("/", "./", "../", "~/")) or self.model.endswith(GGUF):
+                required_model(self.model)
+            return self
+        here = {"model": found.name, "api_key_env": None, "concurrency": 1}
+        located = self.model_copy(update=here)
+        located._local = str(found.path)
+        return located
+
+    def sending(self, **fields: object) -> Self:
+        """Return these settings with further fields of the request; those that are None go."""
+        body = {name: value for name, value in {**self.body, **fields}.items() if value is not None}
+        return self.model_copy(update={"body": body})
+
+    def fields(self) -> dict[str, object]:
+        """Return the fields of the request, without messages.
+
+        ``max_tokens`` is left out where the body limits them by another name.
+        """
+        fields: dict[str, object] = {"model": self.model, **self.body}
+        if self.temperature is not None and self.temperature >= 0:
+            fields["temperature"] = self.temperature
+        if self.max_tokens is not None and "max_completion_tokens" not in self.body:
+            fields["max_tokens"] = self.max_tokens
+        return fields
 
     def refuse_key(self, content: str) -> None:
         """Refuse to send, and so to keep, a prompt or a setting that holds the key itself.
@@ -246,7 +245,7 @@ class Endpoint:
         Raises:
             UsageError: If the variable is not set and the server is not on this machine.
         """
-        if self.api_key_env is None or self.local:
+        if self.api_key_env is None or self._local:
             return "none"
         key = os.environ.get(self.api_key_env, "").strip()
         if key:
@@ -258,6 +257,15 @@ class Endpoint:
             f"{self.api_key_env} (to anything, for a server without keys), or name another one "
             "with `api_key_env`"
         )
+
+
+class EmbeddingSettings(LlmSettings):
+    """How a model that embeds texts is asked: what comes back is a vector, as JSON."""
+
+    temperature: None = None
+    max_tokens: None = None
+
+    path: ClassVar[str] = EMBEDDINGS
 
 
 Role = Literal["system", "developer", "user", "assistant"]
@@ -302,27 +310,33 @@ class Request:
         body: What is sent: canonical JSON.
         content: Canonical JSON of the body and the prompt's purpose.
         version: The prompt's version.
-        path: Where it goes, after the endpoint's ``base_url``.
+        path: Where it goes, after the address of the server.
     """
 
     key: str
     body: str
     content: str
     version: str
-    path: str = ModelSettings.path
+    path: str = CHATS
 
 
-def request_for(prompt: Prompt, settings: ModelSettings) -> Request:
+def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
     """Put a prompt to a model.
 
     Raises:
-        UsageError: If there are no messages, or a text or a setting cannot be sent as JSON.
+        UsageError: If no model is named, there are no messages, or a text or a setting cannot be
+            sent as JSON.
     """
+    if not settings.model:
+        raise UsageError("no model is named; name it as the server does")
+    fault = _body_fault(settings.body)  # of a copy, which is not checked as it is made
+    if fault is not None:
+        raise UsageError(f"`body` {fault}")
     if not prompt.messages:
         raise UsageError("a prompt has no messages; give one at least")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
     try:
-        embeds = isinstance(settings, EmbeddingSettings)
+        embeds = settings.path == EMBEDDINGS
         asked = {"input": messages[-1]["content"]} if embeds else {"messages": messages}
         body = canonical_json(settings.fields() | asked)
         content = f'{{"body":{body},"purpose":{canonical_json(prompt.purpose)}}}'

@@ -25,7 +25,7 @@ from arena.llm.replies import (
     shown_detail,
     without_key,
 )
-from arena.llm.settings import EmbeddingSettings, Endpoint, Request
+from arena.llm.settings import EMBEDDINGS, LlmSettings, Request
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read, unpacked if it comes compressed."""
@@ -41,12 +41,12 @@ class ServerTransport:
     """Sends requests to one server, each once.
 
     Attributes:
-        endpoint: Where they go.
+        settings: Where they go.
         reached: Whether a server has answered yet, be it with an error.
     """
 
-    def __init__(self, client: openai.AsyncOpenAI, endpoint: Endpoint, api_key: str) -> None:
-        self.endpoint = endpoint
+    def __init__(self, client: openai.AsyncOpenAI, settings: LlmSettings, api_key: str) -> None:
+        self.settings = settings
         self.reached = False
         self._client = client
         self._api_key = api_key
@@ -59,13 +59,13 @@ class ServerTransport:
         """
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(self.endpoint.timeout_s):
+            async with asyncio.timeout(self.settings.timeout_s):
                 response = await self._post(request)
             self.reached = True
             if not response.is_success:
                 said = response.content.decode(errors="replace").strip()
                 return status_fault(response.status_code, said, response.headers, self._api_key)
-            read = read_embedding if request.path == EmbeddingSettings.path else read_completion
+            read = read_embedding if request.path == EMBEDDINGS else read_completion
             completion = read(_json(response), time.perf_counter() - started)
             return without_key(completion, self._api_key)
         except MalformedAnswerError as error:
@@ -87,17 +87,17 @@ class ServerTransport:
 
 
 @asynccontextmanager
-async def open_server(endpoint: Endpoint, api_key: str) -> AsyncIterator[ServerTransport]:
-    """Open the connections to an endpoint."""
+async def open_server(settings: LlmSettings, api_key: str) -> AsyncIterator[ServerTransport]:
+    """Open the connections to a server."""
     async with openai.AsyncOpenAI(
         api_key=api_key,
-        base_url=endpoint.base_url,
-        timeout=endpoint.timeout_s,
+        base_url=settings.base_url,
+        timeout=settings.timeout_s,
         max_retries=0,  # ours are counted, and wait as one for a server that asks to
         default_headers={"accept-encoding": ", ".join(PACKED)},
         http_client=openai.DefaultAioHttpClient(event_hooks={"response": [_bound]}),
     ) as client:
-        yield ServerTransport(client, endpoint, api_key)
+        yield ServerTransport(client, settings, api_key)
 
 
 class _OtherHostError(ValueError):

@@ -15,7 +15,7 @@ from arena.data.files import utf8_bytes
 from arena.data.schema import validation_problems
 from arena.data.wording import count_of
 from arena.llm.replies import OVER_BUDGET
-from arena.llm.settings import ModelSettings, Prompt, Request, request_for
+from arena.llm.settings import LlmSettings, Prompt, Request, request_for
 from arena.text.trimming import BYTES_A_TOKEN
 
 MILLION = 1_000_000
@@ -229,7 +229,7 @@ def estimated_tokens(text: str) -> int:
 
 def dry_run(
     prompts: Iterable[Prompt],
-    settings: ModelSettings,
+    settings: LlmSettings,
     store: Store | None = None,
     prices: Mapping[str, Price] | None = None,
     count_tokens: Callable[[str], int] = estimated_tokens,
@@ -262,7 +262,7 @@ def dry_run(
     return DryRun(given, len(seen), known, calls, tokens_in, tokens_out, cost)
 
 
-def _unseen(chunk: list[Prompt], settings: ModelSettings, seen: set[bytes]) -> dict[str, Prompt]:
+def _unseen(chunk: list[Prompt], settings: LlmSettings, seen: set[bytes]) -> dict[str, Prompt]:
     fresh = {}
     for prompt in chunk:
         request: Request = request_for(prompt, settings)
@@ -277,6 +277,6 @@ def _prompt_tokens(prompt: Prompt, count_tokens: Callable[[str], int]) -> int:
     return sum(count_tokens(each.content) + TOKENS_A_MESSAGE for each in prompt.messages)
 
 
-def _most_tokens_out(settings: ModelSettings, calls: int) -> int | None:
-    limit = settings.extra_body.get("max_completion_tokens", settings.max_tokens)
+def _most_tokens_out(settings: LlmSettings, calls: int) -> int | None:
+    limit = settings.body.get("max_completion_tokens", settings.max_tokens)
     return calls * limit if isinstance(limit, int) else None

@@ -122,7 +122,7 @@ class BattleLikelihood:
         prior = np.diag(np.broadcast_to(np.asarray(precisions, np.float64), len(drawn)))
         free = float(np.trace(np.linalg.solve(information + prior, information)))
         met = float(self.items.counts.sum())
-        drawn *= met / (met - free)
+        drawn *= met / max(met - free, 1.0)
         unknown = np.full(len(drawn), np.nan)
         return np.asarray(np.divide(drawn, independent, out=unknown, where=independent > 0))
 

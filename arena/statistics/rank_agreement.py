@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,12 @@ def kendall_tau(first: Floats, second: Floats) -> float:
     return float(kendall_taus(first[None], second[None])[0, 0])
 
 
-def kendall_taus(first: Floats, second: Floats, decimals: int | None = None) -> Floats:
+def kendall_taus(
+    first: Floats,
+    second: Floats,
+    decimals: int | None = None,
+    groups: npt.NDArray[Any] | None = None,
+) -> Floats:
     """Kendall tau-b of every rating of one kind with every one of another.
 
     Args:
@@ -37,12 +43,13 @@ def kendall_taus(first: Floats, second: Floats, decimals: int | None = None) -> 
         second: T ratings of them, shape (T, S); likewise.
         decimals: Take two systems as tied whose ratings differ by 0 when rounded so; by default
             only equal ratings are.
+        groups: Group of each system, shape (S,): only pairs of one group are compared.
 
     Returns:
         Shape (M, T); NaN where it is not defined.
     """
     concordant, apart, other_apart = np.zeros((3, len(first), len(second)))
-    for pairs in _pair_blocks(first.shape[1], len(first) + len(second)):
+    for pairs in _pair_blocks(first.shape[1], len(first) + len(second), groups):
         order, has_order = _orders(first, pairs, decimals)
         other, has_other = _orders(second, pairs, decimals)
         concordant += order @ other.T
@@ -51,7 +58,9 @@ def kendall_taus(first: Floats, second: Floats, decimals: int | None = None) -> 
     return _quotient(concordant, apart * other_apart)
 
 
-def resampled_taus(first: Floats, second: Floats, times: npt.ArrayLike) -> Floats:
+def resampled_taus(
+    first: Floats, second: Floats, times: npt.ArrayLike, groups: npt.NDArray[Any] | None = None
+) -> Floats:
     """Kendall tau-b of resamples of the systems.
 
     Args:
@@ -59,13 +68,14 @@ def resampled_taus(first: Floats, second: Floats, times: npt.ArrayLike) -> Float
             its system out.
         second: Likewise.
         times: How often each of B resamples holds each system, shape (B, S).
+        groups: Group of each system, shape (S,): only pairs of one group are compared.
 
     Returns:
         Shape (B,); NaN where a resample has no two different ratings.
     """
     drawn = np.asarray(times, dtype=np.float64)
     concordant, apart, other_apart = np.zeros((3, len(drawn)))
-    for pairs in _pair_blocks(drawn.shape[1], len(drawn)):
+    for pairs in _pair_blocks(drawn.shape[1], len(drawn), groups):
         weights = drawn[:, pairs[0]] * drawn[:, pairs[1]]
         order, has_order = _orders(np.atleast_2d(first), pairs)
         other, has_other = _orders(np.atleast_2d(second), pairs)
@@ -75,9 +85,14 @@ def resampled_taus(first: Floats, second: Floats, times: npt.ArrayLike) -> Float
     return _quotient(concordant, apart * other_apart)
 
 
-def _pair_blocks(systems: int, rows: int) -> Iterator[tuple[Integers, Integers]]:
+def _pair_blocks(
+    systems: int, rows: int, groups: npt.NDArray[Any] | None = None
+) -> Iterator[tuple[Integers, Integers]]:
     """Yield some pairs of systems at a time, so that memory does not grow with their number."""
     first, second = np.triu_indices(systems, 1)
+    if groups is not None:
+        is_together = groups[first] == groups[second]
+        first, second = first[is_together], second[is_together]
     step = max(1, BLOCK_ENTRIES // max(rows, 1))
     for start in range(0, len(first), step):
         yield first[start : start + step], second[start : start + step]

@@ -126,8 +126,9 @@ class EndpointEmbedder:
 
     def named(self, model: str) -> EndpointEmbedder:
         """Return the same endpoint with a model of it: ``endpoint:text-embedding-ada-002``."""
-        settings = EmbeddingSettings(model.removeprefix(ENDPOINT).strip())
-        return EndpointEmbedder(replace(self.llm, settings=settings))
+        stated = self.llm.settings.model_dump(exclude={"temperature", "max_tokens", "body"})
+        stated["model"] = model.removeprefix(ENDPOINT).strip()
+        return EndpointEmbedder(replace(self.llm, settings=EmbeddingSettings(**stated)))
 
     @property
     def device(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from arena.data.languages import named_language
 from arena.llm.ask import Asked, Llm, Progress, ask_table
 from arena.llm.ratings import RATINGS, RatingForm, find_rating
 from arena.llm.replies import Completion, UnparsableError, expected_score
-from arena.llm.settings import Endpoint, ModelSettings, Prompt
+from arena.llm.settings import LlmSettings, Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
 from arena.text.prompts import (
@@ -189,11 +189,10 @@ READERS = MappingProxyType({"integer": integer_rating, "expected": expected_rati
 
 @dataclass(frozen=True)
 class EndpointModel:
-    """An LLM, where it is asked, and the file that keeps its replies.
+    """An LLM, and the file that keeps its replies.
 
     Attributes:
-        settings: The model and how it samples.
-        endpoint: Where it is asked.
+        settings: How it is asked.
         store: Path of the file.
         templates: Files in the place of prompts.
         budget: Most prompts to send; and what was used.
@@ -201,8 +200,7 @@ class EndpointModel:
         progress: Called with the stage, the prompts done, and all of them.
     """
 
-    settings: ModelSettings
-    endpoint: Endpoint
+    settings: LlmSettings
     store: str
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     templates: Templates = NO_TEMPLATES
@@ -219,11 +217,11 @@ class EndpointModel:
         rows: Sequence[R],
         prompt: Callable[[R], Prompt],
         parse: Callable[[Completion], T],
-        settings: ModelSettings | None = None,
+        settings: LlmSettings | None = None,
     ) -> Asked[R, T]:
         """Ask about rows; see ``arena.llm.ask_table``."""
         with open_store(self.store) as store:
-            llm = Llm(settings or self.settings, self.endpoint, store, self.budget)
+            llm = Llm(settings or self.settings, store, self.budget)
             return ask_table(rows, prompt, parse, llm, stage=self.stage, progress=self.progress)
 
 
@@ -258,7 +256,7 @@ class LlmScorer(EndpointModel):
             places = [place for place, item in enumerate(items) if item[:2] == (name, mode)]
             settings = self.settings
             if mode == "expected":
-                settings = replace(settings, logprobs=ALTERNATIVES)
+                settings = settings.sending(logprobs=True, top_logprobs=ALTERNATIVES)
             read = partial(READERS[mode], prompt=name)
             prompt = partial(rating_prompt, templates=self.templates)
             asked = self.ask([items[place] for place in places], prompt, read, settings)
@@ -271,23 +269,20 @@ def load_llm(model: str, options: ModelOptions) -> LlmScorer:
 
     Args:
         model: Its name at the endpoint.
-        options: Its ``endpoint`` and ``store``, if they are not None; else the environment
-            variables ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` say where.
+        options: Its ``llm`` says how; where it states no address or store, the environment
+            variables ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` do.
 
     Raises:
         UsageError: If nothing says where replies are to be kept, or the address is none.
     """
-    store = options.store or os.environ.get(STORE_VARIABLE)
+    store = options.llm.store or os.environ.get(STORE_VARIABLE)
     if not store:
         raise UsageError(
             "ratings by an LLM need a place that keeps the replies: name an SQLite file "
-            f"by ModelOptions(store=...) or by the variable {STORE_VARIABLE}"
+            f"by ModelOptions(llm=LlmSettings(store=...)) or by the variable {STORE_VARIABLE}"
         )
-    settings = ModelSettings(model, max_tokens=MAX_TOKENS)
-    endpoint = options.endpoint or _endpoint_of_environment()
-    return LlmScorer(settings, endpoint, store, templates=options.templates)
-
-
-def _endpoint_of_environment() -> Endpoint:
     url = os.environ.get(URL_VARIABLE)
-    return Endpoint(url) if url else Endpoint()
+    stated = options.llm.model_dump(include=set(LlmSettings.model_fields), exclude_unset=True)
+    asked = {"model": model, "temperature": 0.0, "max_tokens": MAX_TOKENS}
+    settings = LlmSettings(**({"base_url": url} if url else {}) | stated | asked)
+    return LlmScorer(settings, store, templates=options.templates)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from arena.llm.replies import Reply, UnparsableError
-from arena.llm.settings import ModelSettings
+from arena.llm.settings import LlmSettings
 from arena.text.prompts import PACKAGED
 from features.declare.feature import Item, Scores
 from features.declare.sample import Missing
@@ -232,8 +232,8 @@ def _share_copied(language: str, passages: Sequence[str], reply: Reply[str]) -> 
     return copied / len(sentences) if copied else 0.0
 
 
-def _varied(settings: ModelSettings, number: int) -> ModelSettings:
-    return replace(settings, temperature=TEMPERATURE, seed=number)
+def _varied(settings: LlmSettings, number: int) -> LlmSettings:
+    return settings.model_copy(update={"temperature": TEMPERATURE}).sending(seed=number)
 
 
 def _embedded(item: Item, replies: Sequence[Reply[str]]) -> list[str]:
@@ -340,7 +340,7 @@ def load_ragas(model: str, options: ModelOptions) -> TextQualities:
 
     Args:
         model: Its name at the endpoint.
-        options: Endpoint and store; see ``features.models.llm_scorer.load_llm``.
+        options: How it is asked; see ``features.models.llm_scorer.load_llm``.
 
     Raises:
         UsageError: If nothing says where replies are to be kept, or the address is none.
@@ -365,8 +365,8 @@ def load_ragas_questions(model: str, options: ModelOptions) -> QuestionSimilarit
 def endpoint_model(model: str, options: ModelOptions) -> EndpointModel:
     """Return an LLM as the options or the environment say; see ``load_ragas``."""
     rater = load_llm(model, options)
-    settings = replace(rater.settings, max_tokens=MAX_TOKENS)
-    return EndpointModel(settings, rater.endpoint, rater.store, templates=options.templates)
+    settings = rater.settings.model_copy(update={"max_tokens": MAX_TOKENS})
+    return EndpointModel(settings, rater.store, templates=options.templates)
 
 
 def _settings(llm: EndpointModel) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from arena.data.errors import UsageError
-from arena.llm.settings import Endpoint
+from arena.llm.settings import LlmSettings
 from arena.text.prompts import NO_TEMPLATES, Templates
 from features.declare.feature import Item, Scores
 
@@ -29,17 +29,15 @@ class ModelOptions:
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU where there is one.
         batch_size: Sequences that go through a model at once.
         download: Whether a model that is not on this machine may be fetched from the hub.
-        endpoint: Where LLMs are asked; None for what ``OPENAI_BASE_URL`` says.
-        store: SQLite file that keeps the replies of LLMs; None for what
-            ``SURROGATE_ARENA_STORE`` says.
+        llm: How LLMs are asked; address and store, where they are not stated, are what
+            ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` say.
         templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
     """
 
     device: str = "auto"
     batch_size: int = 32
     download: bool = False
-    endpoint: Endpoint | None = None
-    store: str | None = None
+    llm: LlmSettings = field(default_factory=LlmSettings)
     templates: Templates = NO_TEMPLATES
 
 

@@ -51,10 +51,12 @@ from surrogate.board.settings import (
     chosen_settings,
 )
 from surrogate.board.summarize import (
+    agreements_of,
     language_intervals,
     summarize_board,
     summarize_first_board,
 )
+from surrogate.board.summary import UNPROVEN
 from surrogate.board.tables import ARENA as ARENA_TABLE
 from surrogate.board.tables import FIRST_VERDICTS, IMPORTANCES, NEIGHBORS
 from surrogate.integrity.copies import near_copies
@@ -64,7 +66,7 @@ from surrogate.integrity.standing import Looks, Standing
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import KEYS, Surrogate
 
 
 def overall_board(board: pd.DataFrame) -> pd.DataFrame:
@@ -271,7 +273,9 @@ def _feature_table(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the features of all answers and their names."""
     if table is not None:
-        return table, tuple(feature_columns(table))
+        answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
+        own = table[pd.MultiIndex.from_frame(table[KEYS]).isin(answered)]
+        return own.reset_index(drop=True), tuple(feature_columns(table))
     asked = settings.features if features is None else features
     named = [asked] if isinstance(asked, str) else asked
     texts = ",".join(item for item in named if isinstance(item, str))
@@ -311,11 +315,13 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     predicted = surrogate.predict(parts.X)
     looks = _looks(parts)
     by: RatedBy = "surrogate" if parts.record.ratings == "surrogate" else "posterior"
+    agreed = agreements_of(fits, predicted, parts.judged, surrogate.seed)
+    unproven = () if agreed.macro.ranks_unseen or by == "surrogate" else _never_judged(parts)
     rated = [
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
             by,
-            _standing(fit, predicted, looks),
+            _standing(fit, predicted, looks, unproven),
         )
         for fit in fits
     ]
@@ -359,6 +365,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             fits,
             surrogate,
             predicted,
+            agreed,
             dict(zip(intervals, rated, strict=True)),
             intervals,
             diagnoses,
@@ -387,10 +394,19 @@ def _unjudged(rows: pd.DataFrame, fits: Sequence[LanguageFit]) -> pd.DataFrame:
     return rows[np.array([key not in judged for key in keys], np.bool_)]
 
 
-def _standing(fit: LanguageFit, predicted: pd.DataFrame, looks: Looks) -> Standing:
+def _standing(
+    fit: LanguageFit, predicted: pd.DataFrame, looks: Looks, unproven: Sequence[str]
+) -> Standing:
     own = predicted[predicted["language"] == fit.language]
     answers = dict(zip(own["system"], own["answers"].astype(int), strict=True))
-    return looks.standing(fit.language, answers, len(fit.data.questions))
+    found = looks.standing(fit.language, answers, len(fit.data.questions))
+    return found.without_proof(unproven, UNPROVEN)
+
+
+def _never_judged(parts: _Parts) -> list[str]:
+    """Return the systems without a verdict in any language."""
+    judged = {system for fit in parts.fits for system in fit.data.systems}
+    return [system for system in parts.arena.info.systems if system not in judged]
 
 
 def _differences(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:

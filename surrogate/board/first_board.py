@@ -115,7 +115,9 @@ def first_ratings(
     whole = dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64")
     ordered = table.assign(note=notes).astype(whole)
     ordered = ordered.sort_values(["rank", "system"], kind="stable", ignore_index=True)
-    covariance = pd.DataFrame(draws, columns=wide.columns).cov()
+    covariance = pd.DataFrame(np.nan, wide.columns, wide.columns)
+    if draws.size:
+        covariance = pd.DataFrame(draws, columns=wide.columns).cov()
     return FirstRatings(ordered[BOARD_COLUMNS], tuple(shares), left_out, covariance)
 
 

@@ -15,12 +15,11 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
 from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
-from arena.statistics.rank_agreement import Agreement, agreement, kendall_tau
+from arena.statistics.rank_agreement import Agreement, agreement
 from surrogate.board.holdout import TournamentFit, fit_tournament
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
-    Outcome,
     Progress,
     Repeats,
     everything_left,
@@ -30,12 +29,13 @@ from surrogate.learning.cross_fitting import (
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.names import compared_surrogate, find_surrogate
 from surrogate.learning.neighbors import NEIGHBOR_COLUMNS, neighbors_table, system_space
+from surrogate.learning.outcomes import Outcome, on_common_systems
 from surrogate.learning.posterior.observations import Posterior
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.posterior.replication import Replication, replicate
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.tensor import feature_tensor
-from surrogate.learning.training import finite_means, training_ratings
+from surrogate.learning.training import training_ratings
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class LanguageFit:
         holdout: Judged systems kept out of training.
         halves: How ratings replicate; see ``surrogate.learning.posterior.replication``.
         unseen: Each judged system's rating by a surrogate trained without it.
-        compared: The same by another surrogate, of 50 tournaments at most; by its name.
+        compared: The same by another surrogate, of systems that both rate; by its name.
         r2: R² on the held-out systems in each tournament, shape (T,); empty without a holdout.
         shares: Share of each feature in the surrogates of single tournaments, shape (T, F).
         failure: Why no surrogate could be trained.
@@ -147,7 +147,7 @@ def fit_languages(
             holdout=held[place],
             halves=halves.of(item.language),
             unseen=unseen[place],
-            compared={other.name: compared[place]},
+            compared={other.name: on_common_systems([compared[place], unseen[place]])[0]},
             r2=np.array([fit.holdout_r2 for fit in fits[place]]),
             shares=np.array([fit.shares for fit in fits[place]]).reshape(-1, size),
             failure=surrogate.failures_.get(item.language),
@@ -227,15 +227,6 @@ def arena_agreement(fit: LanguageFit, predicted: pd.DataFrame) -> Agreement:
     random = generator(tournaments.seed, "agreement", fit.language)
     reported = fit.ratings.table.set_index("system")["rating"].reindex(tournaments.systems)
     return agreement(rating, reported.to_numpy(float), tournaments.coefficients, random)
-
-
-def unseen_agreement(outcome: Outcome) -> float:
-    """Kendall tau-b of ratings by surrogates that did not see a system, as ``validate`` has it.
-
-    The mean over splits.
-    """
-    pairs = zip(outcome.predicted, outcome.truth, strict=True)
-    return float(finite_means(np.array([kendall_tau(*pair) for pair in pairs])))
 
 
 def holdout_r2(fit: LanguageFit) -> HoldoutR2:

@@ -124,7 +124,7 @@ class BoardSettings(BaseModel):
     surrogate: str = Field(
         default="gaussian-process",
         description="Surrogate that predicts a system's rating from its answers: "
-        "gaussian-process, random-forest (the paper's), auto (the better of these two), "
+        "gaussian-process, random-forest (the paper's), "
         "extra-trees, xgboost, linear, ridge, relative-ridge, svr, mlp, plain-linear, plain-svr or "
         "plain-mlp.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,30 +17,32 @@ from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.coverage import published_findings
+from arena.diagnostics.self_check import self_check
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.extraction import missing_counts
 from surrogate.board.first_board import FirstRatings
-from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2, unseen_agreement
+from surrogate.board.language import LanguageFit, arena_agreement, holdout_r2
 from surrogate.board.ratings.intervals import NO_SURROGATE, conformal_intervals, unseen_ratings
 from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
+    Agreements,
     BoardSummary,
     LanguageSummary,
     MacroSummary,
     RatingInterval,
     Skipped,
 )
-from surrogate.learning.cross_fitting import resample_outcomes
+from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.posterior.replication import Replication
 from surrogate.learning.posterior.worth import worth_of
-from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import NO_VALUE, Surrogate
 from surrogate.learning.training import finite_means, training_ratings
 
 Floats = npt.NDArray[np.float64]
 
+UNRELIABLE = "By its own verdicts the judge {} is unreliable: {}."
 NOBODY_JUDGED = "no verdict in this arena"
 RATED_WITHOUT = (
     "ratings are shares of the other systems' answers to a question that are below a system's, by "
@@ -58,9 +60,63 @@ BORROWING = (
     "in other languages tell of answers; judge more systems"
 )
 FEW_TO_LEAVE_OUT = "too few judged systems in this language to leave any out"
-SELECTED = "{} was chosen: Kendall tau on training systems left out in turn is {}"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """How far the ratings of a board agree with verdicts they have not seen.
+
+    Attributes:
+        languages: Fields of ``Agreements``, by judged language.
+        macro: The means over languages.
+    """
+
+    languages: Mapping[str, Mapping[str, Any]]
+    macro: MacroSummary
+
+
+def agreements_of(
+    fits: Sequence[LanguageFit], predicted: pd.DataFrame, judged: Arena, seed: int
+) -> Agreed:
+    """Find how far ratings agree with verdicts they have not seen, and whether these can be used.
+
+    Args:
+        fits: What was trained, one a judged language.
+        predicted: What the surrogate predicts, of all languages.
+        judged: The arena with the judgments of the board's judge.
+        seed: Seed of the bootstrap.
+    """
+    agreements = {fit.language: arena_agreement(fit, predicted) for fit in fits}
+    resampled = resample_outcomes([fit.unseen for fit in fits], seed)
+    found: dict[str, dict[str, Any]] = {}
+    for fit in fits:
+        agreed = agreements[fit.language]
+        low, high = agreed.interval
+        found[fit.language] = {
+            "tau": agreed.tau,
+            "tau_low": low,
+            "tau_high": high,
+            "tau_unseen": fit.unseen.tau,
+            **_bounds("tau_unseen", resampled[fit.language]),
+            "tau_unseen_of": {name: item.tau for name, item in fit.compared.items()},
+            **_halves(fit.halves),
+            "holdout_r2": holdout_r2(fit),
+        }
+    own = [Agreements(**item) for item in found.values()]
+    macro = _macro(list(agreements.values()), own, resampled, fits)
+    return Agreed(found, macro.model_copy(update={"judging": _unreliable(judged)}))
+
+
+def _unreliable(judged: Arena) -> str:
+    """Say why the judge is unreliable by its own verdicts; nothing where it is not."""
+    if judged.judgments.empty:
+        return ""
+    checked = self_check(judged.judgments)
+    if checked.grade != "unreliable":
+        return ""
+    return UNRELIABLE.format(judged.judges[0], "; ".join(checked.faults))
 
 
 def summarize_board(
@@ -69,6 +125,7 @@ def summarize_board(
     fits: Sequence[LanguageFit],
     surrogate: Surrogate,
     predicted: pd.DataFrame,
+    agreed: Agreed,
     ratings: Mapping[str, pd.DataFrame],
     intervals: Mapping[str, RatingInterval],
     diagnoses: Mapping[str, Diagnosis],
@@ -82,29 +139,19 @@ def summarize_board(
         fits: What was trained, one a judged language.
         surrogate: The fitted surrogate.
         predicted: What the surrogate predicts, of all languages.
+        agreed: How far ratings agree with verdicts they have not seen.
         ratings: Ratings by judged language.
         intervals: How wide a rating's interval is, by judged language.
         diagnoses: What is wrong with the judgments, by judged language.
         settings: What reproduces the board.
     """
-    agreements = {fit.language: arena_agreement(fit, predicted) for fit in fits}
-    resampled = resample_outcomes([fit.unseen for fit in fits], surrogate.seed)
     missing = missing_counts(table)
     languages = {}
     for fit in fits:
-        code, agreed, rated = fit.language, agreements[fit.language], ratings[fit.language]
-        low, high = agreed.interval
-        data = fit.data
+        code, rated, data = fit.language, ratings[fit.language], fit.data
         languages[code] = LanguageSummary(
-            tau=agreed.tau,
-            tau_low=low,
-            tau_high=high,
-            tau_unseen=unseen_agreement(fit.unseen),
-            **_bounds("tau_unseen", resampled[code]),
-            tau_unseen_of={name: unseen_agreement(item) for name, item in fit.compared.items()},
-            **_halves(fit.halves),
+            **agreed.languages[code],
             holdout=fit.holdout,
-            holdout_r2=holdout_r2(fit),
             interval=intervals[code],
             systems=int((rated["answers"] > 0).sum()),
             systems_judged=len(data.systems),
@@ -128,7 +175,7 @@ def summarize_board(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
         settings=settings,
-        macro=_macro(list(agreements.values()), list(languages.values()), resampled, fits),
+        macro=agreed.macro,
         languages=dict(sorted(languages.items())),
     )
 
@@ -215,11 +262,8 @@ def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
         return
     if fit.borrows:
         yield BORROWING.format(len(fit.data.systems))
-    if isinstance(surrogate, SelectedSurrogate):
-        yield SELECTED.format(
-            surrogate.chosen_.name,
-            " and ".join(f"{tau:.3f} by {name}" for name, tau in surrogate.taus_.items()),
-        )
+    if np.isfinite(fit.unseen.tau):
+        yield from fit.unseen.reasons
     shares = surrogate.importances()
     if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
         yield NO_IMPORTANCES.format(surrogate.name)
@@ -296,7 +340,7 @@ def _unjudged_language(arena: Arena, language: str, predicted: pd.DataFrame) -> 
 
 def _macro(
     agreements: Sequence[Agreement],
-    languages: Sequence[LanguageSummary],
+    languages: Sequence[Agreements],
     resampled: Mapping[str, Floats],
     fits: Sequence[LanguageFit],
 ) -> MacroSummary:
@@ -314,8 +358,8 @@ def _macro(
         },
         **_bounds("tau_unseen", finite_means(np.array(list(resampled.values())))),
         **_halves(Replication.of_all([fit.halves for fit in fits])),
-        holdout_r2_mean=_mean(item.holdout_r2.mean for item in languages),
-        holdout_r2_median=_mean(item.holdout_r2.median for item in languages),
+        holdout_r2_mean=_mean(holdout_r2(fit).mean for fit in fits),
+        holdout_r2_median=_mean(holdout_r2(fit).median for fit in fits),
     )
 
 

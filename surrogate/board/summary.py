@@ -108,6 +108,11 @@ class RatingInterval(BaseModel):
         return standard_error if self.in_standard_errors else 1.0
 
 
+UNPROVEN = (
+    "not ranked: no verdict on it, and the surrogate is not shown to rank unseen systems better "
+    "than chance; have it judged"
+)
+"""Why a system without verdicts has no rank on a board whose surrogate is not shown to work."""
 NO_RATINGS = RatingInterval(reason="no rating by a surrogate in this language")
 
 
@@ -153,8 +158,8 @@ UNSEEN_RANKED = Conclusion(
     sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
 )
 UNSEEN_BY_CHANCE = Conclusion(
-    sentence="The surrogate ranks unseen systems no better than chance here: rely on verdicts, "
-    "and have a new system judged before it is ranked.",
+    sentence="The surrogate is not shown to rank unseen systems better than chance here: rely on "
+    "verdicts, and have a new system judged before it is ranked.",
     is_warning=True,
 )
 UNSEEN_UNSURE = Conclusion(
@@ -252,6 +257,11 @@ class Agreements(BaseModel):
         return self._of_unseen(), self._of_gain()
 
     @property
+    def ranks_unseen(self) -> bool:
+        """Whether it is shown that the surrogate ranks unseen systems better than chance."""
+        return self.tau_unseen_low is not None and self.tau_unseen_low > 0
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Those of the conclusions that limit what the board can be used for."""
         return tuple(item.sentence for item in self.conclusions if item.is_warning)
@@ -261,7 +271,7 @@ class Agreements(BaseModel):
             return UNSEEN_UNKNOWN
         if self.tau_unseen_low is None:
             return UNSEEN_UNSURE
-        return UNSEEN_RANKED if self.tau_unseen_low > 0 else UNSEEN_BY_CHANCE
+        return UNSEEN_RANKED if self.ranks_unseen else UNSEEN_BY_CHANCE
 
     def _of_gain(self) -> Conclusion:
         if self.gain is None or self.gain_low is None or self.gain_high is None:
@@ -307,14 +317,29 @@ class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
     Attributes:
+        judging: Why the judge is unreliable by its own verdicts, a sentence; empty where it is not.
         languages: Languages with a defined tau.
         holdout_r2_mean: Mean of the languages' mean R².
         holdout_r2_median: Mean of the languages' median R².
     """
 
+    judging: str = ""
     languages: int
     holdout_r2_mean: Number
     holdout_r2_median: Number
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """What is wrong with the judge, if anything is, and what the scores mean."""
+        judge = Conclusion(sentence=self.judging, is_warning=True)
+        return (*([judge] if self.judging else []), *super().conclusions)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What limits how new systems can be ranked: by the judge, and by the surrogate."""
+        unseen = self._of_unseen()
+        return tuple(filter(None, (self.judging, unseen.sentence if unseen.is_warning else "")))
 
 
 RATED_BY = {

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
@@ -196,11 +197,10 @@ PricesOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be asked and cost; ask nothing.")
 ]
-OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_KEY = "OPENAI_API_KEY"
 
 
 Choice = TypeVar("Choice", bound=str)
+Settings = TypeVar("Settings", bound=BaseModel)
 
 
 def checked_option(option: str, value: str, choices: Sequence[Choice]) -> Choice:
@@ -309,7 +309,7 @@ def with_settings(
             given = {name: values.pop(name) for name in fields}
             stated = {name: value for name, value in given.items() if is_stated(context, name)}
             filed = {} if config is None else _settings_file(config, known)
-            command(**values, settings=_checked(model, filed, config, stated))
+            command(**values, settings=checked_settings(model, stated, filed, config))
 
         parameters: list[inspect.Parameter] = []
         for parameter in signature.parameters.values():
@@ -388,9 +388,17 @@ def _parts(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type
     return (annotation, *(part for item in inner for part in _parts(item)))
 
 
-def _checked(
-    model: type[BaseModel], filed: dict[str, Any], config: Path | None, stated: dict[str, Any]
-) -> BaseModel:
+def checked_settings(
+    model: type[Settings],
+    stated: Mapping[str, Any],
+    filed: Mapping[str, Any] = MappingProxyType({}),
+    config: Path | None = None,
+) -> Settings:
+    """Return settings, those of a file under those that options state.
+
+    Raises:
+        UsageError: If a value cannot be used.
+    """
     values = {**filed, **stated}
     try:
         return model.model_validate(values)

@@ -114,6 +114,8 @@ def print_columns(title: str, table: pd.DataFrame, columns: Sequence[str]) -> No
 
 def print_board(board: Board) -> None:
     """Print a board's ranks, how far they agree with the arena, and what limits them."""
+    if board.summary.macro.judging:
+        print(board.summary.macro.judging)
     if len(board.languages) > 1:
         print_overall(board.overall, board.summary.rated_by)
     else:
@@ -212,7 +214,8 @@ def print_agreement(summary: BoardSummary) -> None:
         header,
         rows,
     )
-    print("\n".join(item.sentence for item in macro.conclusions))
+    said = [item.sentence for item in macro.conclusions if item.sentence != macro.judging]
+    print("\n".join(said))
     _print_skipped(summary)
 
 

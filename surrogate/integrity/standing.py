@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from surrogate.integrity.coverage import Key, lacks_answers
@@ -35,6 +35,11 @@ class Standing:
         """Return what to say of a system: why it is not ranked, if it is barred."""
         said = [self.unranked[system]] if is_barred else [otherwise, self.remarks.get(system, "")]
         return "; ".join(part for part in said if part)
+
+    def without_proof(self, systems: Iterable[str], why: str) -> Standing:
+        """Leave systems unranked whose ratings nothing shows to be right, copies excepted."""
+        unproven = {name: why for name in systems if name not in self.originals}
+        return replace(self, unranked={**unproven, **self.unranked})
 
 
 def without_remarks(note: str) -> str:

@@ -1,13 +1,15 @@
 """Rating systems by surrogates that did not see them: the one k-fold over systems.
 
 Boards, validations, importances, ablations and learning curves rest on it, so that they mean the
-same by an unseen system: it is held out of the answers, of the judgments and of the scaling.
+same by an unseen system: it is held out of the answers, of the judgments and of the scaling. How
+well such ratings agree with the arena's is said in ``surrogate.learning.outcomes``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,12 +21,10 @@ from threadpoolctl import threadpool_limits
 from arena.data.errors import UsageError
 from arena.data.seeds import by_content, generator, seed_sequence
 from arena.rating.bradley_terry import ConvergenceError
-from arena.statistics.bootstrap import bootstrap_weights
-from arena.statistics.rank_agreement import resampled_taus
 from features.engine.workers import work
 from surrogate.learning.languages import LanguageData, judged_questions
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, reseeded
-from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
@@ -34,13 +34,15 @@ Rating = tuple[pd.DataFrame, dict[str, str]]
 Fold = tuple[int, int, list[str]]
 """Repeat, number of the fold and the systems it holds out, sorted."""
 
-FOLDS = 5
+FOLDS = {5: 3, 8: 4, 15: 5}
+"""Fewest systems to how many folds they are split into: of two systems or more, to be compared."""
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 STAGE = "surrogates"
-HELD_OUT_COLUMNS = ["repeat", "language", "system", "rating", "standard_error"]
+DRAWS = 100
+HELD_OUT_COLUMNS = ["repeat", "fold", "language", "system", "rating", "standard_error"]
 NOTHING_LEFT = "no judgments are left to learn from"
 UNMEASURED = "{} of {} judged systems left out, without a row in the feature table: {}"
-RESAMPLES = 1000
+UNRATED = "{} of {} systems have no prediction: {}"
 
 
 @dataclass(frozen=True)
@@ -69,70 +71,6 @@ class Repeats:
         return run_tasks(tasks, self.n_jobs, self.progress)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Predicted and arena ratings of the systems of one language, several times over.
-
-    Attributes:
-        language: Language code.
-        systems: The S systems.
-        predicted: Predicted ratings of each repeat, shape (R, S); NaN where there is none.
-        truth: The arena's ratings to compare with, shape (R, S).
-        standard_errors: Of the predicted ratings, shape (R, S); None where the surrogate has none.
-        r2: R² where a protocol defines its own; None for that of ``predicted``.
-        reasons: Why predictions are missing, without duplicates.
-    """
-
-    language: str
-    systems: tuple[str, ...]
-    predicted: Floats
-    truth: Floats
-    standard_errors: Floats | None = None
-    r2: float | None = None
-    reasons: tuple[str, ...] = ()
-
-
-def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Say how far Kendall's tau-b hangs on the systems: its bootstrap over these.
-
-    Every resample holds the same systems in every language, so that means over languages, and
-    differences between outcomes on the same systems, are of the same resamples.
-
-    Args:
-        outcomes: What surrogates predicted, one a language.
-        seed: The user's seed.
-
-    Returns:
-        Language code to the mean tau over repeats of each resample, shape (B,); NaN where a
-        resample has none.
-    """
-    systems = _by_truth(outcomes)
-    random = generator(seed, "validation resamples")
-    drawn = bootstrap_weights(len(systems), RESAMPLES, random)
-    times = dict(zip(systems, drawn.T.astype(np.float64), strict=True))
-    return {item.language: _mean_resampled_taus(item, times) for item in outcomes}
-
-
-def _by_truth(outcomes: Sequence[Outcome]) -> list[str]:
-    """Order systems by their ratings, so that resamples do not hang on their names; NaN last."""
-    rated: dict[str, list[float]] = {}
-    for item in outcomes:
-        for system, truth in zip(item.systems, finite_means(item.truth).tolist(), strict=True):
-            rated.setdefault(system, []).append(truth)
-    names = sorted(rated)
-    means = np.array([finite_means(np.array(rated[name])) for name in names])
-    return [names[place] for place in np.argsort(means, kind="stable")]
-
-
-def _mean_resampled_taus(outcome: Outcome, times: Mapping[str, Floats]) -> Floats:
-    drawn = np.column_stack([times[system] for system in outcome.systems])
-    taus = [
-        resampled_taus(predicted, truth, drawn)
-        for predicted, truth in zip(outcome.predicted, outcome.truth, strict=True)
-    ]
-    return finite_means(np.array(taus))
-
-
 class Training(Protocol):
     """Chooses what may be learned from in one language, without the held-out systems."""
 
@@ -152,8 +90,8 @@ class HeldOutRatings:
     """Ratings of systems by surrogates that did not see them, several times over.
 
     Attributes:
-        table: Columns ``repeat, language, system, rating, standard_error``; NaN where there is
-            none.
+        table: Columns ``repeat, fold, language, system, rating, standard_error``; NaN where there
+            is none. Ratings of one repeat and fold are by one surrogate.
         reasons: Language to why ratings are missing, without duplicates.
     """
 
@@ -161,12 +99,13 @@ class HeldOutRatings:
     reasons: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def gathered(cls, ratings: Iterable[tuple[int, Rating]]) -> HeldOutRatings:
-        """Put together the ratings of all repeats, each with the number of its repeat."""
+    def gathered(cls, ratings: Iterable[tuple[int, int, Rating]]) -> HeldOutRatings:
+        """Put together the ratings of all repeats, each with the numbers of its repeat and fold."""
         tables = [pd.DataFrame(columns=HELD_OUT_COLUMNS)]
         reasons: dict[str, dict[str, None]] = {}
-        for repeat, (table, failures) in ratings:
-            tables.append(table.assign(repeat=repeat).reindex(columns=HELD_OUT_COLUMNS))
+        for repeat, fold, (table, failures) in ratings:
+            numbered = table.assign(repeat=repeat, fold=fold)
+            tables.append(numbered.reindex(columns=HELD_OUT_COLUMNS))
             for language, reason in failures.items():
                 reasons.setdefault(language, {})[reason] = None
         whole = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
@@ -192,16 +131,26 @@ class HeldOutRatings:
             truth: Ratings to compare with, shape (R, S); the arena's if None.
             r2: The protocol's own R², if it has one.
         """
-        errors = self.matrix(data.language, data.systems, repeats, "standard_error")
+        arranged = partial(self.matrix, data.language, data.systems, repeats)
+        predicted, errors = arranged(), arranged("standard_error")
         reasons = [*self.reasons.get(data.language, ())]
         if data.unmeasured:
             counts = len(data.unmeasured), len(data.systems)
             reasons.append(UNMEASURED.format(*counts, ", ".join(data.unmeasured)))
+        is_rated = np.asarray(np.isfinite(predicted).any(axis=0))
+        unrated = [
+            name
+            for name, rated in zip(data.systems, is_rated, strict=True)
+            if not rated and name not in data.unmeasured
+        ]
+        if unrated and is_rated.any():
+            reasons.append(UNRATED.format(len(unrated), len(data.systems), ", ".join(unrated)))
         return Outcome(
             data.language,
             data.systems,
-            self.matrix(data.language, data.systems, repeats),
+            predicted,
             np.tile(data.truth, (repeats, 1)) if truth is None else truth,
+            folds=np.nan_to_num(arranged("fold")).astype(np.intp),
             standard_errors=errors if np.isfinite(errors).any() else None,
             r2=r2,
             reasons=tuple(reasons),
@@ -279,7 +228,7 @@ def held_out_ratings(
     chosen = system_folds(languages, repeats) if folds is None else folds
     tasks = [
         (
-            repeat,
+            (repeat, number),
             delayed(_rate_fold)(
                 group,
                 repeats.reseeded(surrogate, str(repeat), str(number)),
@@ -293,7 +242,9 @@ def held_out_ratings(
         for group in grouped(languages, surrogate)
     ]
     done = repeats.run([task for _, task in tasks])
-    return HeldOutRatings.gathered(zip([repeat for repeat, _ in tasks], done, strict=True))
+    return HeldOutRatings.gathered(
+        (*place, rating) for (place, _), rating in zip(tasks, done, strict=True)
+    )
 
 
 def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
@@ -302,7 +253,10 @@ def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
 
 
 def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
-    """Split the systems into five folds to hold out, at random.
+    """Split the systems into folds to hold out, at random; see ``FOLDS``.
+
+    Of some draws it takes the one that holds out together whom the repeats before did least often,
+    so that five repeats compare nearly all pairs of a dozen systems.
 
     Raises:
         UsageError: With fewer than five systems.
@@ -313,11 +267,23 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
             f"{len(systems)} judged systems are too few to leave some out: "
             f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
         )
-    return [
-        (repeat, number, fold)
-        for repeat in range(repeats.times)
-        for number, fold in enumerate(folds_of(systems, repeats.seed, "systems", str(repeat)))
-    ]
+    folds = []
+    together = np.zeros((len(systems), len(systems)))
+    for repeat in range(repeats.times):
+        random = generator(repeats.seed, "validation folds", "systems", str(repeat))
+        drawn = [
+            np.array_split(random.permutation(len(systems)), fold_count(len(systems)))
+            for _ in range(DRAWS)
+        ]
+        chosen = min(drawn, key=partial(_times_together, together))
+        for number, places in enumerate(chosen):
+            together[np.ix_(places, places)] += 1
+            folds.append((repeat, number, sorted(systems[place] for place in places)))
+    return folds
+
+
+def _times_together(together: Floats, folds: Sequence[npt.NDArray[np.intp]]) -> float:
+    return sum(float(together[np.ix_(places, places)].sum()) for places in folds)
 
 
 def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
@@ -326,11 +292,9 @@ def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
     return by_content(systems, pd.concat([data.X for data in languages]))
 
 
-def folds_of(items: Sequence[str], seed: int, *keys: str) -> list[list[str]]:
-    """Split items into five folds at most, each sorted."""
-    order = generator(seed, "validation folds", *keys).permutation(len(items))
-    parts = np.array_split(order, min(FOLDS, len(items)))
-    return [sorted(items[index] for index in part) for part in parts]
+def fold_count(systems: int) -> int:
+    """Return how many folds so many systems are split into."""
+    return max([count for fewest, count in FOLDS.items() if systems >= fewest], default=systems)
 
 
 def _rate_fold(

@@ -11,7 +11,6 @@ from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.gaussian_process.surrogate import GaussianProcessSurrogate
 from surrogate.learning.regression.regressors import REGRESSORS
 from surrogate.learning.regression.surrogate import RegressionSurrogate
-from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.tensor import MISSING_RULES, MissingRule
 from surrogate.learning.training import DEFAULT_ROWS, ROW_KINDS, RowKind
@@ -23,7 +22,6 @@ TABLE_3_SURROGATES = ("random-forest", "linear", "mlp", "xgboost", "svr")
 """The surrogates that MIRAGE-Bench compares."""
 PLAIN_TABLE_3_SURROGATES = ("random-forest", "plain-linear", "plain-mlp", "xgboost", "plain-svr")
 """The same with features as they are: neither imputed nor scaled."""
-_NOT_ZERO_FILLED = ("gaussian-process", "auto")
 
 
 def _gaussian_process(**options: Any) -> GaussianProcessSurrogate:  # noqa: ANN401 - its parameters
@@ -31,19 +29,11 @@ def _gaussian_process(**options: Any) -> GaussianProcessSurrogate:  # noqa: ANN4
     return GaussianProcessSurrogate(**{**options, "pooled": True})
 
 
-def _auto(**options: Any) -> SelectedSurrogate:  # noqa: ANN401 - its parameters
-    """The default or the paper's own, whichever rates the training systems better."""
-    names = (DEFAULT_SURROGATE, PAPERS_SURROGATE)
-    candidates = tuple((name, _SURROGATES[name]) for name in names)
-    return SelectedSurrogate(**{**options, "pooled": True}, candidates=candidates)
-
-
 _SURROGATES: MappingProxyType[str, Callable[..., Surrogate]] = MappingProxyType(
     {
         **{name: partial(RegressionSurrogate, regressor=name) for name in REGRESSORS},
         "relative-ridge": partial(RegressionSurrogate, regressor="ridge", view="rank"),
         "gaussian-process": _gaussian_process,
-        "auto": _auto,
     }
 )
 
@@ -78,7 +68,7 @@ def find_surrogate(
     checked_choice(rows, ROW_KINDS, "rows")
     checked_choice(missing, MISSING_RULES, "rule of missing values")
     make = _SURROGATES[checked_surrogate(name)]
-    if name not in _NOT_ZERO_FILLED:
+    if name != DEFAULT_SURROGATE:
         make = partial(make, missing=missing)
     elif missing != "nan":
         raise UsageError(f"{name} counts no missing value as 0; use random-forest, say")

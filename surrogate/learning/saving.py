@@ -33,7 +33,6 @@ from arena.data.files import (
 )
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import find_surrogate
-from surrogate.learning.selection import SelectedSurrogate
 from surrogate.learning.surrogate import KEYS, Surrogate
 from surrogate.learning.tensor import MissingRule
 from surrogate.learning.training import RowKind, TrainingRatings
@@ -71,11 +70,9 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
     """Write a fitted surrogate to a file.
 
     Args:
-        surrogate: Any of ``SURROGATE_NAMES``, fitted; of one that selects, what it has chosen.
+        surrogate: Any of ``SURROGATE_NAMES``, fitted.
         path: Target, by custom ``surrogate.zip``.
     """
-    if isinstance(surrogate, SelectedSurrogate):
-        surrogate = surrogate.chosen_
     description = _Description(
         format=FORMAT,
         name=surrogate.name,

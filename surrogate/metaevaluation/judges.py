@@ -16,7 +16,7 @@ from functools import partial
 from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
-from arena.llm import Llm, ModelSettings, Prompt, Usage, ask_table
+from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
 from arena.llm.ask import Progress
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 from features.models import Item as ModelItem
@@ -240,9 +240,9 @@ class JudgePrompts(ABC, Generic[ItemT]):
             UnparsableError: If it has none.
         """
 
-    def settings(self, model: str, max_tokens: int) -> ModelSettings:
-        """Return the settings of a model that is given by name."""
-        return ModelSettings(model, max_tokens=max_tokens)
+    def settings(self, asked: LlmSettings) -> LlmSettings:
+        """Return the settings of a model that is given by name: those of the paper."""
+        return asked
 
     def task(self, item: ItemT) -> str:  # noqa: ARG002
         """Name what is asked: items of one task share a reply format and a reader."""
@@ -340,10 +340,9 @@ class PromptJudge(Generic[ItemT]):
     def _read(self, completion: Completion, task: str) -> Value | None:
         return self.prompts.read(completion.text or "", task)
 
-    def _settings(self, task: str, attempt: int) -> ModelSettings:
+    def _settings(self, task: str, attempt: int) -> LlmSettings:
         settings = self.llm.settings
-        return replace(
-            settings,
-            seed=None if settings.seed is None else settings.seed + attempt,
-            response_format=self.prompts.reply_format(task) or settings.response_format,
-        )
+        if "seed" in settings.body:
+            settings = settings.sending(seed=settings.body["seed"] + attempt)
+        reply_format = self.prompts.reply_format(task)
+        return settings if reply_format is None else settings.sending(response_format=reply_format)

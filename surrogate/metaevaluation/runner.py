@@ -63,13 +63,11 @@ class JudgeFactory:
 
     def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
-        from arena.llm.local.folder import asked_model
-
         options = self.options
-        asked_as, endpoint = asked_model(model, options.endpoint)
-        settings = prompts.settings(asked_as, options.max_tokens or prompts.max_tokens)
-        llm = Llm(settings, endpoint, self.store, Budget(options.max_calls))
-        retries = prompts.retries if options.retries is None else options.retries
+        most = options.max_tokens or prompts.max_tokens
+        asked = options.model_copy(update={"model": model, "max_tokens": most}).located()
+        llm = Llm(prompts.settings(asked), self.store, Budget(options.max_calls))
+        retries = prompts.retries if options.further_tries is None else options.further_tries
         return PromptJudge(prompts, llm, retries, self.progress)
 
 

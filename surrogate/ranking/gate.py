@@ -355,15 +355,15 @@ def _surrogates_view(
 
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
     """Yield why the surrogate may not say it alone."""
+    if not board.summary.macro.ranks_unseen:
+        yield NO_CALIBRATION
+        return
     absent = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]
     for note, rows in absent.groupby("note", sort=False):
         yield UNRATED.format(", ".join(rows["language"]), note)
     if not compared:
         yield NO_LANGUAGE
         return
-    macro = board.summary.macro
-    if macro.tau_unseen_low is None or macro.tau_unseen_low <= 0:
-        yield NO_CALIBRATION
     summaries = board.summary.languages
     rough = [name for name in compared if name in summaries and summaries[name].interval.pooled]
     if rough:

@@ -25,7 +25,7 @@ from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.ratings.table import BEYOND, BOARD_COLUMNS, absence
 from surrogate.board.summarize import fingerprint
-from surrogate.board.summary import NO_RATINGS, POOLED, RatingInterval
+from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS
 from surrogate.integrity.copies import near_copies
 from surrogate.integrity.coverage import Key, variances_of_coverage, widened
@@ -82,7 +82,8 @@ class RankedSystems:
             answer_neighbors, attributions, seen`` (lists of entries), ``outside_training`` (the
             features in which a system is unlike the training systems; None where it is not); see
             ``Explanation`` and ``Note``.
-        notes: Why some of this is not known, or not well.
+        notes: What limits the board for new systems, and why some of this is not known, or not
+            well.
     """
 
     board: pd.DataFrame
@@ -121,9 +122,10 @@ def rank_systems(
     A new system's rank is the place it would take: one more than the number of the board's
     systems with a higher rating. The board's own ranks and ratings do not change. With verdicts or
     without, a system has no rank where its answers are too few (``needed_answers``), one text
-    whatever was asked, or fit other questions as well as their own (``look_at``); ``note`` says
-    so. Of one that answered a part of the questions the interval is wider. A near-copy of a judged
-    system stands beside that.
+    whatever was asked, or fit other questions as well as their own (``look_at``); without verdicts,
+    it has none where the board's surrogate is not shown to rank unseen systems better than chance.
+    ``note`` says so. Of one that answered a part of the questions the interval is wider. A
+    near-copy of a judged system stands beside that.
 
     Args:
         board: The board, or the path of its folder.
@@ -248,6 +250,8 @@ def place_systems(
         own = rated.loc[rated.index.get_level_values("language") == language, "answers"]
         answers = own.droplevel("language").astype(int).to_dict()
         standing = looks.standing(language, answers, asked[language])
+        if not board.summary.macro.ranks_unseen and board.summary.settings.ratings == "posterior":
+            standing = standing.without_proof(systems, UNPROVEN)
         found += [
             _row(
                 board,
@@ -321,7 +325,8 @@ def _row(
     if original is not None:
         rating, low, high = _bounds_of(board, language, original)
     why = NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers)
-    is_barred = system in standing.unranked
+    why_not = standing.unranked.get(system)
+    is_barred = why_not not in (None, UNPROVEN if verdicts is not None else None)
     if is_barred:
         rating = low = high = float("nan")
     notes = [
@@ -410,6 +415,7 @@ def _learned(board: Board) -> set[str]:
 
 
 def _notes(board: Board, languages: Sequence[str], unattributed: Sequence[str]) -> Iterator[str]:
+    yield from board.summary.macro.cautions
     trained = _learned(board)
     for language in languages:
         if language in unattributed:

@@ -15,7 +15,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.wording import did_you_mean
-from arena.judging.settings import CONFIDENTIAL, JudgingSettings
+from arena.judging.settings import JudgingSettings
+from arena.llm.settings import CONFIDENTIAL
 from arena.text.prompts import Templates, read_templates
 from features.declare.feature import Feature
 from features.measures.registry import parse_features, with_templates
@@ -66,7 +67,6 @@ class ValidationOptions(_Table):
         "leave-systems-out",
         "leave-families-out",
         "leave-language-out",
-        "leave-questions-out",
         "mirage",
     ]
     surrogate: str | None = None

@@ -17,9 +17,10 @@ from features.measures.llm_rated import LLM_FEATURES
 from features.measures.registry import DEFAULT_FEATURES, GROUNDING_FEATURES, parse_features
 from features.measures.relevance import RELEVANCE_FEATURES, SIMILARITY_FEATURES
 from features.measures.support import SUPPORT_FEATURES
-from surrogate.learning.cross_fitting import Outcome, Progress, Repeats, leave_systems_out
+from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.outcomes import Outcome, on_common_systems
 from surrogate.learning.surrogate import Surrogate
 from surrogate.validation.scores import named_scores, replicate_taus, score_outcomes
 from surrogate.validation.study import Study, checked_repeats, study_data
@@ -162,7 +163,12 @@ def feature_subsets(
 def compared_with_all(
     outcomes: Mapping[str, Sequence[Outcome]], sizes: Mapping[str, int], seed: int
 ) -> pd.DataFrame:
-    """Tabulate tau of each subset and its paired difference from that of all features."""
+    """Tabulate tau of each subset and its paired difference from that of all features.
+
+    Systems that some subset has no prediction of are left out of all.
+    """
+    common = [on_common_systems(items) for items in zip(*outcomes.values(), strict=True)]
+    outcomes = dict(zip(outcomes, zip(*common, strict=True), strict=True))
     reference = replicate_taus(outcomes[ALL], seed)
     whole = named_scores(score_outcomes(outcomes[ALL], seed))
     rows = []

@@ -104,8 +104,8 @@ def importances(
     )
     measured: dict[str, _Columns] = {}
     if PERMUTATION in asked:
-        folds = permuted_ratings(data, trained, repeats, permutations, n_jobs, progress)
-        measured[PERMUTATION] = _permutation_columns(data, folds)
+        permuted = permuted_ratings(data, trained, repeats, permutations, n_jobs, progress)
+        measured[PERMUTATION] = _permutation_columns(data, permuted)
     if explainable is not None:
         shares = shapley_shares(data, explainable, n_jobs, progress)
         measured[SHAP] = {
@@ -130,7 +130,7 @@ def permuted_ratings(
     permutations: int,
     n_jobs: int,
     progress: Progress | None,
-) -> dict[str, Floats]:
+) -> dict[str, tuple[Floats, Floats]]:
     """Rate every system by surrogates trained without it, features plain and permuted.
 
     Args:
@@ -143,7 +143,8 @@ def permuted_ratings(
 
     Returns:
         Language code to ratings of S systems, shape (R, 1 + F x K, S): first plain, then the
-        permutations of the first feature, and so on; NaN where nothing could be trained.
+        permutations of the first feature, and so on; NaN where nothing could be trained. And to
+        the fold of each system, shape (R, S).
     """
     rated = partial(
         permuted_answers,
@@ -162,7 +163,8 @@ def permuted_ratings(
     for item in data.languages:
         names = [_renamed(name, turn) for turn in range(height) for name in item.systems]
         matrix = found.matrix(item.language, names, repeats)
-        ratings[item.language] = matrix.reshape(repeats, height, len(item.systems))
+        folds = found.matrix(item.language, item.systems, repeats, "fold")
+        ratings[item.language] = matrix.reshape(repeats, height, len(item.systems)), folds
     return ratings
 
 
@@ -239,12 +241,14 @@ def _table(
     return table.sort_values(str(table.columns[2]), ascending=False, kind="stable")
 
 
-def _permutation_columns(data: StudyData, folds: Mapping[str, Floats]) -> _Columns:
+def _permutation_columns(
+    data: StudyData, permuted: Mapping[str, tuple[Floats, Floats]]
+) -> _Columns:
     columns = {}
     for item in data.languages:
-        ratings, size = folds[item.language], len(data.features)
-        against_all = _lost(ratings, item.truth[None], size)[:, 0]
-        lost = _lost(ratings, item.tournaments.coefficients, size)
+        size = len(data.features)
+        against_all = _lost(*permuted[item.language], item.truth[None], size)[:, 0]
+        lost = _lost(*permuted[item.language], item.tournaments.coefficients, size)
         columns[item.language] = _spread(PERMUTATION, lost.T, against_all)
     return columns
 
@@ -274,11 +278,11 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
     return np.array(found)
 
 
-def _lost(ratings: Floats, truth: Floats, size: int) -> Floats:
+def _lost(ratings: Floats, folds: Floats, truth: Floats, size: int) -> Floats:
     """Tau that permuting each of F features costs, against each truth, shape (F, T)."""
     losses = []
-    for repeat in ratings:
-        taus = kendall_taus(repeat, truth)
+    for repeat, fold in zip(ratings, folds, strict=True):
+        taus = kendall_taus(repeat, truth, groups=fold)
         losses.append((taus[0] - taus[1:]).reshape(size, -1, len(truth)))
     every = np.concatenate(losses, axis=1)
     return np.array([finite_means(of_feature) for of_feature in every])

@@ -1,15 +1,14 @@
-"""Protocols that hold out families, questions, languages, arenas or, as in the paper, two systems.
+"""Protocols that hold out families, languages, arenas or, as in the paper, two systems.
 
 ``leave_systems_out``, the figure for new systems, is in ``surrogate.learning.cross_fitting``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
 
@@ -23,25 +22,21 @@ from surrogate.board.holdout import (
     fit_tournament,
 )
 from surrogate.learning.cross_fitting import (
-    FOLDS,
     Fold,
     HeldOutRatings,
-    Outcome,
     Rating,
     Repeats,
     derived_seed,
-    folds_of,
+    fold_count,
     grouped,
     leave_systems_out,
     systems_by_content,
     train_and_rate,
 )
-from surrogate.learning.languages import NO_JUDGMENTS, LanguageData, judged_questions
+from surrogate.learning.languages import LanguageData, judged_questions
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 
-Floats = npt.NDArray[np.float64]
-
-FEWEST_QUESTIONS_TO_FOLD = 2
 FEWEST_LANGUAGES = 2
 FEWEST_FAMILIES = 2
 KNOWN_ELSEWHERE = "elsewhere:"
@@ -66,7 +61,7 @@ def leave_families_out(
 
 
 def family_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
-    """Split the families of the systems into five folds at most, of sizes as even as they allow.
+    """Split the families of the systems into folds, of sizes as even as they allow.
 
     The largest family goes first, each to the fold that is the smallest by then.
 
@@ -79,75 +74,15 @@ def family_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
     if len(families) < FEWEST_FAMILIES:
         raise UsageError(f"all systems are of the family {next(iter(families))}: none can be left")
     chosen = []
+    size = sum(map(len, families.values()))
     for repeat in range(repeats.times):
         random = generator(repeats.seed, "validation folds", "families", str(repeat))
         drawn = [list(families.values())[place] for place in random.permutation(len(families))]
-        folds: list[list[str]] = [[] for _ in range(min(FOLDS, len(families)))]
+        folds: list[list[str]] = [[] for _ in range(min(fold_count(size), len(families)))]
         for family in sorted(drawn, key=len, reverse=True):
             min(folds, key=len).extend(family)
         chosen += [(repeat, number, sorted(fold)) for number, fold in enumerate(folds)]
     return chosen
-
-
-def leave_questions_out(
-    languages: Sequence[LanguageData],
-    surrogate: Surrogate,
-    repeats: Repeats,
-) -> list[Outcome]:
-    """Rate systems on questions whose judgments were not learned from.
-
-    Each language's judged questions are split into five seeded folds; the systems' answers to
-    each fold are rated by a surrogate trained on the other folds' judgments, and compared with
-    the ratings that the fold's own judgments give.
-
-    Raises:
-        UsageError: With fewer than two judged questions in a language, or published ratings.
-    """
-    for data in languages:
-        if data.judgments.empty:
-            raise UsageError(NO_JUDGMENTS.format(data.language))
-        if len(data.tournaments.battles.questions) < FEWEST_QUESTIONS_TO_FOLD:
-            raise UsageError(f"{data.language}: one judged question cannot be split")
-    tasks = [
-        delayed(_rate_questions)(
-            group,
-            repeats.reseeded(surrogate, "questions", str(repeat), str(number)),
-            repeat,
-            number,
-            repeats.seed,
-        )
-        for repeat in range(repeats.times)
-        for number in range(FOLDS)
-        for group in grouped(languages, surrogate)
-    ]
-    done = repeats.run(tasks)
-    outcomes = []
-    for data in languages:
-        own = [(rating, truth[data.language]) for rating, truth in done if data.language in truth]
-        ratings, truths = zip(*own, strict=True)
-        gathered = HeldOutRatings.gathered(enumerate(ratings))
-        outcomes.append(gathered.outcome(data, len(own), np.array(truths)))
-    return outcomes
-
-
-def _rate_questions(
-    languages: Sequence[LanguageData], surrogate: Surrogate, repeat: int, number: int, seed: int
-) -> tuple[Rating, dict[str, Floats]]:
-    parts, rows, truth, asked = [], [], {}, {}
-    for data in languages:
-        judged = data.tournaments.battles.questions
-        folds = folds_of(judged, seed, "questions", data.language, str(repeat))
-        if number >= len(folds):
-            continue
-        held = asked[data.language] = folds[number]
-        parts.append(data.judged_on([name for name in judged if name not in set(held)]))
-        rows.append(data.rows(questions=held))
-        fold = data.judged_on(held)
-        rated = dict(zip(fold.systems, fold.truth.tolist(), strict=True))
-        truth[data.language] = np.array([rated.get(name, np.nan) for name in data.systems])
-    if not parts:
-        return (pd.DataFrame(columns=["language", "system", "rating"]), {}), {}
-    return train_and_rate(surrogate, parts, pd.concat(rows), asked), truth
 
 
 def leave_language_out(
@@ -180,8 +115,7 @@ def leave_language_out(
     ]
     done = iter(repeats.run(tasks))
     return [
-        HeldOutRatings.gathered(enumerate(islice(done, repeats.times))).outcome(data, repeats.times)
-        for data in languages
+        _gathered(islice(done, repeats.times)).outcome(data, repeats.times) for data in languages
     ]
 
 
@@ -219,7 +153,7 @@ def transfer(
         )
         for repeat in range(repeats.times)
     ]
-    gathered = HeldOutRatings.gathered(enumerate(repeats.run(tasks)))
+    gathered = _gathered(repeats.run(tasks))
     return [gathered.outcome(other, repeats.times) for other in others]
 
 
@@ -269,9 +203,14 @@ def mirage(
         r2 = np.array([value for _, values in own for value in values])
         defined = r2[np.isfinite(r2)]
         mean = float(defined.mean()) if defined.size else float("nan")
-        gathered = HeldOutRatings.gathered(enumerate(rating for rating, _ in own))
+        gathered = _gathered(rating for rating, _ in own)
         outcomes.append(gathered.outcome(data, len(own), r2=mean))
     return outcomes
+
+
+def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:
+    """Put together the ratings of repeats that have no folds."""
+    return HeldOutRatings.gathered((repeat, 0, rating) for repeat, rating in enumerate(ratings))
 
 
 def drawn_holdout(systems: Sequence[str], size: int, seed: int, *keys: str) -> tuple[str, ...]:

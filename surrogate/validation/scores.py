@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import spearmanr
-from sklearn.metrics import r2_score
 
 from arena.statistics.bootstrap import percentile_interval
-from arena.statistics.rank_agreement import kendall_tau
-from surrogate.learning.cross_fitting import Outcome, resample_outcomes
+from surrogate.learning.outcomes import Outcome, resample_outcomes
 from surrogate.learning.training import finite_means
 
 Floats = npt.NDArray[np.float64]
@@ -22,55 +19,7 @@ NOT_RATED = "fewer than three systems have a predicted and an arena rating"
 ALIKE = "all systems have the same rating, predicted or the arena's"
 NO_LANGUAGE = "no language has a defined score"
 FEWEST_RATED = 3
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Agreement of predicted with arena ratings; NaN where it is not defined.
-
-    Attributes:
-        tau: Kendall tau-b.
-        spearman: Spearman rank correlation.
-        pairwise_accuracy: Share of pairs of systems in the arena's order; a predicted tie counts
-            half, pairs that the arena ties are left out.
-        r2: Coefficient of determination.
-    """
-
-    tau: float
-    spearman: float
-    pairwise_accuracy: float
-    r2: float
-
-
-UNDEFINED = Scores(*[float("nan")] * 4)
-
-
-def score(predicted: Floats, truth: Floats) -> Scores:
-    """Compare ratings of S systems, both of shape (S,); systems that miss either are left out."""
-    both = np.isfinite(predicted) & np.isfinite(truth)
-    rated, true = predicted[both], truth[both]
-    if len(rated) < FEWEST_RATED or np.ptp(true) == 0:
-        return UNDEFINED
-    constant = np.ptp(rated) == 0
-    return Scores(
-        tau=kendall_tau(rated, true),
-        spearman=float("nan") if constant else float(spearmanr(rated, true).statistic),
-        pairwise_accuracy=_pairwise_accuracy(rated, true),
-        r2=float(r2_score(true, rated)),
-    )
-
-
-def _pairwise_accuracy(predicted: Floats, truth: Floats) -> float:
-    first, second = np.triu_indices(len(truth), 1)
-    order = np.sign(truth[first] - truth[second])
-    agrees = (1 + order * np.sign(predicted[first] - predicted[second])) / 2
-    return float(agrees[order != 0].mean())
-
-
-def mean_scores(scores: list[Scores]) -> Scores:
-    """Average each score where it is defined."""
-    names = ("tau", "spearman", "pairwise_accuracy", "r2")
-    return Scores(*[finite_mean([getattr(item, name) for item in scores]) for name in names])
+AVERAGED = ("tau", "pairwise_accuracy", "r2")
 
 
 def finite_mean(values: list[float]) -> float:
@@ -84,12 +33,11 @@ class ValidationScores:
     """Agreement with the arena in one language, or over languages; NaN where it is not defined.
 
     Attributes:
-        tau: Kendall tau-b, mean over repeats.
+        tau: Kendall tau-b of the systems held out together: 0 without signal.
         tau_low: Lower bound of its 95% bootstrap interval over systems.
         tau_high: Upper bound.
-        spearman: Spearman correlation.
-        pairwise_accuracy: Share of pairs of systems in the arena's order.
-        r2: Coefficient of determination; see the protocol.
+        pairwise_accuracy: Share of their pairs in the arena's order.
+        r2: Coefficient of determination: 0 for the mean of the systems trained on.
         n_systems: Systems with a predicted and an arena rating.
         reason: Why a score is not defined, or systems are missing.
     """
@@ -97,7 +45,6 @@ class ValidationScores:
     tau: float
     tau_low: float
     tau_high: float
-    spearman: float
     pairwise_accuracy: float
     r2: float
     n_systems: int
@@ -182,22 +129,20 @@ def score_outcomes(
 
 
 def _language_scores(outcome: Outcome, taus: Floats) -> ValidationScores:
-    mean = mean_scores(
-        [score(*pair) for pair in zip(outcome.predicted, outcome.truth, strict=True)]
-    )
     both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
-    low, high = percentile_interval(taus) if np.isfinite(mean.tau) else (np.nan, np.nan)
-    why = NOT_RATED if both.sum(axis=1).max(initial=0) < FEWEST_RATED else ALIKE
-    reasons = outcome.reasons or (() if np.isfinite(mean.tau) else (why,))
+    is_rated = both.sum(axis=1).max(initial=0) >= FEWEST_RATED
+    tau = outcome.tau if is_rated else float("nan")
+    low, high = percentile_interval(taus) if np.isfinite(tau) else (np.nan, np.nan)
+    is_alike = np.isnan(tau) or not np.ptp(outcome.predicted[both])
+    why = (ALIKE if is_rated else NOT_RATED,) if is_alike else ()
     return ValidationScores(
-        tau=mean.tau,
+        tau=tau,
         tau_low=low,
         tau_high=high,
-        spearman=mean.spearman,
-        pairwise_accuracy=mean.pairwise_accuracy,
-        r2=mean.r2 if outcome.r2 is None else outcome.r2,
+        pairwise_accuracy=outcome.pairwise_accuracy if is_rated else float("nan"),
+        r2=outcome.explained,
         n_systems=len(_rated(outcome)),
-        reason="; ".join(reasons) or None,
+        reason="; ".join(outcome.reasons or why) or None,
     )
 
 
@@ -218,21 +163,11 @@ def _macro(
     low, high = float("nan"), float("nan")
     if defined:
         low, high = percentile_interval(finite_means(np.array([taus[name] for name in defined])))
-    means = [
-        finite_mean([getattr(item, name) for item in languages.values()])
-        for name in ("tau", "spearman", "pairwise_accuracy", "r2")
+    tau, pairwise_accuracy, r2 = [
+        finite_mean([getattr(item, name) for item in languages.values()]) for name in AVERAGED
     ]
-    tau, spearman, pairwise_accuracy, r2 = means
-    return ValidationScores(
-        tau,
-        low,
-        high,
-        spearman,
-        pairwise_accuracy,
-        r2,
-        len(rated),
-        None if defined else NO_LANGUAGE,
-    )
+    reason = None if defined else NO_LANGUAGE
+    return ValidationScores(tau, low, high, pairwise_accuracy, r2, len(rated), reason)
 
 
 def named_scores(done: Validation) -> dict[str, ValidationScores]:

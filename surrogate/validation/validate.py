@@ -14,15 +14,15 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from features.declare.feature import Feature
 from features.measures.registry import DEFAULT_FEATURES
-from surrogate.learning.cross_fitting import Outcome, Progress, Repeats, leave_systems_out
+from surrogate.learning.cross_fitting import Progress, Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings
 from surrogate.learning.names import DEFAULT_SURROGATE, as_surrogate, described
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import DEFAULT_ROWS, RowKind
 from surrogate.validation.protocols import (
     leave_families_out,
     leave_language_out,
-    leave_questions_out,
     mirage,
     transfer,
 )
@@ -46,7 +46,6 @@ PROTOCOLS: MappingProxyType[str, _Protocol] = MappingProxyType(
         DEFAULT_PROTOCOL: _Protocol(leave_systems_out, 5),
         "leave-families-out": _Protocol(leave_families_out, 5),
         "leave-language-out": _Protocol(leave_language_out, 5),
-        "leave-questions-out": _Protocol(leave_questions_out, 5),
         TRANSFER: _Protocol(transfer, 5),
     }
 )
@@ -74,7 +73,7 @@ def validate(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Validation:
-    """Say how well a surrogate ranks systems, languages or questions it was not trained on.
+    """Say how well a surrogate ranks systems or languages it was not trained on.
 
     The same arguments give the same result, whatever ``n_jobs``.
 
@@ -82,8 +81,8 @@ def validate(
         arena: The arena, or the path of its folder.
         protocol: One of ``PROTOCOLS``: ``leave-systems-out`` (what to expect for new systems),
             ``leave-families-out`` (for new systems unlike all known ones), ``leave-language-out``,
-            ``leave-questions-out``, ``transfer`` (to ``test_arena``) or ``mirage`` (MIRAGE-Bench,
-            section 4.3: two systems held out, all ranked).
+            ``transfer`` (to ``test_arena``) or ``mirage`` (MIRAGE-Bench, section 4.3: two systems
+            held out, all ranked).
         surrogate: One of ``surrogate.learning.names.SURROGATE_NAMES``, or one unfitted.
         features: Features to extract from every answer.
         rows: Training rows of a surrogate that is named; see ``find_surrogate``.

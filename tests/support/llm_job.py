@@ -4,12 +4,12 @@ from dataclasses import asdict
 
 from llm_requests import prompts
 
-from arena.llm import Endpoint, Llm, ModelSettings, ask_table, open_store, read_text
+from arena.llm import Llm, LlmSettings, ask_table, open_store, read_text
 
 
 def ask_all(store_path, url, count, concurrency, pipe):
-    endpoint = Endpoint(url, api_key_env=None, concurrency=concurrency)
+    asked_of = {"base_url": url, "api_key_env": None, "concurrency": concurrency}
     with open_store(store_path) as store:
-        llm = Llm(ModelSettings("m"), endpoint, store)
+        llm = Llm(LlmSettings(model="m", **asked_of), store)
         asked = ask_table(prompts(count), lambda prompt: prompt, read_text, llm)
     pipe.send({"usage": asdict(asked.usage), "values": asked.values})

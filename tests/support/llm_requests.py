@@ -1,13 +1,14 @@
 """What the tests of the client ask, and where."""
 
-from arena.llm import Endpoint, ModelSettings, Prompt
+from arena.llm import LlmSettings, Prompt
 
-SETTINGS = ModelSettings("m")
+SETTINGS = LlmSettings(model="m")
 
 
-def endpoint(server, **fields):
+def at(server, settings=SETTINGS, **fields):
+    """Return settings that ask a server of the tests, which is quick to give up."""
     quick = {"backoff_s": 0.01, "timeout_s": 5.0, "longest_wait_s": 2.0, "api_key_env": None}
-    return Endpoint(server.url, **(quick | fields))
+    return settings.model_copy(update={"base_url": server.url} | quick | fields)
 
 
 def prompts(count):

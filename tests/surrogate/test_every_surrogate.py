@@ -22,7 +22,6 @@ from surrogate.validation import validate
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 WITH_ATTRIBUTIONS = {
     *("random-forest", "extra-trees", "linear", "ridge", "relative-ridge", "gaussian-process"),
-    "auto",
 }
 SETTINGS = TournamentSettings(tournaments=2, seed=3)
 

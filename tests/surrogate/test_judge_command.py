@@ -14,6 +14,7 @@ from batch_server import BatchServer, answered
 from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena
+from arena.llm import open_store
 
 
 @pytest.fixture
@@ -277,7 +278,7 @@ def test_a_budget_is_spent_on_what_tells_most(judge, serve, folder, run, capsys)
     assert sum(row["judged"] for row in content["languages"]) == 40
     assert content["judges"][0]["already_judged"] == 40
     assert run("fit", folder, "--judge", "local", "--language", "en") == 0
-    assert "interval:posterior" in capsys.readouterr().out
+    assert "estimator:posterior" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -443,8 +444,8 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
     server = serve(behave)
     status, printed = judge(server, "--api-key-env", "PLANTED", "--json")
     assert (status, server.headers[0]["authorization"]) == (0, f"Bearer {key}")
-    assert run("store", "export", folder / "judging.sqlite", "--out", folder / "replies.jsonl") == 0
-    assert "[key] says" in (folder / "replies.jsonl").read_text()
+    with open_store(folder / "judging.sqlite") as store:
+        assert store.export()["text"].str.contains("[key] says", regex=False).all()
     assert key not in printed + str(capsys.readouterr())
     for path in folder.rglob("*"):
         assert not path.is_file() or key.encode() not in path.read_bytes()

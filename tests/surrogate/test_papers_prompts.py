@@ -21,7 +21,7 @@ from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.generation import TIME_PROMPT, LlmSystem, TimeFilter, answer_prompt, generate_answers
 from arena.generation.prompt import PROTOCOLS
 from arena.judging import LlmJudge, choose_pairs, judge_arena, pairwise_prompt
-from arena.llm import Budget, Endpoint, Llm, ModelSettings, open_store
+from arena.llm import Budget, Llm, LlmSettings, open_store
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from arena.text.prompts import read_templates
 from features import extract
@@ -109,8 +109,9 @@ def arena():
     return Arena(info, queries, answers, judgments)
 
 
-def endpoint(server):
-    return Endpoint(server.url, None, backoff_s=0.01, timeout_s=5, longest_wait_s=1, retries=0)
+def asked_at(server, model="m", **fields):
+    quick = {"backoff_s": 0.01, "timeout_s": 5, "longest_wait_s": 1, "retries": 0}
+    return LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick, **fields)
 
 
 def test_mirage_figure_10_answers(serve, file, arena, tmp_path):
@@ -124,7 +125,7 @@ def test_mirage_figure_10_answers(serve, file, arena, tmp_path):
     template = f"Question: {{{{question}}}}\nContexts:\n{passages}{instruction} {citing}\n{form}"
     server = serve(lambda prompt: OUTPUT)
     prompt = answer_prompt(template=PROTOCOLS["mirage"].prompt.read(file("figure10", template)))
-    system = LlmSystem(ModelSettings("m", temperature=0.1), prompt, endpoint(server))
+    system = LlmSystem(asked_at(server, temperature=0.1), prompt)
     with open_store(tmp_path / "store.sqlite") as store:
         generated = generate_answers(arena.queries, system, store)
     assert list(generated.answers["answer"]) == [OUTPUT]
@@ -152,9 +153,8 @@ def test_mirage_figures_11_and_12_rate(serve, file, arena, tmp_path):
         )
     )
     own = read_templates(given, FEATURE_PROMPTS)
-    models = ModelOptions(
-        endpoint=endpoint(server), store=str(tmp_path / "store.sqlite"), templates=own
-    )
+    asked = asked_at(server, store=str(tmp_path / "store.sqlite"))
+    models = ModelOptions(llm=asked, templates=own)
     table = extract(arena, "llm_overlap,llm_fluency", models=models, cache=tmp_path / "cache")
     names = [f"llm_{name}(template={own.stated([name])})" for name in given]
     assert all(name in table for name in names)
@@ -171,9 +171,7 @@ def test_mirage_figure_13_judges(serve, file, arena, tmp_path):
         "[The End of Assistant B's Answer]",
     )
     server = serve(lambda prompt: 'Assistant A is better. "[[A]]"')
-    judge = LlmJudge(
-        ModelSettings("m"), endpoint(server), prompt=pairwise_prompt(file("figure13", text))
-    )
+    judge = LlmJudge(asked_at(server), prompt=pairwise_prompt(file("figure13", text)))
     with open_store(tmp_path / "store.sqlite") as store:
         judged = judge_arena(arena, judge, choose_pairs(arena), store)
     assert list(judged.judgments["winner"]) == ["a"]
@@ -236,8 +234,7 @@ def test_ragas_section_3_measures(serve, file, arena, tmp_path):
 
     server = serve(reply)
     models = ModelOptions(
-        endpoint=endpoint(server),
-        store=str(tmp_path / "store.sqlite"),
+        llm=asked_at(server, store=str(tmp_path / "store.sqlite")),
         templates=read_templates(given, FEATURE_PROMPTS),
     )
     table = extract(arena, "ragas_faithfulness,ragas_context_relevance", models=models)
@@ -256,8 +253,7 @@ def test_ragas_section_3_asks_for_questions_of_an_answer(file, arena, tmp_path):
 
     with ChatServer(behave) as server:
         models = ModelOptions(
-            endpoint=endpoint(server),
-            store=str(tmp_path / "store.sqlite"),
+            llm=asked_at(server, store=str(tmp_path / "store.sqlite")),
             templates=read_templates(
                 {"question": file("question", text.replace("[answer]", "{{answer}}"))},
                 FEATURE_PROMPTS,
@@ -273,7 +269,7 @@ def test_ragas_section_3_asks_for_questions_of_an_answer(file, arena, tmp_path):
 
 
 def judged(prompts, server, store, item):
-    llm = Llm(ModelSettings("m"), endpoint(server), store, Budget())
+    llm = Llm(asked_at(server), store, Budget())
     return PromptJudge(prompts, llm).judge([item])[0].value
 
 
@@ -309,9 +305,9 @@ def test_memerag_appendix_g1_filters(serve, file, arena, tmp_path):
     )
     template = TIME_PROMPT.read(file("g1", f"{text}\nQuestion: {{{{question}}}}"))
     server = serve(lambda prompt: "<rationale>Capitals stay.</rationale><label>no</label>")
-    filtering = TimeFilter(ModelSettings("llama-3-70b"), endpoint(server), template)
+    filtering = TimeFilter(asked_at(server, "llama-3-70b"), template)
     answering = serve(lambda prompt: "Oslo")
-    system = LlmSystem(ModelSettings("m"), answer_prompt("memerag"), endpoint(answering))
+    system = LlmSystem(asked_at(answering), answer_prompt("memerag"))
     with open_store(tmp_path / "store.sqlite") as store:
         generated = generate_answers(arena.queries, system, store, time_filter=filtering)
     assert list(generated.answers["answer"]) == ["Oslo"]
@@ -325,7 +321,7 @@ def test_memerag_appendix_g3_answers(serve, file, arena, tmp_path):
     prompt = answer_prompt("memerag", template=PROTOCOLS["memerag"].prompt.read(file("g3", text)))
     server = serve(lambda prompt: "Oslo")
     with open_store(tmp_path / "store.sqlite") as store:
-        system = LlmSystem(ModelSettings("m"), prompt, endpoint(server))
+        system = LlmSystem(asked_at(server), prompt)
         generated = generate_answers(arena.queries, system, store)
     assert list(generated.answers["answer"]) == ["Oslo"]
     assert "- Oslo is the capital of Norway." in next(iter(server.asked))
@@ -367,7 +363,7 @@ def test_grouse_figures_8_to_11_score(serve, file, tmp_path, figure):
     sample = AnswerSample("Which capital?", ("Oslo is one.",), "Oslo [1].", "No document responds")
     with open_store(tmp_path / "store.sqlite") as store:
         prompts = GrousePrompts(templates=own)
-        llm = Llm(ModelSettings("m"), endpoint(server), store, Budget())
+        llm = Llm(asked_at(server), store, Budget())
         (verdict,) = PromptJudge(prompts, llm).judge([ScoringTask(metric, sample)])
     assert (verdict.value, verdict.failure) == (None, None)
     (body,) = server.bodies
@@ -394,7 +390,7 @@ def test_memerag_appendix_g2_highlights(serve, file, tmp_path):
         columns=["language", "query_id", "sentence_id", "query", "passages", "sentence"],
     )
     with open_store(tmp_path / "store.sqlite") as store:
-        llm = Llm(ModelSettings("m", temperature=0.1), endpoint(server), store, Budget())
+        llm = Llm(asked_at(server, temperature=0.1), store, Budget())
         found = highlight_support(sentences, llm, own)
     assert found.table["highlighted"][0] == ("Oslo is a city. **It is big.**",)
     assert "1.2:" in next(iter(server.asked))

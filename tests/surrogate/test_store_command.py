@@ -9,7 +9,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion
 
-from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store, read_text
+from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
 
 
 @pytest.fixture
@@ -17,7 +17,8 @@ def store_file(tmp_path):
     path = tmp_path / "replies.sqlite"
     with ChatServer(lambda *_: completion("[[A]]")) as server, open_store(path) as store:
         prompts = [Prompt.of(f"question {n}") for n in range(5)]
-        llm = Llm(ModelSettings("m"), Endpoint(server.url, None), store)
+        settings = LlmSettings(model="m", base_url=server.url, api_key_env=None)
+        llm = Llm(settings, store)
         assert ask_table(prompts, lambda row: row, read_text, llm).values == ["[[A]]"] * 5
     return path
 

@@ -189,7 +189,7 @@ class _Run:
         return None
 
     def judge_lot(self) -> None:
-        size = max(self._judge.endpoint.concurrency // ORDERS, self._done // LOOKS, 1)
+        size = max(self._judge.settings.concurrency // ORDERS, self._done // LOOKS, 1)
         if self._budget is not None:
             size = min(size, (self._budget - self._asked) // ORDERS)
         keys = [(*key, *self._systems) for key in self.questions[self._done : self._done + size]]

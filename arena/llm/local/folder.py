@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.files import model_file_digest, parsed_json
-from arena.llm.settings import OPENAI_URL, Endpoint
 
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
@@ -147,31 +146,6 @@ def required_model(model: str) -> LocalModel:
             f"{ADAPTER} and weights as safetensors"
         )
     return found
-
-
-def asked_model(model: str, endpoint: Endpoint) -> tuple[str, Endpoint]:
-    """Return by which name a model is asked, and where.
-
-    A path to a model on this machine is run here, unless a server is stated: its name is then
-    that of the folder or file and the first digits of its digest, so that replies kept, verdicts
-    and answers tell one training from another. All else is the server's to know.
-
-    Raises:
-        UsageError: If it is a path to a model that cannot be used, or that is not there.
-    """
-    if endpoint.local or endpoint.base_url != OPENAI_URL:
-        return model, endpoint
-    found = local_model(model)
-    if found is not None:
-        return found.name, replace(endpoint, local=str(found.path), api_key_env=None, concurrency=1)
-    if model.startswith(("/", "./", "../", "~/")) or model.endswith(GGUF):
-        required_model(model)
-    return model, endpoint
-
-
-def asked_name(model: str, base_url: str) -> str:
-    """Return by which name a model is asked at an address; see ``asked_model``."""
-    return asked_model(model, Endpoint(base_url))[0]
 
 
 def require_local(purpose: str, *packages: str) -> None:

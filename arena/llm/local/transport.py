@@ -14,7 +14,7 @@ from arena.llm import replies
 from arena.llm.local.folder import required_model
 from arena.llm.local.loading import Loaded, kept_local, quiet
 from arena.llm.replies import Completion, Fault, read_completion
-from arena.llm.settings import EmbeddingSettings, Endpoint, Request, digest
+from arena.llm.settings import EMBEDDINGS, LlmSettings, Request, digest
 
 TAKEN = frozenset(
     {
@@ -44,12 +44,12 @@ class LocalTransport:
     own (the request's ``seed`` where there is one, else digits of its key).
 
     Attributes:
-        endpoint: Whose ``local`` says which model.
+        settings: Whose ``local`` says which model.
         reached: True: what goes wrong is the request's fault.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self.endpoint = endpoint
+    def __init__(self, settings: LlmSettings) -> None:
+        self.settings = settings
         self.reached = True
         self._loaded: Loaded | None = None
         self._turn = asyncio.Lock()
@@ -71,7 +71,7 @@ class LocalTransport:
             return refused
         with _ALONE:
             if self._loaded is None:
-                self._loaded = kept_local(required_model(self.endpoint.local))
+                self._loaded = kept_local(required_model(self.settings.local))
             try:
                 return self._generated(self._loaded, asked, request)
             except Exception as error:  # of a library, on a prompt: no reason to end a run
@@ -154,9 +154,9 @@ class LocalTransport:
 
 
 @asynccontextmanager
-async def open_local(endpoint: Endpoint) -> AsyncIterator[LocalTransport]:
+async def open_local(settings: LlmSettings) -> AsyncIterator[LocalTransport]:
     """Open a model on this machine; it is loaded by the first request."""
-    yield LocalTransport(endpoint)
+    yield LocalTransport(settings)
 
 
 def context_length(model: Any) -> int:  # noqa: ANN401 - of transformers
@@ -166,7 +166,7 @@ def context_length(model: Any) -> int:  # noqa: ANN401 - of transformers
 
 def _refused(asked: Mapping[str, Any], path: str) -> Fault | None:
     """Return the fault of a request that a model run here would not follow."""
-    if path == EmbeddingSettings.path:
+    if path == EMBEDDINGS:
         said = "a model that is run here writes texts, and embeds none"
         return Fault(replies.REJECTED, said, advice="name an embedder")
     further = sorted(set(asked) - TAKEN)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surrogate.board.summary import RatingInterval
-from surrogate.learning.cross_fitting import Outcome
+from surrogate.learning.outcomes import Outcome
 
 Floats = npt.NDArray[np.float64]
 

@@ -19,6 +19,7 @@ from surrogate.cli.options import (
     JobsOption,
     JsonOption,
     TemplatesOption,
+    checked_settings,
 )
 from surrogate.cli.targets import OUT_FILE
 
@@ -97,7 +98,7 @@ def measure_features(
     """Measure features; a run that was killed goes on where it was."""
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import row_suffix, write_rows
-    from arena.llm import Endpoint
+    from arena.llm import LlmSettings
     from arena.text.prompts import read_templates
     from features.engine.extraction import extract, missing_counts
     from features.engine.workers import worker_pool
@@ -112,6 +113,9 @@ def measure_features(
     others = None if answers is None else read_answers(answers, asked.queries)
     cache_folder = out.with_name(f"{out.name}.cache") if cache is None else cache
     cache_folder.mkdir(parents=True, exist_ok=True)
+    asked_of = {"store": store or str(cache_folder / RATINGS_FILE)}
+    if base_url is not None:
+        asked_of["base_url"] = base_url
     with worker_pool(backend, scheduler, jobs), progress_bar() as progress:
         table = extract(
             asked,
@@ -122,8 +126,7 @@ def measure_features(
                 device,
                 batch_size,
                 download,
-                None if base_url is None else Endpoint(base_url),
-                store or str(cache_folder / RATINGS_FILE),
+                checked_settings(LlmSettings, asked_of),
                 own,
             ),
             cache=cache_folder,

@@ -96,6 +96,8 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
             }
         )
         return
+    for note in placed.notes:
+        print(f"Note: {note}")
     languages = placed.board["language"].nunique()
     whole, title = (
         (placed.overall, "mean rank over languages")
@@ -113,8 +115,6 @@ def _print_ranked(placed: RankedSystems, as_json: bool) -> None:
     printing.print_columns(title, marked, [*columns, "coverage"])
     _print_new(placed)
     _print_explanations(placed)
-    for note in placed.notes:
-        print(f"Note: {note}")
 
 
 def _print_new(placed: RankedSystems) -> None:

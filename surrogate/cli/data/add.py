@@ -77,7 +77,7 @@ def add(
         settings = settings.model_copy(update={"model": model, "body": request_fields(body)})
         judges = settings.llm_judges()
     for each in () if dry_run else judges:
-        each.endpoint.api_key()
+        each.settings.api_key()
     known_prices = None if prices is None else read_prices(prices)
     published = None if board is None else Board.load(board)
     read = read_arena(arena)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena.data.wording import count_of
+from arena.llm.settings import OPENAI_KEY, OPENAI_URL
 from surrogate.cli import printing
 from surrogate.cli.options import (
     FOLDER,
     MODEL_HELP,
     NO_BODY,
-    OPENAI_KEY,
-    OPENAI_URL,
     ApiKeyOption,
     BaseUrlOption,
     BodyOption,
@@ -29,6 +28,7 @@ from surrogate.cli.options import (
     TemplatesOption,
     TimeoutOption,
     TokenizerOption,
+    checked_settings,
     request_fields,
     split_names,
 )
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.generation import Generated, GenerationDryRun, LlmSystem, TimeFilter
-    from arena.llm import ModelSettings
 
 STORE_FILE = "generation.sqlite"
 FILTER_TOKENS = 512
@@ -143,18 +142,27 @@ def generate(
         protocol_of,
         read_arena_to_answer,
     )
-    from arena.llm import Budget, Endpoint, open_store
-    from arena.llm.local.folder import asked_model
+    from arena.llm import Budget, LlmSettings, open_store
     from arena.text.prompts import read_templates
     from arena.text.trimming import read_tokenizer
 
-    stated = Endpoint(
-        base_url, api_key_env, concurrency=concurrency, timeout_s=timeout, any_model=any_model
+    protocol = protocol_of(prompt)
+    stated = checked_settings(
+        LlmSettings,
+        {
+            "model": model,
+            "base_url": base_url,
+            "api_key_env": api_key_env,
+            "temperature": protocol.temperature if temperature is None else temperature,
+            "max_tokens": protocol.max_tokens if max_tokens is None else max_tokens,
+            "body": request_fields(body),
+            "concurrency": concurrency,
+            "timeout_s": timeout,
+            "any_model": any_model,
+        },
     )
-    asked_as, endpoint = asked_model(model, stated)
-    settings = _settings(asked_as, prompt, temperature, max_tokens, body)
     trimmer = None if tokenizer is None else read_tokenizer(tokenizer)
-    answer = protocol_of(prompt).prompt
+    answer = protocol.prompt
     own = read_templates(templates or (), [answer, TIME_PROMPT])
     asked = answer_prompt(
         prompt,
@@ -165,12 +173,13 @@ def generate(
         context_tokens=context_tokens,
         only_relevant=relevant,
     )
-    answering = LlmSystem(settings, asked, endpoint, system)
+    answering = LlmSystem(stated.located(), asked, system)
     time_filter = None
     if skip_time_dependent or filter_model is not None:
-        other, place = asked_model(filter_model or model, stated)
-        filtering = _filter_settings(settings, other)
-        time_filter = TimeFilter(filtering, place, own.replacing(TIME_PROMPT))
+        cold = None if stated.temperature is None or stated.temperature < 0 else 0.0
+        update = {"model": filter_model or model, "temperature": cold, "max_tokens": FILTER_TOKENS}
+        filtering = stated.model_copy(update=update).located()
+        time_filter = TimeFilter(filtering, own.replacing(TIME_PROMPT))
     elif own.replacing(TIME_PROMPT):
         raise UsageError(
             f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; add "
@@ -195,29 +204,6 @@ def generate(
             progress=progress,
         )
     print_generated(generated, *_written(generated, arena, out, chosen), as_json)
-
-
-def _settings(
-    model: str, prompt: str, temperature: float | None, max_tokens: int | None, body: str
-) -> ModelSettings:
-    """Return the settings asked for; what is not is the paper's."""
-    from arena.generation import protocol_of
-    from arena.llm import ModelSettings
-
-    protocol = protocol_of(prompt)
-    warmth = protocol.temperature if temperature is None else temperature
-    longest = protocol.max_tokens if max_tokens is None else max_tokens
-    return ModelSettings.stated(model, warmth, longest, request_fields(body))
-
-
-def _filter_settings(settings: ModelSettings, model: str) -> ModelSettings:
-    """Return the settings of the filter: short replies, the likeliest ones."""
-    return replace(
-        settings,
-        model=model,
-        temperature=None if settings.temperature is None else 0.0,
-        max_tokens=None if settings.max_tokens is None else FILTER_TOKENS,
-    )
 
 
 def _check_target(out: Path | None, append: bool, dry_run: bool, system: str) -> None:

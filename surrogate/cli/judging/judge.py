@@ -176,7 +176,6 @@ def _batches_done(
             runs[judge.judge] = run_batches(
                 judge_requests(arena, judge, chosen),
                 judge.asked_settings,
-                judge.endpoint,
                 store,
                 Path(f"{where}.batches.json"),
                 None if max_calls is None else max_calls - before,

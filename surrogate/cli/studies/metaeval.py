@@ -24,7 +24,7 @@ from surrogate.cli.options import (
 )
 from surrogate.cli.studies.sheet import sheet
 from surrogate.cli.targets import OUT_FILE
-from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
+from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, OF_PROMPTS, JudgeOptions
 
 if TYPE_CHECKING:
     from surrogate.metaevaluation.report import Report
@@ -90,7 +90,7 @@ def _present(report: Report, as_json: bool, arena: Path | None = None) -> None:
 
 
 @metaeval.command()
-@with_settings(JudgeOptions, LOCAL_MODEL_FIELDS)
+@with_settings(JudgeOptions, (*OF_PROMPTS, *LOCAL_MODEL_FIELDS))
 def grouse(
     judges: Annotated[
         list[str],
@@ -174,7 +174,7 @@ def grouse(
 
 
 @metaeval.command("grouse-features")
-@with_settings(JudgeOptions)
+@with_settings(JudgeOptions, OF_PROMPTS)
 def grouse_features(
     settings: JudgeOptions,
     file: TestsArgument = None,
@@ -234,7 +234,7 @@ def grouse_features(
 
 
 @metaeval.command()
-@with_settings(JudgeOptions)
+@with_settings(JudgeOptions, OF_PROMPTS)
 def wikieval(
     path: Annotated[
         Path,
@@ -339,7 +339,7 @@ def rater_agreement(
 
 
 @metaeval.command()
-@with_settings(JudgeOptions)
+@with_settings(JudgeOptions, OF_PROMPTS)
 def memerag(
     folder: Annotated[
         Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …", **FOLDER)

@@ -17,7 +17,7 @@ from surrogate.cli.options import (
     with_settings,
 )
 from surrogate.cli.targets import OUT_FILE
-from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
+from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, OF_PROMPTS, JudgeOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from surrogate.metaevaluation.memerag.highlighting import Highlights
 
 
-@with_settings(JudgeOptions, (*LOCAL_MODEL_FIELDS, "retries"))
+@with_settings(JudgeOptions, (*OF_PROMPTS, *LOCAL_MODEL_FIELDS, "further_tries"))
 def sheet(
     folder: Annotated[
         Path, typer.Argument(help="Folder with MEMERAG's en.jsonl, de.jsonl, …", **FOLDER)
@@ -79,7 +79,7 @@ def sheet(
 def _highlighted(
     sentences: pd.DataFrame, model: str, settings: JudgeOptions, template: str | None
 ) -> Highlights:
-    from arena.llm import Budget, Llm, ModelSettings, open_store
+    from arena.llm import Budget, Llm, open_store
     from arena.text.prompts import read_templates
     from surrogate.cli.printing import progress_bar
     from surrogate.metaevaluation.memerag.highlighting import (
@@ -90,9 +90,12 @@ def _highlighted(
     )
 
     own = read_templates([] if template is None else [template], [HIGHLIGHT_PROMPT])
-    asked = ModelSettings(model, TEMPERATURE, settings.max_tokens or MAX_TOKENS)
+    most = settings.max_tokens or MAX_TOKENS
+    asked = settings.model_copy(
+        update={"model": model, "temperature": TEMPERATURE, "max_tokens": most}
+    ).located()
     with open_store(settings.store) as store, progress_bar() as progress:
-        llm = Llm(asked, settings.endpoint, store, Budget(settings.max_calls))
+        llm = Llm(asked, store, Budget(settings.max_calls))
         return highlight_support(sentences, llm, own, progress)
 
 

@@ -162,7 +162,7 @@ def validate_command(
         typer.Option(
             "--protocol",
             help="leave-systems-out, leave-families-out (all of a laboratory or model at once), "
-            "leave-language-out, leave-questions-out, transfer, mirage (two systems held out, all "
+            "leave-language-out, transfer, mirage (two systems held out, all "
             "ranked), table3 (R² of surrogates), table4 (the paper's groups of features, two "
             "systems held out, all ranked), ablation (part of the features), importances (of "
             "features), frontier (the best systems rated by surrogates of the others), replication "
@@ -339,10 +339,10 @@ def _print_validation(validated: Validation, as_json: bool) -> None:
         printing.print_json(validated.as_json())
         return
     languages = [(name, item) for name, item in sorted(validated.per_language.items())]
-    header = ["language", "tau", "low", "high", "spearman", "pairwise accuracy", "R²", "systems"]
+    header = ["language", "tau", "low", "high", "pairwise accuracy", "R²", "systems"]
     rows = [
         [
-            *(name, item.tau, item.tau_low, item.tau_high, item.spearman),
+            *(name, item.tau, item.tau_low, item.tau_high),
             *(item.pairwise_accuracy, item.r2, item.n_systems),
         ]
         for name, item in [*languages, ("macro", validated.scores)]

@@ -25,7 +25,7 @@ from surrogate.cli.options import (
     with_settings,
 )
 from surrogate.cli.targets import OUT_FILE
-from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, JudgeOptions
+from surrogate.metaevaluation.options import LOCAL_MODEL_FIELDS, OF_PROMPTS, JudgeOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def trainset_mirage(
 
 
 @trainset.command("grouse")
-@with_settings(JudgeOptions, LOCAL_MODEL_FIELDS)
+@with_settings(JudgeOptions, (*OF_PROMPTS, *LOCAL_MODEL_FIELDS))
 def trainset_grouse(
     source: Annotated[
         Path, typer.Argument(help="Arena folder, or answers in GroUSE's format.", exists=True)

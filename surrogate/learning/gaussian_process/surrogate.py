@@ -36,7 +36,7 @@ from surrogate.learning.gaussian_process.profiles import (
     learn_profiles,
 )
 from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
-from surrogate.learning.posterior.process import GaussianProcess, fit_process
+from surrogate.learning.posterior.process import RESIDUAL, GaussianProcess, fit_process
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     KEYS,
@@ -75,7 +75,8 @@ class _Items:
         features: Features of the system in the language, shape (N, F).
         texts: Texts likewise, shape (N, D).
         mean_features: Mean of a system's features over its languages, shape (U, F).
-        texts_by_language: Language to the texts of the U systems, shape (U, D); zeros without.
+        texts_by_language: Language to the texts of the U systems, shape (U, D), over the root of
+            how many languages each has; zeros without.
     """
 
     keys: tuple[tuple[str, str], ...]
@@ -102,6 +103,11 @@ class _Items:
         return self.at([key for key in self.keys if key[0] == language])
 
     @property
+    def names(self) -> npt.NDArray[Any]:
+        """System of each item, shape (N,)."""
+        return np.array([name for _, name in self.keys], dtype=object)
+
+    @property
     def languages(self) -> npt.NDArray[Any]:
         """Language of each item, shape (N,)."""
         return np.array([language for language, _ in self.keys], dtype=object)
@@ -120,7 +126,8 @@ def _items(profiles: Mapping[str, SystemProfiles]) -> _Items:
     texts = {}
     for language, own in profiles.items():
         texts[language] = np.zeros((len(names), own.texts.shape[1]))
-        texts[language][[place[name] for name in own.systems]] = own.texts
+        own_places = [place[name] for name in own.systems]
+        texts[language][own_places] = own.texts / np.sqrt(times[own_places])[:, None]
     return _Items(
         keys,
         system,
@@ -312,9 +319,11 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         names = next(iter(self.profiles_.values())).names
         linear = items.features * own + items.mean_features[items.system] * mean
         kernels = self._kernels(items, self.items_)
-        other = {TOGETHER: (1,), TEXTS: range(3 if self._is_multilingual else 2, len(kernels))}
+        texts = range(3 if self._is_multilingual else 2, len(kernels)) if self._reads else ()
+        other = {TOGETHER: (1,), TEXTS: texts}
         whole = [
-            sum(kernels[k] @ self.process_.dual[k] for k in places) for places in other.values()
+            sum((kernels[k] @ self.process_.dual[k] for k in places), np.zeros(len(items.keys)))
+            for places in other.values()
         ]
         contributions = np.column_stack([linear, *whole])
         keys = pd.DataFrame(items.keys, columns=["language", "system"])
@@ -368,11 +377,15 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         distances = _squared_distances(self.items_, self.items_)
         apart = distances[np.triu_indices(len(distances), 1)]
         self.bandwidth_ = max(float(np.median(apart)), SMALLEST_DIAGONAL)
-        self.scales_ = np.ones(5 if self._is_multilingual else 3)
+        self.scales_ = np.ones(1)
         diagonals = self._own_kernels(self.items_).mean(axis=1)
         self.scales_ = np.where(diagonals > SMALLEST_DIAGONAL, diagonals, 1.0)
         kernels = self._kernels(self.items_, self.items_)
-        process = fit_process(kernels, seen, self._groups(self.items_))
+        # Where no texts are read, much of what a system is like is not seen.
+        share = RESIDUAL if self._reads else 1 / (len(kernels) + 1)
+        process = fit_process(
+            kernels, seen, self._groups(self.items_), share, adjusted=not self._reads
+        )
         self.levels_ = {
             name: float(self._predicted(process, everybody.of(name))[0].mean())
             for name in self.borrowing_
@@ -409,40 +422,45 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         return learn_profiles(rows, language, systems, self.features_).training
 
     def _kernels(self, one: _Items, other: _Items) -> Floats:
-        """Kernels of the items of one with those of the other, shape (K, M, N)."""
+        """Kernels of the items of one with those of the other, shape (K, M, N).
+
+        Of features, linear and smooth, and of their means over languages; then of texts, and of
+        their means. Without texts, systems are alike to themselves in other languages.
+        """
         same = one.languages[:, None] == other.languages[None]
         places = np.ix_(one.system, other.system)
-        mean_texts = np.zeros((len(one.mean_features), len(other.mean_features)))
-        for language, texts in other.texts_by_language.items():
-            if language in one.texts_by_language:
-                mean_texts += one.texts_by_language[language] @ texts.T / len(self.profiles_)
         found = [
             one.features @ other.features.T,
             np.exp(-_squared_distances(one, other) / self.bandwidth_),
-            *(
-                [(one.mean_features @ other.mean_features.T)[places]]
-                if self._is_multilingual
-                else []
-            ),
-            one.texts @ other.texts.T * same,
-            *([mean_texts[places]] if self._is_multilingual else []),
         ]
+        if self._is_multilingual:
+            found.append((one.mean_features @ other.mean_features.T)[places])
+        if not self._reads:
+            if self._is_multilingual:
+                found.append(np.equal.outer(one.names, other.names).astype(np.float64))
+            return np.asarray(np.stack(found) / self.scales_[:, None, None])
+        found.append(one.texts @ other.texts.T * same)
+        mean_texts = np.zeros((len(one.mean_features), len(other.mean_features)))
+        for language, texts in other.texts_by_language.items():
+            if language in one.texts_by_language:
+                mean_texts += one.texts_by_language[language] @ texts.T
+        if self._is_multilingual:
+            found.append(mean_texts[places])
         return np.asarray(np.stack(found) / self.scales_[:, None, None])
 
     def _own_kernels(self, items: _Items) -> Floats:
         """Kernels of each item with itself, shape (K, M)."""
-        mean_texts = sum(np.sum(t**2, axis=1) for t in items.texts_by_language.values())
-        found = [
-            np.sum(items.features**2, axis=1),
-            np.ones(len(items.keys)),
-            *(
-                [np.sum(items.mean_features**2, axis=1)[items.system]]
-                if self._is_multilingual
-                else []
-            ),
-            np.sum(items.texts**2, axis=1),
-            *([mean_texts[items.system] / len(self.profiles_)] if self._is_multilingual else []),
-        ]
+        ones = np.ones(len(items.keys))
+        found = [np.sum(items.features**2, axis=1), ones]
+        if self._is_multilingual:
+            found.append(np.sum(items.mean_features**2, axis=1)[items.system])
+        if self._reads:
+            found.append(np.sum(items.texts**2, axis=1))
+        if self._is_multilingual and self._reads:
+            squares = [np.sum(t**2, axis=1) for t in items.texts_by_language.values()]
+            found.append(np.sum(squares, axis=0)[items.system])
+        elif self._is_multilingual:
+            found.append(ones)
         return np.asarray(np.stack(found) / self.scales_[:, None])
 
     def _groups(self, items: _Items) -> Floats:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from surrogate.learning.cross_fitting import Outcome
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.observations import Observation, Observations, Posterior, observe
 from surrogate.learning.posterior.process import fit_process
 from surrogate.learning.surrogate import Surrogate

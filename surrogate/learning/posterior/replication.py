@@ -24,6 +24,7 @@ from arena.statistics.rank_agreement import kendall_tau, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.observations import Observation, Posterior, observe
 from surrogate.learning.posterior.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.surrogate import Surrogate
@@ -184,7 +185,8 @@ def _replicated(
     known = training_ratings({item.language: item.tournaments for item in learned})
     truth = observe(training_ratings({item.language: item.tournaments for item in others}))
     X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in learned])
-    expected = _expected(learned, surrogate, seed, repeat) if with_surrogate else NOTHING_EXPECTED
+    unseen = _unseen(learned, surrogate, seed, repeat) if with_surrogate else {}
+    expected = pd.concat([NOTHING_EXPECTED, *map(expected_ratings, unseen.values())])
     try:
         surrogate.fit(X, known)
         together = posterior_ratings(surrogate, known, expected)
@@ -197,7 +199,7 @@ def _replicated(
             item.language,
             together.get(item.language),
             alone[item.language],
-            _of_language(expected, item.language),
+            unseen.get(item.language),
             truth[item.language],
         )
         asked = {"questions": len(_judged(item)), "judgments": len(item.judgments)}
@@ -208,26 +210,27 @@ def _replicated(
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
-def _expected(
+def _unseen(
     learned: Sequence[LanguageData], surrogate: Surrogate, seed: int, repeat: int
-) -> pd.DataFrame:
+) -> dict[str, Outcome]:
     try:
         outcomes = leave_systems_out(learned, surrogate, Repeats(1, seed + repeat))
     except (UsageError, ConvergenceError):
-        return NOTHING_EXPECTED
-    return pd.concat(map(expected_ratings, outcomes), ignore_index=True)
+        return {}
+    return {outcome.language: outcome for outcome in outcomes}
 
 
-def _of_language(expected: pd.DataFrame, language: str) -> dict[str, float]:
-    own = expected[expected["language"] == language]
-    return dict(zip(own["system"], own["rating"], strict=True))
+def _tau_of(unseen: Outcome, systems: Sequence[str], target: Floats) -> float:
+    """Tau of ratings by surrogates that had not seen the system with other ratings of it."""
+    truth = pd.Series(target, list(systems)).reindex(unseen.systems).to_numpy(np.float64)
+    return replace(unseen, truth=truth[None]).tau
 
 
 def _compared(
     language: str,
     together: Posterior | None,
     alone: Observation,
-    expected: Mapping[str, float],
+    unseen: Outcome | None,
     truth: Observation,
 ) -> tuple[dict[str, object], _Split | None]:
     """Hold the ratings of the systems that both halves judge against the other half's."""
@@ -239,7 +242,6 @@ def _compared(
     rating = together.ratings[both]
     error = np.sqrt(np.diag(together.covariance)[both] + np.diag(true.noise))
     away = rating - rating.mean() - (true.ratings - true.ratings.mean())
-    predicted = np.array([expected.get(name, np.nan) for name in true.systems])
     # Equal records have equal ratings but for rounding errors, which are not to rank them.
     target = np.round(true.ratings, DECIMALS)
     verdicts = np.round(alone.among(names).ratings, DECIMALS)
@@ -247,7 +249,7 @@ def _compared(
         "systems": len(names),
         "tau": kendall_tau(rating, target),
         "tau_verdicts": kendall_tau(verdicts, target),
-        "tau_surrogate": kendall_tau(predicted, target),
+        "tau_surrogate": np.nan if unseen is None else _tau_of(unseen, true.systems, target),
         "inside": float(np.mean(np.abs(away) <= NORMAL_90 * error)),
     }
     return found, _Split(language, true.systems, rating, verdicts, target)

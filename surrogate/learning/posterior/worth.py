@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from surrogate.learning.cross_fitting import Outcome
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.observations import Observation, observe
 from surrogate.learning.training import TrainingRatings
 

@@ -14,7 +14,7 @@ import numpy as np
 from arena.data.errors import checked_choice
 from arena.data.languages import named_language
 from arena.llm.replies import THOUGHTS, UnparsableError
-from arena.llm.settings import ModelSettings, Prompt
+from arena.llm.settings import LlmSettings, Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, packaged_prompt
 from features.models import Item, Scores
 from features.models.pair_scorer import OUTPUTS
@@ -143,11 +143,9 @@ def claim_values(claim: Claim) -> dict[str, object]:
     }
 
 
-def paper_settings(model: str, max_tokens: int | None = 1024) -> ModelSettings:
+def paper_settings(asked: LlmSettings) -> LlmSettings:
     """Return a model's settings as in the paper: temperature and top_p of 0.1."""
-    return ModelSettings(
-        model, temperature=TEMPERATURE, max_tokens=max_tokens, extra_body={"top_p": TOP_P}
-    )
+    return asked.model_copy(update={"temperature": TEMPERATURE}).sending(top_p=TOP_P)
 
 
 @dataclass(frozen=True)
@@ -183,9 +181,9 @@ class FaithfulnessPrompts(JudgePrompts[Claim]):
         system = packaged_prompt(_PACKAGE, f"{self.name}.v1", ()).fill({})
         return [Prompt.of(user, system, self.version)]
 
-    def settings(self, model: str, max_tokens: int) -> ModelSettings:
+    def settings(self, asked: LlmSettings) -> LlmSettings:
         """Return a model's settings as in the paper: temperature and top_p of 0.1."""
-        return paper_settings(model, max_tokens)
+        return paper_settings(asked)
 
     def read(self, text: str, task: str) -> str:  # noqa: ARG002
         """Read the label of a reply, see ``parse_label``."""

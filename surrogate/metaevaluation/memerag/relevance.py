@@ -17,7 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import plain_records
 from arena.data.wording import count_of
 from arena.llm.replies import UnparsableError
-from arena.llm.settings import ModelSettings, Prompt
+from arena.llm.settings import LlmSettings, Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
 from surrogate.metaevaluation.judges import FunctionJudge, Judge, JudgePrompts, Verdict
 from surrogate.metaevaluation.memerag.comparison import PERMUTATIONS, mark_best
@@ -122,9 +122,9 @@ class RelevancePrompts(JudgePrompts[SentenceInAnswer]):
         template = self.template or RELEVANCE_PROMPT.packaged()
         return [Prompt.of(template.fill(values), version=self.version)]
 
-    def settings(self, model: str, max_tokens: int) -> ModelSettings:
+    def settings(self, asked: LlmSettings) -> LlmSettings:
         """Return a model's settings as in the paper: temperature and top_p of 0.1."""
-        return paper_settings(model, max_tokens)
+        return paper_settings(asked)
 
     def read(self, text: str, task: str) -> str:  # noqa: ARG002
         """Read the label of a reply, see ``relevance_label``."""

@@ -156,7 +156,7 @@ class RagasJudge:
 
     Attributes:
         model: ``LLM with EMBEDDER``; see ``features.models.ragas.named_models``.
-        options: Endpoint and store; how the embedding model is run.
+        options: How it is asked; how the embedding model is run.
         budget: Most prompts to send, and what was asked and used.
         progress: Called with a stage's name, what is done of it, and all of it.
     """

@@ -9,7 +9,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer
 
 from arena.generation import LlmSystem, answer_prompt
-from arena.llm import Endpoint, ModelSettings, open_store
+from arena.llm import LlmSettings, open_store
 
 
 @pytest.fixture
@@ -29,9 +29,8 @@ def system_at():
     """Return a system that a server answers for."""
 
     def system_at(server, prompt="mirage", model="m", name="", **fields):
-        endpoint = Endpoint(
-            server.url, None, backoff_s=0.01, timeout_s=5.0, longest_wait_s=1.0, **fields
-        )
-        return LlmSystem(ModelSettings(model), answer_prompt(prompt), endpoint, name)
+        quick = {"backoff_s": 0.01, "timeout_s": 5.0, "longest_wait_s": 1.0} | fields
+        asked = LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick)
+        return LlmSystem(asked, answer_prompt(prompt), name)
 
     return system_at

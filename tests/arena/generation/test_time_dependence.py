@@ -6,7 +6,7 @@ from chat_server import broken, completion
 
 from arena.generation import TimeFilter, dry_run_generate, generate_answers, time_dependence
 from arena.generation.questions import read_label
-from arena.llm import Budget, Completion, ModelSettings, UnparsableError
+from arena.llm import Budget, Completion, LlmSettings, UnparsableError
 
 PROMPT = """\
 You are an NLP assistant that tells whether a question can only be answered by someone who knows \
@@ -32,14 +32,14 @@ def behave(prompt, earlier):
 @pytest.fixture
 def filter_at(system_at):
     def filter_at(server, model="filter"):
-        return TimeFilter(ModelSettings(model), system_at(server).endpoint)
+        return TimeFilter(system_at(server, model=model).settings)
 
     return filter_at
 
 
 def test_the_prompt():
     query = build_queries(1, ("ja",))["query"][0]
-    prompt = TimeFilter(ModelSettings("m")).ask(("ja", query))
+    prompt = TimeFilter(LlmSettings(model="m")).ask(("ja", query))
     assert prompt.messages[0].content == PROMPT
 
 
@@ -93,7 +93,7 @@ def test_time_dependent_questions_are_left_out_and_listed(serve, store, system_a
             "system": "m",
             "reason": "time_dependent",
             "detail": "It depends.",
-            "prompt": TimeFilter(ModelSettings("m")).version,
+            "prompt": TimeFilter(LlmSettings(model="m")).version,
             "key": generated.skipped["key"][0],
             "query": "Question 0 in en?",
         }
@@ -124,7 +124,7 @@ def test_a_filter_that_fails_in_passing_is_asked_again(serve, store, system_at):
 
     server = serve(fail_first)
     system = system_at(server, retries=0)
-    where = TimeFilter(ModelSettings("filter"), system.endpoint)
+    where = TimeFilter(system.settings.model_copy(update={"model": "filter"}))
     queries = build_queries(3).tail(1)
     first = generate_answers(queries, system, store, time_filter=where)
     assert first.summary.failures == {"time_dependence_server_error": 1}

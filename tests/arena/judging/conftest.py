@@ -9,7 +9,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer
 
 from arena.judging import LlmJudge
-from arena.llm import Endpoint, ModelSettings, open_store
+from arena.llm import LlmSettings, open_store
 
 
 @pytest.fixture
@@ -27,9 +27,8 @@ def serve():
 @pytest.fixture
 def judge_at():
     def judge_at(server, model="test-judge", **fields):
-        endpoint = Endpoint(
-            server.url, None, backoff_s=0.01, timeout_s=5.0, longest_wait_s=1.0, retries=1
-        )
-        return LlmJudge(ModelSettings(model), endpoint, **fields)
+        quick = {"backoff_s": 0.01, "timeout_s": 5.0, "longest_wait_s": 1.0, "retries": 1}
+        asked = LlmSettings(model=model, base_url=server.url, api_key_env=None, **quick)
+        return LlmJudge(asked, **fields)
 
     return judge_at

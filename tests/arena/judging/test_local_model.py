@@ -6,7 +6,7 @@ from judged_systems import build_arena
 from local_model import LocalModel, missing_package
 
 from arena.judging import LlmJudge, choose_pairs, judge_arena
-from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
+from arena.llm import Llm, LlmSettings, Prompt, ask_table, read_text
 
 pytestmark = [
     pytest.mark.slow,
@@ -22,19 +22,17 @@ ANSWERS = {
 
 
 @pytest.fixture(scope="module")
-def endpoint():
+def settings():
     with LocalModel() as model:
-        yield Endpoint(model.url, api_key_env=None, concurrency=2, timeout_s=120)
+        quick = {"concurrency": 2, "timeout_s": 120.0, "api_key_env": None}
+        yield LlmSettings(model="smollm2-135m", base_url=model.url, **quick)
 
 
 @pytest.mark.parametrize("verdict", ["logprobs", "text"])
-def test_every_pair_ends_as_a_verdict_or_a_counted_failure(endpoint, store, verdict):
+def test_every_pair_ends_as_a_verdict_or_a_counted_failure(settings, store, verdict):
     arena = build_arena(ANSWERS, questions=2, systems=("good", "poor"))
-    judge = LlmJudge(
-        ModelSettings("smollm2-135m", max_tokens=24 if verdict == "text" else 1),
-        endpoint,
-        verdict=verdict,
-    )
+    most = 24 if verdict == "text" else 1
+    judge = LlmJudge(settings.model_copy(update={"max_tokens": most}), verdict=verdict)
     pairs = choose_pairs(arena, both_orders=True)
     judged = judge_arena(arena, judge, pairs, store)
     summary = judged.summary
@@ -49,10 +47,10 @@ def test_every_pair_ends_as_a_verdict_or_a_counted_failure(endpoint, store, verd
     pd.testing.assert_frame_equal(again.judgments, judged.judgments)
 
 
-def test_a_model_says_what_it_is_asked_to_say(endpoint, store):
-    settings = ModelSettings("smollm2-135m", temperature=0.0, max_tokens=16)
+def test_a_model_says_what_it_is_asked_to_say(settings, store):
+    settings = settings.model_copy(update={"max_tokens": 16})
     prompt = Prompt.of("Repeat this word: arena")
-    asked = ask_table([prompt], lambda row: row, read_text, Llm(settings, endpoint, store))
+    asked = ask_table([prompt], lambda row: row, read_text, Llm(settings, store))
     assert "arena" in asked.replies[0].value.lower()
     assert store.export()["latency_s"][0] > 0
     assert asked.usage.tokens_out > 0

@@ -67,9 +67,10 @@ def test_a_budget_counts_verdicts_and_the_same_run_again_asks_nothing(compare, s
 
 def compare_again(server, store, budget):
     from arena.judging import LlmJudge
-    from arena.llm import Endpoint, ModelSettings
+    from arena.llm import LlmSettings
 
-    judge = LlmJudge(ModelSettings("test-judge"), Endpoint(server.url, None))
+    asked = LlmSettings(model="test-judge", base_url=server.url, api_key_env=None)
+    judge = LlmJudge(asked)
     arena = build_arena(questions=40)
     return compare_systems(arena, "good", "poor", judge, store, TEST, budget=budget)
 

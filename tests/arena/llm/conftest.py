@@ -5,7 +5,7 @@ from chat_server import ChatServer
 
 pytest.importorskip("openai", reason="needs the extra llm: pip install 'surrogate-arena[llm]'")
 
-from llm_requests import SETTINGS, endpoint
+from llm_requests import SETTINGS, at
 
 from arena.llm import Budget, Llm, ask_table, open_store, read_text
 
@@ -32,7 +32,7 @@ def llm_at(store):
     """Return the model of the tests at a server."""
 
     def llm_at(server, settings=SETTINGS, max_calls=None, **fields):
-        return Llm(settings, endpoint(server, **fields), store, Budget(max_calls))
+        return Llm(at(server, settings, **fields), store, Budget(max_calls))
 
     return llm_at
 

@@ -36,7 +36,7 @@ def test_stages_share_a_budget_and_note_their_usage(serve, llm_at):
     server = serve()
     llm = llm_at(server, max_calls=5)
     first = ask_table(range(3), lambda row: Prompt.of(f"first {row}"), read_text, llm)
-    other = replace(llm, settings=replace(SETTINGS, model="n"))
+    other = replace(llm, settings=llm.settings.model_copy(update={"model": "n"}))
     second = ask_table(range(4), lambda row: Prompt.of(f"second {row}"), read_text, other)
     assert [reply.reason for reply in first.replies] == [None] * 3
     assert [reply.reason for reply in second.replies] == [None, None, "over_budget", "over_budget"]

@@ -3,18 +3,18 @@
 import json
 
 import pytest
+from llm_requests import at
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from batch_server import BatchServer, answered, refused_line
 
 from arena import DataError, UsageError
-from arena.llm import Endpoint, ModelSettings, Prompt, ask_table, open_store, read_text
+from arena.llm import Prompt, ask_table, open_store, read_text
 from arena.llm.ask import Llm
 from arena.llm.batch import read_batches, run_batches
 from arena.llm.usage import Budget
 
-SETTINGS = ModelSettings("m")
 ROWS = [f"question {n}" for n in range(5)]
 
 
@@ -30,8 +30,7 @@ def look(server, tmp_path):
         with open_store(tmp_path / "store.sqlite") as store:
             return run_batches(
                 map(Prompt.of, rows),
-                SETTINGS,
-                Endpoint(server.url, None, retries=0),
+                at(server, retries=0),
                 store,
                 tmp_path / "batches.json",
                 **options,
@@ -43,7 +42,7 @@ def look(server, tmp_path):
 def stored(server, tmp_path):
     """What is answered from the store alone."""
     with open_store(tmp_path / "store.sqlite") as store:
-        llm = Llm(SETTINGS, Endpoint(server.url, None), store, Budget(0))
+        llm = Llm(at(server), store, Budget(0))
         return ask_table(ROWS, Prompt.of, read_text, llm).values
 
 
@@ -106,7 +105,7 @@ def test_what_no_later_batch_would_change_is_not_sent_again(look, server, tmp_pa
     found = look()
     assert (found.received, found.failed) == (4, {"rejected": 1})
     with open_store(tmp_path / "store.sqlite") as store:
-        llm = Llm(SETTINGS, Endpoint(server.url, None), store, Budget(0))
+        llm = Llm(at(server), store, Budget(0))
         asked = ask_table(ROWS, Prompt.of, read_text, llm)
     assert asked.usage.failures == {"context_length": 1, "content_filter": 1, "over_budget": 1}
     assert look().submitted == 1
@@ -148,13 +147,13 @@ def test_large_runs_are_several_batches(look, server, monkeypatch):
 
 
 def test_a_server_without_batches_is_said(server, tmp_path):
-    elsewhere = Endpoint(f"{server.url}/chat", None, retries=0)
+    elsewhere = at(server, base_url=f"{server.url}/chat", retries=0)
     record = tmp_path / "batches.json"
     with (
         open_store(tmp_path / "store.sqlite") as store,
         pytest.raises(UsageError, match=r"takes no batch \(status 404: .*--batch"),
     ):
-        run_batches(map(Prompt.of, ROWS), SETTINGS, elsewhere, store, record)
+        run_batches(map(Prompt.of, ROWS), elsewhere, store, record)
     assert not record.exists()
 
 
@@ -178,12 +177,12 @@ def test_a_key_that_a_batch_repeats_or_a_prompt_holds_is_written_nowhere(
     server, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("BATCH_KEY", key := "sk-planted-0123456789")
-    endpoint = Endpoint(server.url, "BATCH_KEY", retries=0)
+    settings = at(server, api_key_env="BATCH_KEY", retries=0)
 
     def look(rows):
         with open_store(tmp_path / "store.sqlite") as store:
             record = tmp_path / "batches.json"
-            return run_batches(map(Prompt.of, rows), SETTINGS, endpoint, store, record)
+            return run_batches(map(Prompt.of, rows), settings, store, record)
 
     with pytest.raises(UsageError, match="holds the key of BATCH_KEY"):
         look([f"what is {key}?"])

@@ -9,8 +9,8 @@ from llm_requests import SETTINGS, prompts
 
 from arena.data.errors import UsageError
 from arena.llm import (
+    LlmSettings,
     Message,
-    ModelSettings,
     Price,
     Prompt,
     UnparsableError,
@@ -66,26 +66,19 @@ def test_purpose_tells_equal_prompts_apart(ask):
         {"temperature": 1.0},
         {"temperature": None},
         {"max_tokens": 7},
-        {"seed": 1},
-        {"logprobs": 0},
-        {"response_format": {"type": "json_object"}},
-        {"stop": ("\n",)},
-        {"extra_body": {"top_p": 0.5}},
+        {"body": {"seed": 1}},
+        {"body": {"response_format": {"type": "json_object"}}},
+        {"body": {"top_p": 0.5}},
     ],
 )
 def test_semantic_settings_are_part_of_the_key(ask, change):
     ask(prompts(1))
-    changed = ModelSettings(**({"model": "m"} | change))
+    changed = LlmSettings(**({"model": "m"} | change))
     _, usage, server = ask(prompts(1), settings=changed)
     assert usage.calls == 1
     sent = server.bodies[0]
-    if "extra_body" in change:
-        assert sent["top_p"] == 0.5
-    elif "logprobs" in change:
-        assert (sent["logprobs"], sent["top_logprobs"]) == (True, 0)
-    else:
-        (field, value), *_ = change.items()
-        assert sent.get(field) == (list(value) if isinstance(value, tuple) else value)
+    (field, value), *_ = change.get("body", change).items()
+    assert sent.get(field) == value
 
 
 def test_where_and_how_fast_is_no_part_of_the_key(ask):
@@ -207,7 +200,7 @@ def test_dry_run_counts_and_asks_nothing(ask, store):
     assert plan.tokens_in == 2 * (3 + 4) + (5 + 4)
     assert plan.tokens_out_at_most == 3 * 1024
     assert plan.cost_at_most == plan.tokens_in + plan.tokens_out_at_most
-    unlimited = dry_run(asked, ModelSettings("m", max_tokens=None), count_tokens=len)
+    unlimited = dry_run(asked, LlmSettings(model="m", max_tokens=None), count_tokens=len)
     assert (unlimited.calls, unlimited.tokens_out_at_most, unlimited.cost_at_most) == (
         6,
         None,
@@ -221,4 +214,4 @@ def test_half_surrogates_are_told():
     with pytest.raises(UsageError, match="no messages"):
         dry_run([Prompt(())], SETTINGS)
     with pytest.raises(UsageError, match="no JSON"):
-        dry_run(prompts(1), ModelSettings("m", extra_body={"x": object()}))
+        dry_run(prompts(1), LlmSettings(model="m", body={"x": object()}))

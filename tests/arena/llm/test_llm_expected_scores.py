@@ -4,7 +4,7 @@ import pytest
 from chat_server import completion
 from llm_requests import prompts
 
-from arena.llm import ModelSettings, TokenLogprobs, UnparsableError, expected_score
+from arena.llm import LlmSettings, TokenLogprobs, UnparsableError, expected_score
 from arena.llm.replies import candidate_masses
 
 DIGITS = {str(number): float(number) for number in range(1, 6)}
@@ -43,7 +43,7 @@ def test_a_place_without_a_candidate_is_unparsable():
 def test_log_probabilities_travel_through_the_store(ask):
     top = [{"token": "4", "logprob": math.log(0.75)}, {"token": "2", "logprob": -math.inf}]
     content = [{"token": "4", "logprob": math.log(0.75), "top_logprobs": top}]
-    settings = ModelSettings("m", logprobs=5)
+    settings = LlmSettings(model="m", body={"logprobs": True, "top_logprobs": 5})
 
     def behave(*_):
         return completion("4", logprobs={"content": content})

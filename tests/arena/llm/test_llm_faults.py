@@ -5,10 +5,11 @@ import time
 
 import chat_server as say
 import pytest
-from llm_requests import SETTINGS, endpoint, prompts
+from llm_requests import SETTINGS, at, prompts
+from pydantic import ValidationError
 
 from arena.data.errors import UsageError
-from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
+from arena.llm import Llm, LlmSettings, Prompt, ask_table, read_text
 
 PASSING = {
     "rate_limited": say.rate_limited,
@@ -143,8 +144,7 @@ def test_a_server_that_asks_for_too_long_is_left_alone(ask):
 def test_what_no_call_can_change_stops_the_run(serve, store, monkeypatch, reply, words):
     monkeypatch.setenv("SOME_KEY", "sk-secret-key")
     server = serve(lambda *_: reply)
-    where = endpoint(server, api_key_env="SOME_KEY", concurrency=4, retries=1)
-    llm = Llm(SETTINGS, where, store)
+    llm = Llm(at(server, api_key_env="SOME_KEY", concurrency=4, retries=1), store)
     with pytest.raises(UsageError, match=words) as caught:
         ask_table(prompts(500), lambda row: row, read_text, llm)
     assert server.url in str(caught.value)
@@ -156,7 +156,7 @@ def test_what_no_call_can_change_stops_the_run(serve, store, monkeypatch, reply,
 
 
 def test_no_server_stops_the_run(store):
-    llm = Llm(SETTINGS, Endpoint("http://127.0.0.1:9/v1"), store)
+    llm = Llm(LlmSettings(model="m", base_url="http://127.0.0.1:9/v1"), store)
     with pytest.raises(UsageError, match=r"127\.0\.0\.1:9/v1 .*nothing answers there"):
         ask_table(prompts(50), lambda row: row, read_text, llm)
 
@@ -174,24 +174,34 @@ def test_single_rejected_prompts_do_not_stop_a_run(ask):
 def test_no_key_is_told_before_any_call(store, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(UsageError, match=r"no key for https://api\.openai\.com.*OPENAI_API_KEY"):
-        ask_table(prompts(1), lambda row: row, read_text, Llm(SETTINGS, Endpoint(), store))
+        ask_table(prompts(1), lambda row: row, read_text, Llm(SETTINGS, store))
 
 
-def test_settings_that_cannot_work_are_told():
-    for url in ("localhost:8000", "ftp://x", "http://", "https://user:pass@host/v1"):
-        with pytest.raises(UsageError, match="base_url") as caught:
-            Endpoint(url)
-        assert "pass" not in str(caught.value)
-    with pytest.raises(UsageError, match="`concurrency` is 0"):
-        Endpoint(concurrency=0)
-    with pytest.raises(UsageError, match="`timeout_s` must be above 0"):
-        Endpoint(timeout_s=0)
-    with pytest.raises(UsageError, match="model is empty"):
-        ModelSettings("")
-    with pytest.raises(UsageError, match="extra_body holds seed"):
-        ModelSettings("m", extra_body={"seed": 1})
-    with pytest.raises(UsageError, match="extra_body holds n;"):
-        ModelSettings("m", extra_body={"n": 2})
+@pytest.mark.parametrize(
+    "field",
+    [
+        *[
+            {"base_url": url}
+            for url in ("localhost:8000", "ftp://x", "http://", "https://a:b@c/v1")
+        ],
+        *[{"concurrency": 0}, {"timeout_s": 0.0}, {"max_tokens": 0}, {"api_key_env": "sk-secret"}],
+        *[
+            {"body": {"model": "m"}},
+            {"body": {"n": 2}},
+            {"store": "http://a:b@c"},
+            {"stream": True},
+        ],
+    ],
+)
+def test_settings_that_cannot_work_are_told(field):
+    (name,) = field
+    with pytest.raises(ValidationError, match=name):
+        LlmSettings(model="m", **field)
+
+
+def test_a_model_must_be_named(llm_at, serve):
+    with pytest.raises(UsageError, match="no model is named"):
+        ask_table(prompts(1), lambda row: row, read_text, llm_at(serve(), LlmSettings()))
 
 
 @pytest.mark.slow

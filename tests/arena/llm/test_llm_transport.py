@@ -7,10 +7,10 @@ import chat_server as say
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llm_requests import SETTINGS, endpoint, prompts
+from llm_requests import SETTINGS, at, prompts
 
 from arena.data.errors import UsageError
-from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, read_text
+from arena.llm import Llm, Prompt, ask_table, read_text
 from arena.llm.settings import canonical_json, request_for
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -26,8 +26,8 @@ def no_proxies(monkeypatch):
 @pytest.mark.parametrize("ending", ["", "/", "/deployments/d"])
 def test_calls_go_to_the_chat_completions_of_the_address(serve, store, ending):
     server = serve()
-    where = Endpoint(server.url + ending, api_key_env=None)
-    asked = ask_table(prompts(2), lambda row: row, read_text, Llm(SETTINGS, where, store))
+    llm = Llm(at(server, base_url=server.url + ending), store)
+    asked = ask_table(prompts(2), lambda row: row, read_text, llm)
     assert asked.values == ["echo question 0", "echo question 1"]
     assert set(server.lines) == {f"POST /v1{ending.rstrip('/')}/chat/completions HTTP/1.1"}
     assert server.headers[0]["content-type"] == "application/json"
@@ -39,10 +39,10 @@ def test_redirects_to_another_host_are_refused_and_named(serve, store, monkeypat
     target = serve()
     moved = say.Reply({}, status, {"location": f"{target.url}/chat/completions"})
     server = serve(lambda *_: moved)
-    where = endpoint(server, api_key_env="SOME_KEY", concurrency=1)
+    settings = at(server, api_key_env="SOME_KEY", concurrency=1)
     to = target.url.removesuffix("/v1")
     with pytest.raises(UsageError, match=rf"sends prompts on to {to}, where they were not sent"):
-        ask_table(prompts(3), lambda row: row, read_text, Llm(SETTINGS, where, store))
+        ask_table(prompts(3), lambda row: row, read_text, Llm(settings, store))
     assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
     assert not target.asked
 
@@ -53,9 +53,7 @@ def test_redirects_on_the_same_host_are_followed(serve, store):
         return moved if earlier == 0 else say.completion("there")
 
     server = serve(behave)
-    asked = ask_table(
-        prompts(2), lambda row: row, read_text, Llm(SETTINGS, endpoint(server), store)
-    )
+    asked = ask_table(prompts(2), lambda row: row, read_text, Llm(at(server), store))
     assert asked.values == ["there", "there"]
     assert asked.usage.calls == 2
 
@@ -86,7 +84,7 @@ def test_badly_compressed_answers_are_counted_failures(ask):
 def test_proxies_of_the_environment_are_used(serve, store, monkeypatch):
     proxy = serve()
     monkeypatch.setenv("HTTP_PROXY", proxy.url.removesuffix("/v1"))
-    llm = Llm(SETTINGS, Endpoint("http://models.invalid/v1", api_key_env=None), store)
+    llm = Llm(at(proxy, base_url="http://models.invalid/v1"), store)
     asked = ask_table(prompts(2), lambda row: row, read_text, llm)
     assert asked.values == ["echo question 0", "echo question 1"]
     assert proxy.lines[0] == "POST http://models.invalid/v1/chat/completions HTTP/1.1"
@@ -95,7 +93,7 @@ def test_proxies_of_the_environment_are_used(serve, store, monkeypatch):
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["", ',"purpose":"']))
 def test_what_is_sent_is_the_body_in_the_content(text, purpose):
     prompt = Prompt(Prompt.of(text + purpose, system=purpose).messages, purpose=purpose + text)
-    request = request_for(prompt, ModelSettings("m", extra_body={"purpose": purpose, "z": text}))
+    request = request_for(prompt, SETTINGS.sending(other=purpose, z=text))
     content = json.loads(request.content)
     assert content == {"body": json.loads(request.body), "purpose": purpose + text}
     assert request.content == canonical_json(content)

@@ -8,9 +8,9 @@ import pytest
 from arena.data import files
 from arena.data.errors import UsageError
 from arena.data.files import file_digest
-from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store
+from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store
 from arena.llm.batch import run_batches
-from arena.llm.local.folder import asked_model, asked_name, local_model, required_model
+from arena.llm.local.folder import local_model, required_model
 from arena.llm.settings import EmbeddingSettings
 
 CONFIG = {"model_type": "llama"}
@@ -21,6 +21,10 @@ LORA = {
     "lora_alpha": 8,
     "target_modules": ["q_proj", "v_proj"],
 }
+
+
+def located(model, **fields):
+    return LlmSettings(model=str(model), **fields).located()
 
 
 @pytest.fixture
@@ -38,21 +42,22 @@ def make(tmp_path):
 
 def test_a_folder_is_asked_by_its_name_and_digest(make):
     folder = make(config__json=CONFIG, model__safetensors="weights")
-    name, endpoint = asked_model(str(folder), Endpoint(concurrency=8))
-    assert name.startswith("model@")
-    assert len(name.partition("@")[2]) == 8
-    assert endpoint.local == endpoint.where == str(folder)
-    assert endpoint.concurrency == 1
-    assert endpoint.api_key() == "none"
+    settings = located(folder, concurrency=8)
+    assert settings.model.startswith("model@")
+    assert len(settings.model.partition("@")[2]) == 8
+    assert settings.local == settings.where == str(folder)
+    assert settings.concurrency == 1
+    assert settings.api_key() == "none"
+    assert settings.located() is settings
     make(model__safetensors="other weights!")
-    assert asked_name(str(folder), Endpoint().base_url) != name
+    assert located(folder).model != settings.model
 
 
 def test_a_server_that_is_stated_is_asked_by_the_name_given(make):
     folder = make(config__json=CONFIG, model__safetensors="weights")
-    there = Endpoint("http://localhost:8000/v1")
-    assert asked_model(str(folder), there) == (str(folder), there)
-    assert asked_model("gpt-4o", Endpoint()) == ("gpt-4o", Endpoint())
+    there = located(folder, base_url="http://localhost:8000/v1")
+    assert (there.model, there.local) == (str(folder), "")
+    assert located("gpt-4o") == LlmSettings(model="gpt-4o")
 
 
 def test_an_adapter_is_told_apart_by_weights_and_base_and_not_by_where_it_lies(make, tmp_path):
@@ -113,7 +118,7 @@ def test_an_adapter_is_told_apart_by_weights_and_base_and_not_by_where_it_lies(m
 def test_folders_of_strangers_run_no_code(make, files, said):
     folder = make(**files)
     with pytest.raises(UsageError, match=said.replace("(", r"\(")):
-        asked_model(str(folder), Endpoint())
+        located(folder)
 
 
 def test_an_adapter_of_an_adapter_is_refused(make, tmp_path):
@@ -122,7 +127,7 @@ def test_an_adapter_of_an_adapter_is_refused(make, tmp_path):
     two = make("two", adapter_config__json=own, adapter_model__safetensors="a")
     for adapter in (one, two):
         with pytest.raises(UsageError, match=f"leads to an adapter, {one}; an adapter is read on"):
-            asked_model(str(adapter), Endpoint())
+            located(adapter)
 
 
 def test_weights_are_digested_once_while_they_stay_the_same(make, monkeypatch):
@@ -139,7 +144,7 @@ def test_weights_are_digested_once_while_they_stay_the_same(make, monkeypatch):
     first = required_model(str(adapter)).digest
     assert sorted(digested) == ["adapter_model.safetensors", "config.json", "model.safetensors"]
     assert required_model(str(adapter)).digest == first
-    asked_model(str(folder), Endpoint())
+    located(folder)
     assert len(digested) == 3
     make(model__safetensors="others!!")
     assert required_model(str(adapter)).digest != first
@@ -149,14 +154,14 @@ def test_weights_are_digested_once_while_they_stay_the_same(make, monkeypatch):
 @pytest.mark.parametrize("path", ["./nowhere", "/nowhere/model", "nowhere.gguf"])
 def test_a_path_that_leads_nowhere_is_no_name_of_a_model(path):
     with pytest.raises(UsageError, match="there is no model at"):
-        asked_model(path, Endpoint())
+        located(path)
 
 
 def test_a_folder_without_a_model_is_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gpt-4o").mkdir()
     assert local_model("gpt-4o") is None
-    assert asked_model("gpt-4o", Endpoint()) == ("gpt-4o", Endpoint())
+    assert located("gpt-4o") == LlmSettings(model="gpt-4o")
 
 
 def test_a_file_of_weights_that_is_not_there_is_said(tmp_path):
@@ -175,44 +180,41 @@ def test_damaged_weights_are_said_and_end_the_run(make, tmp_path):
         model__safetensors="no weights",
         evil__py="raise SystemExit('ran')",
     )
-    name, endpoint = asked_model(str(folder), Endpoint())
+    settings = located(folder)
     with open_store(tmp_path / "store.sqlite") as store:
-        llm = Llm(ModelSettings(name), endpoint, store)
+        llm = Llm(settings, store)
         with pytest.raises(UsageError, match="cannot be read"):
             ask_table(["Why?"], Prompt.of, lambda each: each, llm)
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("body", "said"),
     [
         ({"response_format": {"type": "json_object"}}, "takes no response_format; ask for text"),
-        ({"extra_body": {"grammar": "x"}}, "takes no grammar; leave it out"),
+        ({"grammar": "x"}, "takes no grammar; leave it out"),
     ],
 )
-def test_what_a_model_here_cannot_follow_is_refused_before_it_is_loaded(
-    make, tmp_path, settings, said
-):
+def test_what_a_model_here_cannot_follow_is_refused_before_it_is_loaded(make, tmp_path, body, said):
     pytest.importorskip("transformers")
     folder = make(config__json=CONFIG, model__safetensors="never read")
-    name, endpoint = asked_model(str(folder), Endpoint())
+    settings = located(folder)
     with open_store(tmp_path / "store.sqlite") as store, pytest.raises(UsageError, match=said):
         ask_table(
             ["Why?"],
             Prompt.of,
             lambda each: each,
-            Llm(ModelSettings(name, **settings), endpoint, store),
+            Llm(settings.sending(**body), store),
         )
+    embedding = EmbeddingSettings(model=str(folder)).located()
     with open_store(tmp_path / "store.sqlite") as store, pytest.raises(UsageError, match="embeds"):
-        ask_table(
-            ["Why?"], Prompt.of, lambda each: each, Llm(EmbeddingSettings(name), endpoint, store)
-        )
+        ask_table(["Why?"], Prompt.of, lambda each: each, Llm(embedding, store))
 
 
 def test_a_model_here_takes_no_batch(make, tmp_path):
     folder = make(config__json=CONFIG, model__safetensors="weights")
-    name, endpoint = asked_model(str(folder), Endpoint())
+    settings = located(folder)
     with (
         open_store(tmp_path / "store.sqlite") as store,
         pytest.raises(UsageError, match="takes no batch"),
     ):
-        run_batches([], ModelSettings(name), endpoint, store, tmp_path / "batches.json")
+        run_batches([], settings, store, tmp_path / "batches.json")

@@ -11,7 +11,7 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 
 import features.models
 from arena import MissingDependencyError, UsageError
-from arena.llm import Completion, Endpoint, ModelSettings, UnparsableError
+from arena.llm import Completion, LlmSettings, UnparsableError
 from arena.llm.replies import read_completion
 from arena.text.prompts import read_templates
 from features import extract
@@ -217,8 +217,9 @@ def test_no_expected_rating_without_log_probabilities():
 @pytest.fixture
 def scorer_at(tmp_path):
     def scorer_at(server):
-        endpoint = Endpoint(server.url, None, retries=0, backoff_s=0.01, timeout_s=5.0)
-        return LlmScorer(ModelSettings("rater"), endpoint, str(tmp_path / "ratings.db"))
+        quick = {"retries": 0, "backoff_s": 0.01, "timeout_s": 5.0}
+        settings = LlmSettings(model="rater", base_url=server.url, api_key_env=None, **quick)
+        return LlmScorer(settings, str(tmp_path / "ratings.db"))
 
     return scorer_at
 
@@ -270,8 +271,10 @@ def test_the_signature_tells_models_and_settings_apart_but_not_places(scorer_at,
     with ChatServer() as server:
         scorer = scorer_at(server)
     assert scorer.signature.startswith("llm:rater|overlap.v1@")
-    assert replace(scorer, endpoint=Endpoint()).signature == scorer.signature
-    for settings in (ModelSettings("other"), ModelSettings("rater", temperature=0.5)):
+    elsewhere = scorer.settings.model_copy(update={"base_url": "http://localhost:9/v1"})
+    assert replace(scorer, settings=elsewhere).signature == scorer.signature
+    for change in ({"model": "other"}, {"temperature": 0.5}):
+        settings = scorer.settings.model_copy(update=change)
         assert replace(scorer, settings=settings).signature != scorer.signature
 
 
@@ -366,10 +369,10 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
         path.write_text(text, encoding="utf-8")
         given[name] = read_templates({"overlap": path}, FEATURE_PROMPTS)
     with ChatServer(behave) as server:
-        endpoint, store = Endpoint(server.url, None), str(tmp_path / "s.db")
+        asked = LlmSettings(base_url=server.url, api_key_env=None, store=str(tmp_path / "s.db"))
         means = {}
         for name, own in given.items():
-            models = ModelOptions(endpoint=endpoint, store=store, templates=own)
+            models = ModelOptions(llm=asked, templates=own)
             table = extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")
             column = f"llm_overlap(template={own.stated(['overlap'])})"
             means[name] = set(table[column].dropna())
@@ -385,9 +388,10 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
 
 def test_other_code_reads_the_replies_again_and_asks_nothing(tmp_path, small_arena, monkeypatch):
     with ChatServer(lambda *_: completion("[[4]]")) as server:
-        models = ModelOptions(endpoint=Endpoint(server.url, None), store=str(tmp_path / "s.db"))
+        asked = LlmSettings(base_url=server.url, api_key_env=None, store=str(tmp_path / "s.db"))
+        models = ModelOptions(llm=asked)
         rated = [extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")]
-        asked = len(server.bodies)
+        calls = len(server.bodies)
         monkeypatch.setattr("features.engine.source_digest._source", lambda module: "")
         source_digest.cache_clear()
         readers = {"integer": lambda reply, prompt: 5.0}
@@ -395,7 +399,7 @@ def test_other_code_reads_the_replies_again_and_asks_nothing(tmp_path, small_are
         rated += [extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")]
         source_digest.cache_clear()
         assert [set(table["llm_overlap"].dropna()) for table in rated] == [{4.0}, {5.0}]
-        assert len(server.bodies) == asked
+        assert len(server.bodies) == calls
 
 
 def test_a_place_for_the_replies_must_be_named(monkeypatch):
@@ -408,9 +412,13 @@ def test_where_to_ask_comes_from_the_environment(monkeypatch):
     monkeypatch.setenv("SURROGATE_ARENA_STORE", "s.db")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
     scorer = load_llm("m", ModelOptions())
-    assert (scorer.endpoint.base_url, scorer.store) == ("http://localhost:1/v1", "s.db")
+    assert (scorer.settings.base_url, scorer.store) == ("http://localhost:1/v1", "s.db")
     monkeypatch.delenv("OPENAI_BASE_URL")
-    assert load_llm("m", ModelOptions()).endpoint == Endpoint()
+    assert load_llm("m", ModelOptions()).settings.base_url == LlmSettings().base_url
+    stated = LlmSettings(base_url="http://localhost:2/v1", store="t.db")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+    scorer = load_llm("m", ModelOptions(llm=stated))
+    assert (scorer.settings.base_url, scorer.store) == ("http://localhost:2/v1", "t.db")
 
 
 def test_a_missing_package_is_named(monkeypatch):

@@ -11,7 +11,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo, UsageError
-from arena.llm import Completion, Endpoint, UnparsableError
+from arena.llm import Completion, LlmSettings, UnparsableError
 from features import Question, Sample, extract
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES, NO_REFERENCE_SYSTEM
 from features.measures.ragas import (
@@ -234,10 +234,10 @@ def measure(tmp_path):
     def run(arena, features, behave, **fields):
         with ChatServer(behave) as server:
             quick = {"backoff_s": 0.01, "retries": 1, "longest_wait_s": 1.0, "api_key_env": None}
+            quick["store"] = str(tmp_path / "s.sqlite")
             options = ModelOptions(
                 device="cpu",
-                endpoint=Endpoint(server.url, **(quick | fields)),
-                store=str(tmp_path / "s.sqlite"),
+                llm=LlmSettings(base_url=server.url, **(quick | fields)),
             )
             found = extract(arena, features, models=options).set_index(["query_id", "system"])
             return found, server
@@ -400,7 +400,7 @@ def test_sentences_are_cut_by_the_language(measure):
 
 
 def test_signatures_change_with_what_values_depend_on(tmp_path):
-    options = ModelOptions(store=str(tmp_path / "s.sqlite"))
+    options = ModelOptions(llm=LlmSettings(store=str(tmp_path / "s.sqlite")))
     one, other = load_ragas("a", options), load_ragas("b", options)
     assert one.signature != other.signature
     assert "statements.v1@" in one.signature

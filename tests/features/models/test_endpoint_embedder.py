@@ -10,7 +10,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, Reply, broken, completion, embedding, error
 
 from arena import UsageError
-from arena.llm import Endpoint, open_store
+from arena.llm import LlmSettings, open_store
 from features import extract
 from features.measures.relevance import NO_EMBEDDING
 from features.models import ModelOptions, load_scorer
@@ -36,10 +36,10 @@ def serve():
 @pytest.fixture
 def options_at(tmp_path):
     def options(server):
-        endpoint = Endpoint(
-            server.url, None, backoff_s=0.01, timeout_s=5, longest_wait_s=1, retries=0
-        )
-        return ModelOptions(endpoint=endpoint, store=str(tmp_path / "store.sqlite"))
+        quick = {"backoff_s": 0.01, "timeout_s": 5, "longest_wait_s": 1, "retries": 0}
+        store = str(tmp_path / "store.sqlite")
+        asked = LlmSettings(base_url=server.url, api_key_env=None, store=store, **quick)
+        return ModelOptions(llm=asked)
 
     return options
 

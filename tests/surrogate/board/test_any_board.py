@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from arena import Arena, UsageError, write_arena
 from arena.simulation import DEFAULT_SYSTEMS, simulate
 from features import extract
 from surrogate import Board, build_board
+from surrogate.board.summary import UNPROVEN
 from surrogate.diff import diff_boards
 from surrogate.publish.exports.tables import ALL, OVERALL, exported_board, write_export
 from surrogate.publish.figures.board_figures import board_drawings
@@ -83,7 +84,7 @@ def use(arena: Arena, features: pd.DataFrame, folder, **options) -> Board:
     write_site(board, folder / "site")
     for part in (OVERALL, ALL):
         for kind in EXPORTS:
-            write_export(exported_board(board, part), kind, folder, part)
+            write_export(exported_board(board, part), kind, folder / f"{part}.{kind}")
     for drawing in board_drawings(board):
         try:
             drawing.draw()
@@ -97,6 +98,42 @@ def test_a_board_whose_best_system_may_be_better_than_all_judged(whole, features
     unjudged = {(language, best) for language in LANGUAGES}
     board = use(part_of(whole, LANGUAGES, whole.info.systems, (), unjudged), features, tmp_path)
     assert np.isinf(board.ratings.loc[board.ratings["system"] == best, "surrogate_high"]).any()
+
+
+def test_systems_without_verdicts_are_unranked_where_the_surrogate_is_not_shown_to_work(
+    whole, features, tmp_path
+):
+    best, *others = whole.info.systems[:4]
+    unjudged = {(language, best) for language in LANGUAGES}
+    part = part_of(whole, LANGUAGES, [best, *others], (), unjudged)
+    board = use(part, features, tmp_path)
+    assert not board.summary.macro.ranks_unseen
+    rows = board.ratings.set_index("system")
+    assert rows.loc[best, "rank"].isna().all()
+    assert rows.loc[best, "surrogate_rating"].notna().all()
+    assert (rows.loc[best, "note"] == UNPROVEN).all()
+    assert rows.loc[others, "rank"].notna().all()
+    assert board.systems[-1] == best
+    placed = board.rank(
+        part.answers[part.answers["system"] == best].assign(system="newcomer"),
+        feature_table=features[features["system"] == best].assign(system="newcomer"),
+    )
+    assert placed.new["rank"].isna().all()
+    assert placed.new["note"].str.startswith(UNPROVEN).all()
+    assert placed.overall.set_index("system")["rank"].isna()["newcomer"]
+
+
+def test_a_feature_table_of_further_answers_makes_no_system_its_own_neighbor(
+    whole, features, tmp_path
+):
+    apart, *others = whole.info.systems
+    part = part_of(whole, LANGUAGES, others)
+    board = build_board(part, feature_table=features, tournaments=2)
+    assert set(board.features["system"]) == set(others)
+    own = whole.answers[whole.answers["system"] == apart]
+    placed = board.rank(own, part, feature_table=features)
+    for near in placed.explanations["neighbors"]:
+        assert apart not in {entry["neighbor"] for entry in near}
 
 
 def used_parts(data, whole, features, folder):
@@ -117,7 +154,8 @@ def used_parts(data, whole, features, folder):
 
 def cases(count):
     everything = list(HealthCheck)
-    return settings(max_examples=count, suppress_health_check=everything, print_blob=False)
+    phases = (Phase.explicit, Phase.generate)  # to shrink a case would build hundreds of boards
+    return settings(max_examples=count, suppress_health_check=everything, phases=phases)
 
 
 @cases(4)

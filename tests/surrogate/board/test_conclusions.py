@@ -18,8 +18,8 @@ from surrogate.board.summary import (
     BoardSummary,
 )
 from surrogate.cli.printing import print_agreement
-from surrogate.learning.cross_fitting import RESAMPLES, Outcome, resample_outcomes
 from surrogate.learning.languages import TournamentSettings
+from surrogate.learning.outcomes import RESAMPLES, Outcome, resample_outcomes
 from surrogate.validation import validate
 
 

@@ -10,7 +10,7 @@ from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import check_holdout, choose_holdout, fit_tournament
 from surrogate.board.language import _unseen, fit_languages, splits
 from surrogate.board.settings import BoardRecord
-from surrogate.learning.cross_fitting import Repeats, folds_of, leave_systems_out
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out, system_folds
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
@@ -135,7 +135,7 @@ def test_a_feature_that_only_names_the_system_teaches_nothing_about_unseen_ones(
 
 def test_battles_against_a_fold_do_not_tell_how_its_systems_are_rated(data, judgments):
     whole = unseen(data, LINEAR)
-    for held in folds_of(SYSTEMS, 7, "systems", "0"):
+    for _, _, held in system_folds([data], Repeats(1, 7)):
         places = [SYSTEMS.index(name) for name in held]
         against = judgments["system_a"].isin(held) | judgments["system_b"].isin(held)
         turned = judgments["winner"].map({"a": "b", "b": "a"}).where(against, judgments["winner"])
@@ -149,7 +149,7 @@ def test_unseen_ratings_are_on_the_scale_of_all_systems(data, judgments):
     exact = data_of(judgments, features_of(data.truth[:, None], noise=0.0))
     ratings = unseen(exact, LINEAR)
     np.testing.assert_allclose(ratings, data.truth, atol=0.25)
-    for held in folds_of(SYSTEMS, 7, "systems", "0"):
+    for _, _, held in system_folds([data], Repeats(1, 7)):
         places = [SYSTEMS.index(name) for name in held]
         assert ratings[places].mean() == pytest.approx(data.truth[places].mean(), abs=0.15)
 
@@ -160,24 +160,26 @@ def table_of(pairs, questions=8):
     return table.assign(language="en", judge="judge")
 
 
-def five(judgments, **settings):
+def arranged(judgments, **settings):
     random = np.random.default_rng(0)
     systems = sorted({*judgments["system_a"], *judgments["system_b"]})
-    X = features_of(random.normal(size=(5, 1)), systems, sorted(set(judgments["query_id"])))
+    X = features_of(
+        random.normal(size=(len(systems), 1)), systems, sorted(set(judgments["query_id"]))
+    )
     return data_of(judgments, X, TournamentSettings(tournaments=3, **settings))
 
 
 def test_a_fold_whose_absence_leaves_no_battles_is_not_rated():
-    around = five(table_of([("hub", name) for name in "abcd"]))
+    around = arranged(table_of([("hub", name) for name in "abcdefg"]))
+    [fold] = [fold for _, _, fold in system_folds([around], Repeats(1, 7)) if "hub" in fold]
     ratings = unseen(around, find_surrogate("ridge"))
     assert dict(zip(around.systems, np.isfinite(ratings).tolist(), strict=True)) == {
-        **dict.fromkeys("abcd", True),
-        "hub": False,
+        name: name not in fold for name in around.systems
     }
 
 
 def test_without_a_prior_a_fold_that_the_others_need_falls_back():
-    ring = five(table_of([*zip("abcde", "bcdea", strict=True)]), ridge=0.0)
+    ring = arranged(table_of([*zip("abcdefghi", "bcdefghia", strict=True)]), ridge=0.0)
     assert np.isfinite(unseen(ring, find_surrogate("ridge"))).all()
 
 

@@ -4,12 +4,15 @@ import contextlib
 import json
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError, UsageError
 from arena.diagnostics import diagnose_languages
+from arena.diagnostics.judge_agreement import agreement_table
+from arena.diagnostics.verdicts import verdicts
 from surrogate.board.judge.metaevaluations import MetaEvaluation, add_metaevaluations
 from surrogate.board.judge.report import (
     ALL_TIES,
@@ -175,3 +178,29 @@ def test_failures_and_calls_are_those_of_the_judges_run(run, small_arena, tmp_pa
     report = report_judge(arena, "local", diagnoses, records)
     assert report.flip_rate.items == summary["flips"]["items"]
     assert report.position.share == 1.0  # this judge says A whenever it says something
+
+
+def test_a_judge_that_always_says_the_same_is_named_first(english_arena, build_quickly):
+    sided = english_arena.judgments.assign(winner="a")
+    board = build_quickly(replace(english_arena, judgments=sided))
+    first, *_ = board.summary.macro.conclusions
+    assert first.is_warning
+    assert "unreliable" in first.sentence
+    assert "whatever the answers are" in first.sentence
+    new = english_arena.answers[english_arena.answers["system"] == board.systems[0]]
+    placed = board.rank(
+        new.assign(system="newcomer"),
+        english_arena,
+        feature_table=board.features[board.features["system"] == board.systems[0]].assign(
+            system="newcomer"
+        ),
+    )
+    assert placed.notes[0] == first.sentence
+
+
+def test_kappa_of_few_pairs_has_no_interval(english_arena):
+    judged = english_arena.judgments
+    both = pd.concat([judged.head(19), judged.head(19).assign(judge="other")], ignore_index=True)
+    few = agreement_table(verdicts(both)).iloc[0]
+    assert (few["items"], few["kappa"]) == (19, 1)
+    assert np.isnan(few["low"])

@@ -1,5 +1,6 @@
 """The Gaussian process over answers and features, against plain loops and scikit-learn's."""
 
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
 from arena.data.errors import UsageError
+from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.gaussian_process import answer_texts
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts
 from surrogate.learning.gaussian_process.ngrams import hashed
@@ -391,3 +393,45 @@ def test_a_variance_that_is_not_known_is_kept(tmp_path):
     loaded = load_surrogate(tmp_path / "surrogate.zip")
     assert np.isnan(loaded.ratings_["en"].variance[3])
     pd.testing.assert_frame_equal(loaded.predict(X), surrogate.predict(X), atol=1e-6)
+
+
+def partly_judged(seed, languages=3, systems=14, judged=10, questions=20, sizes=5):
+    """Answers' features, judgments of some systems, and the true ratings of all."""
+    random = np.random.default_rng(seed)
+    names = [f"s{place:02}" for place in range(systems)]
+    features = random.normal(size=(systems, sizes))
+    common = features @ random.normal(size=sizes) * 0.4 + random.normal(size=systems) * 0.6
+    rows, judgments, truth = [], [], {}
+    for language in ("aa", "bb", "cc")[:languages]:
+        own = common + random.normal(size=systems) * 0.3
+        truth[language] = pd.Series(own - own[:judged].mean(), names)
+        for question in range(questions):
+            seen = features + random.normal(size=features.shape) * 0.7
+            rows += [(language, f"q{question}", *row) for row in zip(names, *seen.T, strict=True)]
+            strength = own + random.normal(size=systems) * 0.5
+            for one, other in itertools.combinations(range(judged), 2):
+                if random.random() < 0.4:
+                    won = random.random() < 1 / (1 + np.exp(strength[other] - strength[one]))
+                    pair = (names[one], names[other], "a" if won else "b")
+                    judgments.append((language, f"q{question}", *pair, "judge"))
+    measured = [f"f{place}" for place in range(sizes)]
+    X = pd.DataFrame(rows, columns=["language", "query_id", "system", *measured])
+    columns = ["language", "query_id", "system_a", "system_b", "winner", "judge"]
+    return X, pd.DataFrame(judgments, columns=columns), truth, names[judged:]
+
+
+def test_without_texts_intervals_of_unjudged_systems_hold_what_they_state():
+    """They held .73 with the residual that is right beside texts."""
+    inside = []
+    for seed in range(10):
+        X, judgments, truth, unjudged = partly_judged(seed)
+        known = {
+            str(language): bootstrap_tournaments(rows, 2)
+            for language, rows in judgments.groupby("language")
+        }
+        surrogate = GaussianProcessSurrogate().fit(X[~X["system"].isin(unjudged)], known)
+        for language, rows in surrogate.predict(X).groupby("language"):
+            own = rows.set_index("system").loc[unjudged]
+            away = (own["rating"] - truth[language][unjudged]).abs()
+            inside += list(away <= 1.645 * own["standard_error"])
+    assert np.mean(inside) >= 0.82  # .9, less two standard errors

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.cross_fitting import Outcome
+from surrogate.learning.outcomes import Outcome
 from surrogate.learning.posterior.observations import observe
 from surrogate.learning.posterior.worth import worth_of
 from surrogate.learning.training import training_ratings
@@ -41,7 +41,7 @@ def outcome(error, scale=None, seed=1):
     predicted = STRENGTHS + error * random.normal(size=(400, 12))
     errors = None if scale is None else np.full(predicted.shape, scale)
     names = tuple(f"s{place:02}" for place in range(12))
-    return Outcome("en", names, predicted, np.tile(STRENGTHS, (400, 1)), errors)
+    return Outcome("en", names, predicted, np.tile(STRENGTHS, (400, 1)), None, errors)
 
 
 @pytest.mark.parametrize("scale", [None, 0.1, 0.5])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from memerag_samples import answered, labeled, lines_of
 
-from arena.llm import Budget, Endpoint, Llm, ModelSettings, open_store
+from arena.llm import Budget, Llm, LlmSettings, open_store
 from surrogate.metaevaluation.memerag.reading import read_memerag
 
 MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
@@ -72,10 +72,10 @@ def llm_at(tmp_path):
     with open_store(tmp_path / "store.sqlite") as store:
 
         def make(server, max_calls=None, settings=None, retries=0):
-            endpoint = Endpoint(
-                server.url, None, backoff_s=0.01, timeout_s=5, longest_wait_s=1, retries=retries
-            )
-            return Llm(settings or ModelSettings("m"), endpoint, store, Budget(max_calls))
+            quick = {"backoff_s": 0.01, "timeout_s": 5.0, "longest_wait_s": 1.0}
+            here = {"base_url": server.url, "api_key_env": None, "retries": retries, **quick}
+            asked = (settings or LlmSettings(model="m")).model_copy(update=here)
+            return Llm(asked, store, Budget(max_calls))
 
         yield make
 

@@ -4,7 +4,7 @@ import pytest
 from chat_server import completion, error, filtered, refused
 
 from arena import UsageError
-from arena.llm import ModelSettings
+from arena.llm import LlmSettings
 from surrogate.metaevaluation.judges import (
     FunctionJudge,
     LexicalJudge,
@@ -100,7 +100,7 @@ def test_shared_characters_by_hand():
 
 def test_settings_are_the_papers(serve, llm_at):
     server = serve(lambda prompt, earlier: tagged(YES))
-    judge_on(llm_at(server, settings=paper_settings("m"))).judge([CLAIM])
+    judge_on(llm_at(server, settings=paper_settings(LlmSettings(model="m")))).judge([CLAIM])
     body = server.bodies[0]
     assert (body["temperature"], body["top_p"], body["model"]) == (0.1, 0.1, "m")
 
@@ -143,7 +143,9 @@ def test_what_a_filter_stops_is_not_asked_again(serve, llm_at):
 
 def test_retries_have_seeds_of_their_own(serve, llm_at):
     server = serve(lambda prompt, earlier: completion("Hm."))
-    judge_on(llm_at(server, settings=ModelSettings("m", seed=7)), retries=2).judge([CLAIM])
+    judge_on(llm_at(server, settings=LlmSettings(model="m", body={"seed": 7})), retries=2).judge(
+        [CLAIM]
+    )
     assert [body["seed"] for body in server.bodies] == [7, 8, 9]
 
 

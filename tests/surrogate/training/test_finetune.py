@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from arena.data.errors import UsageError
-from arena.llm import Endpoint, Llm, ModelSettings, Prompt, ask_table, open_store, read_text
+from arena.llm import Llm, LlmSettings, Prompt, ask_table, open_store, read_text
 from arena.llm.local import loading
-from arena.llm.local.folder import asked_model, local_model
+from arena.llm.local.folder import local_model
 from arena.llm.local.loading import PLAIN_TEMPLATE, load_local
 from surrogate.training.batches import token_rows
 from surrogate.training.recipes import TuningSettings
@@ -72,18 +72,20 @@ def test_the_adapter_loads_as_it_was_trained(tuned, job):
     assert mean_loss(loaded, rows) == pytest.approx(tuned.record["loss"]["unseen_after"], abs=2e-5)
 
 
+LOGPROBS = {"logprobs": True, "top_logprobs": 20}
+
+
 def ask(model, store, **fields):
-    name, endpoint = asked_model(str(model), Endpoint())
-    settings = ModelSettings(name, max_tokens=4, **fields)
-    asked = ask_table(["Say it."], Prompt.of, lambda each: each, Llm(settings, endpoint, store))
+    settings = LlmSettings(model=str(model), max_tokens=4, **fields).located()
+    asked = ask_table(["Say it."], Prompt.of, lambda each: each, Llm(settings, store))
     return asked.replies[0], asked.usage
 
 
 def test_the_adapter_answers_otherwise_than_its_base_and_is_asked_once(tuned, job, tmp_path):
     with open_store(tmp_path / "store.sqlite") as store:
-        base, _ = ask(job.base, store, logprobs=50)
-        one, usage = ask(tuned.folder, store, logprobs=50)
-        again, later = ask(tuned.folder, store, logprobs=50)
+        base, _ = ask(job.base, store, body=LOGPROBS)
+        one, usage = ask(tuned.folder, store, body=LOGPROBS)
+        again, later = ask(tuned.folder, store, body=LOGPROBS)
     assert base.value.text != one.value.text
     assert one.value == again.value
     assert (usage.calls, later.calls, later.from_store) == (1, 0, 1)
@@ -184,9 +186,9 @@ def test_the_command_tunes_and_says_so(chats, tiny_llama, tmp_path, run, capsys)
 
 
 def test_the_text_of_replies_is_read(tuned, tmp_path):
-    name, endpoint = asked_model(str(tuned.folder), Endpoint())
+    settings = LlmSettings(model=str(tuned.folder), max_tokens=3, temperature=1.0).located()
     with open_store(tmp_path / "store.sqlite") as store:
-        llm = Llm(ModelSettings(name, max_tokens=3, temperature=1.0), endpoint, store)
+        llm = Llm(settings, store)
         asked = ask_table(["Say it.", "Say it."], Prompt.of, read_text, llm)
         kept = ask_table(["Say it."], Prompt.of, lambda each: each, llm)
     (text,) = {reply.value.text for reply in kept.replies}

@@ -11,8 +11,8 @@ from arena.data.errors import UsageError
 from surrogate.learning.cross_fitting import (
     UNMEASURED,
     Repeats,
-    folds_of,
     leave_systems_out,
+    system_folds,
     train_and_rate,
 )
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
@@ -42,17 +42,8 @@ def test_a_good_feature_ranks_what_was_not_seen(protocol, simulated, table, sett
     assert {item.n_systems for item in done.per_language.values()} == {12}
 
 
-def test_ratings_on_unjudged_questions_agree_with_their_own_judgments(simulated, table, settings):
-    done = validate(
-        *(simulated.arena, "leave-questions-out", QUICK),
-        **{"feature_table": table, "repeats": 1, "tournaments": settings},
-    )
-    assert done.outcomes[0].predicted.shape == (5, 12)
-    assert done.scores.tau > 0.3
-
-
 @pytest.mark.parametrize("name", [QUICK, "gaussian-process"])
-@pytest.mark.parametrize("protocol", ["leave-systems-out", "leave-questions-out", "mirage"])
+@pytest.mark.parametrize("protocol", ["leave-systems-out", "mirage"])
 def test_systems_without_a_row_of_features_are_left_out_and_counted(
     protocol, name, simulated, table, settings
 ):
@@ -143,7 +134,7 @@ def test_a_held_out_system_has_no_part_in_the_ratings_of_others(
 def test_folds_are_rated_without_their_judgments(simulated, table, data_of):
     data = data_of(simulated.arena, table)
     outcome = leave_systems_out(data, find_surrogate(QUICK), Repeats(1, 0))[0]
-    held = folds_of(data[0].systems, 0, "systems", "0")[0]
+    held = system_folds(data, Repeats(1, 0))[0][2]
     turned = replace(simulated.arena, judgments=flipped(simulated.arena.judgments, held))
     again = leave_systems_out(data_of(turned, table), find_surrogate(QUICK), Repeats(1, 0))[0]
     places = [data[0].systems.index(name) for name in held]
@@ -163,7 +154,7 @@ def test_families_are_held_out_whole_and_each_system_once(
         assert sorted(name for fold in parts for name in fold) == systems
         held = [{families[name] for name in fold} for fold in parts]
         assert sorted(family for fold in held for family in fold) == list("abcdef")
-        assert sorted(map(len, parts)) == [1, 2, 2, 3, 4]
+        assert sorted(map(len, parts)) == [2, 3, 3, 4]
     done = validate(
         *(simulated.arena, "leave-families-out", QUICK),
         **{"feature_table": table, "repeats": 1, "tournaments": settings},
@@ -192,7 +183,7 @@ def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
     for outcome in leave_systems_out(data, find_surrogate("linear"), Repeats(2, 0)):
         missed = outcome.predicted - outcome.truth
         assert np.abs(missed).max() < 0.1 * np.ptp(outcome.truth)
-        assert np.abs(missed.mean()) < 0.01
+        assert np.abs(missed.mean()) < 0.02
 
 
 @pytest.mark.slow
@@ -265,7 +256,7 @@ def test_too_few_systems_or_languages_are_said(simulated, table, settings):
 
 def test_the_tables_of_protocols_and_surrogates_are_complete():
     assert set(PROTOCOLS) == {
-        *("mirage", "leave-systems-out", "leave-language-out", "leave-questions-out", "transfer"),
+        *("mirage", "leave-systems-out", "leave-language-out", "transfer"),
         "leave-families-out",
     }
     assert {"random-forest", *OTHERS} <= set(SURROGATE_NAMES)

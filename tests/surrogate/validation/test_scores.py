@@ -2,39 +2,78 @@
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau
 from sklearn.metrics import r2_score
 
 from arena.statistics.rank_agreement import resampled_taus
-from surrogate.learning.cross_fitting import Outcome
-from surrogate.validation.scores import ALIKE, NOT_RATED, mean_scores, score, score_outcomes
+from surrogate.learning.cross_fitting import fold_count
+from surrogate.learning.outcomes import Outcome
+from surrogate.validation.scores import ALIKE, NOT_RATED, score_outcomes
 
 TRUTH = np.array([1.0, 2.0, 3.0, 4.0])
 
 
+def outcome(predicted, truth=TRUTH, folds=None):
+    names = tuple(f"s{place}" for place in range(np.shape(predicted)[-1]))
+    both = (np.atleast_2d(np.array(item, float)) for item in (predicted, truth))
+    return Outcome("en", names, *both, folds=None if folds is None else np.atleast_2d(folds))
+
+
 def test_scores_of_a_ranking_with_one_swap():
     predicted = np.array([1.0, 3.0, 2.0, 4.0])
-    found = score(predicted, TRUTH)
+    found = outcome(predicted)
     assert found.tau == pytest.approx(4 / 6)
     assert found.pairwise_accuracy == pytest.approx(5 / 6)
-    assert found.spearman == pytest.approx(spearmanr(predicted, TRUTH).statistic)
-    assert found.r2 == pytest.approx(r2_score(TRUTH, predicted))
+    assert found.explained == pytest.approx(r2_score(TRUTH, predicted))
 
 
 def test_predicted_ties_count_half_and_true_ties_not_at_all():
-    found = score(np.array([1.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0]))
+    found = outcome([1.0, 1.0, 2.0], [1.0, 2.0, 3.0])
     assert found.pairwise_accuracy == pytest.approx((0.5 + 1 + 1) / 3)
-    found = score(np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0, 2.0]))
-    assert found.pairwise_accuracy == pytest.approx(1.0)
+    assert outcome([1.0, 2.0, 3.0], [1.0, 1.0, 2.0]).pairwise_accuracy == pytest.approx(1.0)
 
 
-def test_missing_ratings_are_left_out_and_too_few_are_undefined():
-    with_gap = score(np.array([1.0, np.nan, 3.0, 4.0]), TRUTH)
-    assert with_gap.tau == pytest.approx(1.0)
-    too_few = score(np.array([1.0, np.nan, np.nan, 4.0]), TRUTH)
-    assert np.isnan([too_few.tau, too_few.r2]).all()
-    assert np.isnan(score(np.ones(4), TRUTH).tau)
-    assert mean_scores([with_gap, too_few]).tau == pytest.approx(1.0)
+def test_missing_ratings_are_left_out_and_nothing_to_compare_is_undefined():
+    assert outcome([1.0, np.nan, 3.0, 4.0]).tau == pytest.approx(1.0)
+    nothing = outcome([1.0, np.nan, np.nan, np.nan])
+    assert np.isnan([nothing.tau, nothing.pairwise_accuracy]).all()
+
+
+def test_only_systems_held_out_together_are_compared():
+    """In each pair the order is right, and all is wrong between the pairs."""
+    right = outcome([3.0, 4.0, 1.0, 2.0], folds=[0, 0, 1, 1])
+    assert (right.tau, right.pairwise_accuracy) == (1.0, 1.0)
+    wrong = outcome([2.0, 1.0, 4.0, 3.0], folds=[0, 0, 1, 1])
+    assert (wrong.tau, wrong.pairwise_accuracy) == (-1.0, 0.0)
+    twice = outcome(
+        np.vstack([right.predicted, wrong.predicted]),
+        np.vstack([TRUTH, TRUTH]),
+        np.vstack([right.folds, wrong.folds]),
+    )
+    assert twice.tau == 0.0
+
+
+@pytest.mark.parametrize("systems", [6, 9, 12, 53])
+def test_the_mean_of_the_training_systems_has_no_rank_and_the_truth_a_perfect_one(systems):
+    """Compared over folds, the mean of the others ranks systems upside down."""
+    random = np.random.default_rng(systems)
+    truth = np.tile(random.normal(size=systems), (3, 1))
+    folds = np.array([random.permutation(systems) % fold_count(systems) for _ in range(3)])
+    means = np.array(
+        [
+            [row[own != own[place]].mean() for place in range(systems)]
+            for row, own in zip(truth, folds, strict=True)
+        ]
+    )
+    knows_nothing = outcome(means, truth, folds)
+    assert (knows_nothing.tau, knows_nothing.explained) == (0.0, pytest.approx(0.0))
+    noisy = [
+        outcome(means + 1e-3 * random.normal(size=means.shape), truth, folds).tau
+        for _ in range(300)
+    ]
+    assert abs(np.mean(noisy)) < 0.06
+    perfect = outcome(truth, truth, folds)
+    assert (perfect.tau, perfect.explained) == (pytest.approx(1.0), 1.0)
 
 
 def test_resampled_taus_are_those_of_the_resampled_systems():
@@ -72,12 +111,17 @@ def test_systems_without_a_rating_are_not_counted():
 
 
 def test_ratings_without_an_order_are_said_to_be_alike():
-    systems = ("a", "b", "c", "d")
-    few = Outcome("en", systems, np.array([[1.0, np.nan, np.nan, 4.0]]), TRUTH[None])
-    for predicted, truth in ((np.ones(4), TRUTH), (TRUTH, np.ones(4))):
-        alike = Outcome("sw", systems, predicted[None], truth[None])
-        found = score_outcomes([few, alike], 0).per_language
-        assert (found["en"].reason, found["sw"].reason) == (NOT_RATED, ALIKE)
+    few, same, alike = (
+        score_outcomes([outcome(*both)], 0).per_language["en"]
+        for both in (
+            ([1.0, np.nan, np.nan, 4.0], TRUTH),
+            (np.ones(4), TRUTH),
+            (TRUTH, np.ones(4)),
+        )
+    )
+    assert (few.reason, same.reason, alike.reason) == (NOT_RATED, ALIKE, ALIKE)
+    assert (same.tau, same.tau_low, same.tau_high) == (0.0, 0.0, 0.0)
+    assert np.isnan([few.tau, alike.tau]).all()
 
 
 def test_intervals_hang_on_no_name_where_a_fold_has_no_rating_of_a_system():

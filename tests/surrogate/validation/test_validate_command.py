@@ -10,7 +10,7 @@ from arena.simulation import DEFAULT_SYSTEMS, simulate
 from surrogate.cli.app import main
 
 SCORES = {
-    *("tau", "tau_low", "tau_high", "spearman", "pairwise_accuracy", "r2", "n_systems", "reason"),
+    *("tau", "tau_low", "tau_high", "pairwise_accuracy", "r2", "n_systems", "reason"),
 }
 QUICK = ("--surrogate", "ridge", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
 
