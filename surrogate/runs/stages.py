@@ -82,7 +82,7 @@ _REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 
 _NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn")
 _MEASURING = ("numpy", "py3langid", "langid", "rapidfuzz", "regex", "sentencex", "pythainlp")
-_MODELS = ("torch", "transformers", "sentence-transformers", "onnxruntime", "tokenizers")
+_MODELS = ("torch", "transformers", "sentence-transformers", "tokenizers")
 _VERDICT_OPTIONS = {
     *("model", "name", "questions", "pairs", "both_orders", "languages"),
     *(

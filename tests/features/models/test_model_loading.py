@@ -50,17 +50,11 @@ def test_a_model_that_cannot_be_fetched_is_refused(monkeypatch):
         load_scorer("nli", "some/model-of-nobody", ModelOptions(device="cpu", download=True))
 
 
-def test_files_that_are_broken_are_refused(tiny_reranker, onnx_reranker, tmp_path):
+def test_files_that_are_broken_are_refused(tiny_reranker, tmp_path):
     shutil.copytree(tiny_reranker, tmp_path / "torch")
     (tmp_path / "torch" / "model.safetensors").write_bytes(b"broken")
-    shutil.copytree(onnx_reranker, tmp_path / "onnx")
-    (tmp_path / "onnx" / "model.onnx").write_bytes(b"broken")
-    for name in ("torch", "onnx"):
-        with pytest.raises(UsageError, match="cannot be loaded"):
-            load_scorer("reranker", str(tmp_path / name), CPU)
-    (tmp_path / "onnx" / "tokenizer.json").write_text("{}")
-    with pytest.raises(UsageError, match=r"tokenizer\.json cannot be loaded"):
-        load_scorer("reranker", str(tmp_path / "onnx"), CPU)
+    with pytest.raises(UsageError, match="cannot be loaded"):
+        load_scorer("reranker", str(tmp_path / "torch"), CPU)
 
 
 def test_weights_that_would_be_unpickled_are_refused(tiny_reranker, tmp_path):
@@ -113,28 +107,6 @@ def test_a_device_that_is_not_there_is_refused(tiny_reranker, device):
         load_scorer("reranker", str(tiny_reranker), ModelOptions(device=device))
 
 
-def test_onnx_models_run_on_the_processor(onnx_reranker):
-    with pytest.raises(UsageError, match="run on the processor"):
-        load_scorer("reranker", onnx_reranker, ModelOptions(device="cuda"))
-
-
-def test_an_onnx_model_without_label_names_is_no_nli_model(onnx_reranker):
-    with pytest.raises(UsageError, match="names nothing"):
-        load_scorer("nli", onnx_reranker, CPU)
-
-
-def test_several_onnx_models_are_told_apart(onnx_reranker, tmp_path):
-    for name in ("a.onnx", "b.onnx"):
-        (tmp_path / name).symlink_to(f"{onnx_reranker}/model.onnx")
-    with pytest.raises(UsageError, match=r"several models \(a\.onnx, b\.onnx\)"):
-        load_scorer("reranker", str(tmp_path), CPU)
-    (tmp_path / "b.onnx").unlink()
-    with pytest.raises(UsageError, match=r"without tokenizer\.json"):
-        load_scorer("reranker", str(tmp_path), CPU)
-    shutil.copy(f"{onnx_reranker}/tokenizer.json", tmp_path)
-    assert load_scorer("reranker", str(tmp_path), CPU).score([("a", "b")]).shape == (1, 1)
-
-
 def test_unknown_kinds_and_batch_sizes_are_refused():
     with pytest.raises(UsageError, match="known: nli, reranker, embedder"):
         load_scorer("judge", "x", CPU)
@@ -142,19 +114,16 @@ def test_unknown_kinds_and_batch_sizes_are_refused():
         load_scorer("nli", "x", ModelOptions(batch_size=0))
 
 
-def test_the_extra_that_is_wanting_is_named(monkeypatch, tmp_path):
+def test_the_extra_that_is_wanting_is_named(monkeypatch):
     monkeypatch.setattr(model_folder, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[neural\]"):
         require_model(NLI_MODEL, part="output")
-    (tmp_path / "model.onnx").touch()
-    with pytest.raises(MissingDependencyError, match=r"surrogate-arena\[onnx\]"):
-        require_model(str(tmp_path))
 
 
-def test_a_model_stays_loaded(onnx_reranker):
-    assert load_scorer("reranker", onnx_reranker, CPU) is load_scorer(
-        "reranker", onnx_reranker, ModelOptions(device="cpu")
-    )
+def test_a_model_stays_loaded(tiny_reranker):
+    model = str(tiny_reranker)
+    again = load_scorer("reranker", model, ModelOptions(device="cpu"))
+    assert load_scorer("reranker", model, CPU) is again
 
 
 @pytest.mark.slow
@@ -163,7 +132,7 @@ def test_importing_loads_nothing_heavy_and_loading_prints_nothing(tiny_reranker)
 import sys
 from features.models import ModelOptions, load_scorer
 import features.measures.support, features.measures.relevance
-heavy = ("torch", "transformers", "sentence_transformers", "onnxruntime", "tokenizers")
+heavy = ("torch", "transformers", "sentence_transformers", "tokenizers")
 assert not [name for name in heavy if name in sys.modules]
 load_scorer("reranker", {str(tiny_reranker)!r}, ModelOptions("cpu")).score([("a", "b")])
 """

@@ -213,7 +213,7 @@ def test_a_surrogate_carries_over_to_another_arena(simulated, table, settings):
         judgments = arena.judgments
         kept = judgments["system_a"].isin(names) & judgments["system_b"].isin(names)
         parts.append(replace(arena, judgments=judgments[kept].reset_index(drop=True)))
-    common = {"feature_table": table, "test_feature_table": table, "tournaments": settings}
+    common = {"feature_table": table, "test": {"feature_table": table}, "tournaments": settings}
     done = validate(parts[0], "transfer", QUICK, test_arena=parts[1], repeats=1, **common)
     assert done.outcomes[0].systems == tuple(systems[6:])
     assert done.scores.tau > 0.5
