@@ -16,8 +16,7 @@ from arena.data.folder import open_arena
 from arena.data.seeds import by_content
 from arena.diagnostics import diagnose_languages
 from features.declare.feature import Feature
-from features.engine.extraction import extract, feature_columns
-from features.measures.registry import distinct_features, parse_features
+from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.board import Board
@@ -276,6 +275,9 @@ def _feature_table(
         answered = pd.MultiIndex.from_frame(arena.answers[KEYS])
         own = table[pd.MultiIndex.from_frame(table[KEYS]).isin(answered)]
         return own.reset_index(drop=True), tuple(feature_columns(table))
+    from features.engine.extraction import extract  # what measures is loaded where it is needed
+    from features.measures.registry import distinct_features, parse_features
+
     asked = settings.features if features is None else features
     named = [asked] if isinstance(asked, str) else asked
     texts = ",".join(item for item in named if isinstance(item, str))

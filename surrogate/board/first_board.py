@@ -20,7 +20,7 @@ from arena.data.seeds import generator
 from arena.rating.intervals import ranks_and_tiers
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
-from features.engine.extraction import feature_columns
+from features.engine.columns import feature_columns
 from surrogate.board.ratings.table import NO_ANSWER
 from surrogate.board.tables import RATINGS
 from surrogate.learning.gaussian_process.answer_texts import read_answer_texts

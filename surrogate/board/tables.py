@@ -20,7 +20,7 @@ from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, to
 from arena.data.files import small_file
 from arena.data.rows import guarded_csv, read_rows, unguarded
 from arena.data.schema import is_unstorable, validation_problems
-from features.engine.extraction import feature_columns
+from features.engine.columns import feature_columns
 
 DECIMALS = 6
 """Decimals of every number of a board."""

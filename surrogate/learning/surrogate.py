@@ -17,7 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.seeds import seed_sequence
 from arena.data.wording import count_of
 from arena.rating.posterior import RatingPosterior
-from features.engine.extraction import feature_columns
+from features.engine.columns import feature_columns
 from features.engine.workers import work
 from surrogate.learning.posterior.observations import Observation
 from surrogate.learning.tensor import (

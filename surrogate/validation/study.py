@@ -15,7 +15,8 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.version import __version__
 from features.declare.feature import Feature
-from features.engine.extraction import extract, feature_columns
+from features.engine.columns import feature_columns
+from features.engine.extraction import extract
 from features.measures.registry import DEFAULT_FEATURES
 from surrogate.learning.cross_fitting import (
     Progress,

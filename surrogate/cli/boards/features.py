@@ -78,7 +78,8 @@ def features(
     from arena.data.rows import row_suffix, write_rows
     from arena.llm import LlmSettings
     from arena.text.prompts import read_templates
-    from features.engine.extraction import extract, missing_counts
+    from features.engine.columns import missing_counts
+    from features.engine.extraction import extract
     from features.measures.registry import parse_features
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.cli.printing import progress_bar
@@ -128,7 +129,7 @@ def _list_features(as_json: bool) -> None:
 
 
 def _print_measured(table: pd.DataFrame, missing: pd.DataFrame, out: Path, as_json: bool) -> None:
-    from features.engine.extraction import feature_columns
+    from features.engine.columns import feature_columns
     from surrogate.cli import printing
 
     summary = table[feature_columns(table)].agg(["count", "mean", "min", "max"]).T

@@ -23,7 +23,7 @@ from sklearn.preprocessing import normalize
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.posterior import RatingPosterior
-from features.engine.extraction import feature_columns
+from features.engine.columns import feature_columns
 from surrogate.learning.gaussian_process.borrowing import (
     about_all,
     borrowing_languages,

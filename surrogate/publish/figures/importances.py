@@ -19,7 +19,7 @@ import pandas as pd
 from arena.data.errors import ArenaError, UsageError
 from arena.data.wording import count_of
 from arena.diagnostics.families import model_families
-from features.engine.extraction import feature_columns
+from features.engine.columns import feature_columns
 from features.measures.registry import parse_features
 from surrogate.board.board import Board
 from surrogate.publish.figures.figure import (

@@ -35,7 +35,7 @@ def filter_at(system_at):
     ],
 )
 def test_the_last_label_counts(text, label):
-    assert read_label(Completion(text)).label == label
+    assert read_label(Completion(text))[0] == label
 
 
 @pytest.mark.parametrize(

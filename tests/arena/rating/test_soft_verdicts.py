@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.rating.battles import Battles, points_of_a, spread
+from arena.rating.battles import Battles, spread
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -63,17 +63,6 @@ def test_whole_and_soft_judgments_stand_side_by_side():
     assert np.bincount(position, weight).tolist() == pytest.approx([1.0] * len(both))
     assert list(rows.columns) == list(both.columns)
     assert spread(whole)[2] is None
-
-
-def test_points_are_those_expected():
-    soft, whole = table([(3, 1), (1, 0)])
-    both = pd.concat([soft, whole]).iloc[::-1]  # labels that repeat, whole ones first
-    expected = [0.5, 0.5, 0.5, 1.0, 0.0, 1.0, 1.0, 1.0, 0.625, 0.75]
-    assert points_of_a(both).tolist() == expected
-    assert points_of_a(both).index.equals(both.index)
-    assert points_of_a(both[["winner"]].iloc[-2:]).tolist() == [1.0, 1.0]  # taken as whole
-    with pytest.raises(UsageError, match="unknown winner: c"):
-        points_of_a(pd.DataFrame({"winner": ["a", "c"]}))
 
 
 @pytest.mark.parametrize(("a", "b"), [(None, 0.5), (0.8, 0.4), (-0.1, 0.5), ("much", 0.5)])
