@@ -15,8 +15,8 @@ from surrogate.metaevaluation.memerag.significance import PERMUTATIONS, mark_bes
 from surrogate.metaevaluation.records import read_run
 from surrogate.metaevaluation.report import judge_labels, judges_of
 from surrogate.publish.figures.figure import Drawing
-from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
-from surrogate.publish.figures.judges import error_heat_map, memerag_bars
+from surrogate.publish.figures.judge_bars import error_heat_map, memerag_bars
+from surrogate.publish.figures.score_grids import draw_confusions, draw_unit_tests
 from surrogate.publish.formats import slugs
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from surrogate.metaevaluation.memerag.significance import BEST, DAGGER
 from surrogate.metaevaluation.runner import evaluate_judges
 from surrogate.metaevaluation.settings import MetaevalSettings
 from surrogate.publish.figures.figure import save
-from surrogate.publish.figures.grouse import draw_confusions, draw_unit_tests
-from surrogate.publish.figures.judges import HATCH, error_heat_map, memerag_bars
+from surrogate.publish.figures.judge_bars import HATCH, error_heat_map, memerag_bars
+from surrogate.publish.figures.score_grids import draw_confusions, draw_unit_tests
 from surrogate.publish.figures.studies import read_sampling, sampling_curves
 
 
