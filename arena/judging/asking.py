@@ -199,8 +199,8 @@ def _ask(
     """Return what came of each pair that is left, with what its answers may steer; and usage."""
     prompt = judge.asked_by
     if isinstance(prompt, GradedPrompt):
-        graded = judge_graded(arena, prompt, pairs, left, llm, judge.judge, progress)
-        return [(pair, _as_read(reply), flags) for pair, reply, flags in graded.pairs], graded.usage
+        graded, usage = judge_graded(arena, prompt, pairs, left, llm, judge.judge, progress)
+        return [(pair, _as_read(reply), flags) for pair, reply, flags in graded], usage
     prompts, rows = _Prompts(arena, prompt), list(pair_keys(left.table))
     asked = ask_table(rows, prompts.of, judge.read, llm, stage=judge.judge, progress=progress)
     return list(zip(rows, asked.replies, prompts.flags, strict=True)), asked.usage

@@ -48,7 +48,6 @@ COMMANDS = MappingProxyType(
             "surrogate.cli.judging.diagnose:diagnose_command", "Say what limits a board."
         ),
         "fit": Place("surrogate.cli.boards.fit:fit", "Rate systems by judgments alone."),
-        "factors": Place("surrogate.cli.boards.factors:factors", "Rate what systems are made of."),
         "features": Place(
             "surrogate.cli.boards.features:features", "Measure answers; list what can be measured."
         ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.schema import WINNERS
 from arena.data.seeds import generator
 from arena.judging.choosing.planner import ABSENT, FAILED, JUDGED, OPEN, Planner
@@ -173,13 +173,8 @@ class AdaptivePairing:
 
     def _locate(self, question: str, system_a: str, system_b: str) -> tuple[tuple[int, int], bool]:
         """Return the place of an item and whether A is the first system of its pair."""
-        for name, known, noun in (
-            (question, self._question_at, "question"),
-            (system_a, self._system_at, "system"),
-            (system_b, self._system_at, "system"),
-        ):
-            if name not in known:
-                raise UsageError(f"judgments hold an unknown {noun}: {name}")
+        if question not in self._question_at or not {system_a, system_b} <= set(self._system_at):
+            raise UsageError(f"{question}: {system_a} or {system_b} is not known here")
         one, other = self._system_at[system_a], self._system_at[system_b]
         if one == other:
             raise UsageError(f"{question}: {system_a} is judged against itself")
@@ -213,17 +208,11 @@ class AdaptivePairing:
 
 
 def _points(winner: str, is_first: bool) -> float:
-    if winner not in _POINTS_A:
-        names = ", ".join(WINNERS)
-        raise UsageError(f"judgments hold an unknown winner: {winner}; use {names}, or none")
-    return _POINTS_A[winner] if is_first else 1.0 - _POINTS_A[winner]
+    points = _POINTS_A[checked_choice(winner, WINNERS, "winner")]
+    return points if is_first else 1.0 - points
 
 
-def _distinct(names: Iterable[str], noun: str, fewest: int) -> tuple[str, ...]:
-    listed = sorted(names)
-    repeated = sorted({name for name in listed if listed.count(name) > 1})
-    if repeated:
-        raise UsageError(f"{noun}s holds {', '.join(repeated)} several times; keep one each")
-    if len(listed) < fewest:
-        raise UsageError(f"{noun}s holds {len(listed)} of at least {fewest}; add some")
-    return tuple(listed)
+def _distinct(names: Sequence[str], noun: str, fewest: int) -> tuple[str, ...]:
+    if len(set(names)) < max(len(names), fewest):
+        raise UsageError(f"name {fewest} {noun}s at least, and each once")
+    return tuple(sorted(names))
