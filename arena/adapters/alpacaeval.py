@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 from arena.adapters.files import JSON, checked_language, files_below, read_foreign_rows, shown_path
 from arena.adapters.foreign_rows import (
     ForeignArena,
+    GrowingArena,
     Skip,
     StorableText,
     sound_records,
 )
-from arena.adapters.growing import GrowingArena
 from arena.adapters.records.collected import question_id
 from arena.data.errors import UsageError
 from arena.data.rows import Rows, read_rows

@@ -22,12 +22,12 @@ from arena.adapters.files import (
 )
 from arena.adapters.foreign_rows import (
     ForeignArena,
+    GrowingArena,
     Skip,
     StorableText,
     ignored_columns,
     sound_records,
 )
-from arena.adapters.growing import GrowingArena
 from arena.adapters.records.collected import question_id
 from arena.data.errors import Problem, UsageError
 from arena.data.rows import Rows

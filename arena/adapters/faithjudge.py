@@ -16,11 +16,11 @@ from pydantic import BaseModel, Field
 from arena.adapters.files import files_below, shown_path
 from arena.adapters.foreign_rows import (
     ForeignArena,
+    GrowingArena,
     Skip,
     StorableText,
     sound_records,
 )
-from arena.adapters.growing import GrowingArena
 from arena.adapters.records.collected import judgments_of_marks
 from arena.data.errors import Problem, UsageError
 from arena.data.rows import JSONL, json_records, plain_records, rows_of_records

@@ -45,18 +45,9 @@ SUFFIXES = (
     ".parquet",
 )
 
-FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
-"""How cells begin that spreadsheets run, or that ``guarded`` made."""
 _DELIMITERS = (",", ";", "\t")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_JSON_NAMES = {
-    list: "array",
-    str: "string",
-    int: "number",
-    float: "number",
-    bool: "boolean",
-    type(None): "null",
-}
+_JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean"}
 _SAVE_AS_UTF8 = "save the file as UTF-8"
 _ONE_OBJECT_A_LINE = "write one JSON object a line"
 _ONE_ARRAY = "write one JSON array of objects"
@@ -398,7 +389,7 @@ def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON ho
 
 
 def _json_name(value: object) -> str:
-    return "object" if isinstance(value, dict) else _JSON_NAMES[type(value)]
+    return "object" if isinstance(value, dict) else _JSON_NAMES.get(type(value), "null")
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -489,27 +480,6 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
 def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a table's rows as JSON can hold them, missing values as None."""
     return list(plain_table(table).to_dict(orient="records"))
-
-
-def guarded(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
-    runs = text[:1] in FORMULA_STARTS or text.lstrip()[:1] in FORMULA_STARTS
-    return f"'{text}" if text and runs else text
-
-
-def unguarded(text: str) -> str:
-    """Take the apostrophe off again."""
-    return text.removeprefix("'")
-
-
-def guarded_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV for people: no text in it is run by a spreadsheet."""
-    texts = table.select_dtypes(["object", "string"])
-    safe = {
-        name: texts[name].map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
-        for name in texts
-    }
-    return str(table.assign(**safe).to_csv(index=False, lineterminator="\n"))
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:

@@ -494,8 +494,6 @@ def reference_problems(info: ArenaInfo, is_frame: bool = False) -> list[Problem]
     if is_frame:
         fault, hint = "is not among the systems", "name one of the systems, or None"
         return [Problem("from_frames", None, "reference_system", name, fault, hint)]
-    fault, hint = (
-        f"is not among the systems of {INFO_FILE}",
-        "name one of the systems or write null",
-    )
+    fault = f"is not among the systems of {INFO_FILE}"
+    hint = "name one of the systems or write null"
     return [Problem(INFO_FILE, None, "reference_system", name, fault, hint)]
