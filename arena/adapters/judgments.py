@@ -11,9 +11,9 @@ from arena.adapters.lmarena import read_battles
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.folder import as_rows, read_arena, with_language_of
 from arena.data.languages import UNDETERMINED
-from arena.data.names import name_problems
 from arena.data.rows import Rows, plain_table, read_rows
 from arena.data.schema import CHOSEN, JUDGMENTS, SOFT_COLUMNS, check_table, self_judgments
+from arena.data.tables.names import name_problems
 
 ANONYMOUS_JUDGE = "judge"
 """Name of the judge where none is given."""

@@ -15,7 +15,6 @@ from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import atomic_path, small_file
 from arena.data.languages import UNDETERMINED
-from arena.data.names import name_problems
 from arena.data.rows import CSV_SUFFIXES, SUFFIXES, Rows, read_rows, write_rows
 from arena.data.schema import (
     ANSWER_KEY,
@@ -34,6 +33,7 @@ from arena.data.schema import (
     unknown_questions,
     validation_problems,
 )
+from arena.data.tables.names import name_problems
 from arena.data.tables.published import TABLE as PUBLISHED_TABLE
 from arena.data.tables.published import no_published_ratings, published_ratings
 from arena.data.tables.systems import (

@@ -45,8 +45,6 @@ SUFFIXES = (
     ".parquet",
 )
 
-FORMULA_STARTS = frozenset("=+-@＝＋－＠'\t\r\n")
-"""How cells begin that spreadsheets run, or that ``guarded`` made."""
 _DELIMITERS = (",", ";", "\t")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _JSON_NAMES = {
@@ -57,7 +55,6 @@ _JSON_NAMES = {
     bool: "boolean",
     type(None): "null",
 }
-_SAVE_AS_UTF8 = "save the file as UTF-8"
 _ONE_OBJECT_A_LINE = "write one JSON object a line"
 _ONE_ARRAY = "write one JSON array of objects"
 
@@ -350,11 +347,7 @@ def read_json_value(
 
 
 def read_json_array(path: Path, source: str | None = None) -> Rows:
-    """Read a JSON file that holds one array of objects, as some data sets are published.
-
-    Args:
-        path: File of at most ``MOST_JSON_BYTES``.
-        source: What problems call the file; its name, if left out.
+    """Read a JSON file that holds one array of objects; arguments as of ``read_json_value``.
 
     Returns:
         A row an object; its line is its place in the array, from 1.
@@ -419,7 +412,7 @@ def _check_encoding(text: str) -> None:
     if wrong:
         byte = ord(wrong.group()) - 0xDC00
         fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
-        raise _BadRowError(fault, _SAVE_AS_UTF8)
+        raise _BadRowError(fault, "save the file as UTF-8")
 
 
 def _object_table(records: list[dict[str, Any]], source: str) -> pd.DataFrame:
@@ -489,27 +482,6 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
 def plain_records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a table's rows as JSON can hold them, missing values as None."""
     return list(plain_table(table).to_dict(orient="records"))
-
-
-def guarded(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
-    runs = text[:1] in FORMULA_STARTS or text.lstrip()[:1] in FORMULA_STARTS
-    return f"'{text}" if text and runs else text
-
-
-def unguarded(text: str) -> str:
-    """Take the apostrophe off again."""
-    return text.removeprefix("'")
-
-
-def guarded_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV for people: no text in it is run by a spreadsheet."""
-    texts = table.select_dtypes(["object", "string"])
-    safe = {
-        name: texts[name].map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
-        for name in texts
-    }
-    return str(table.assign(**safe).to_csv(index=False, lineterminator="\n"))
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:

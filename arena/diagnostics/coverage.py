@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from arena.adapters.judgments import ANONYMOUS_JUDGE
-from arena.data.names import alike
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.tables.names import alike
 from arena.data.wording import count_of
 from arena.diagnostics.finding import Finding, Severity, listed, subject_of
 from arena.diagnostics.systems import NEVER_JUDGED

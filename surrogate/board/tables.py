@@ -18,8 +18,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, told_problems
 from arena.data.files import small_file
-from arena.data.rows import guarded_csv, read_rows, unguarded
+from arena.data.rows import read_rows
 from arena.data.schema import is_unstorable, validation_problems
+from arena.data.wording import guarded_csv, unguarded
 from features.engine.columns import feature_columns
 
 DECIMALS = 6

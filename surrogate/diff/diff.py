@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.rows import guarded_csv, plain_records
+from arena.data.rows import plain_records
+from arena.data.wording import guarded_csv
 from features.declare.feature import offer
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS

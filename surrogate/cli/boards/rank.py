@@ -59,7 +59,8 @@ def rank(
     from arena.adapters.judgments import read_judgments
     from arena.data.files import write_text
     from arena.data.folder import read_answers, read_arena
-    from arena.data.rows import guarded_csv, write_rows
+    from arena.data.rows import write_rows
+    from arena.data.wording import guarded_csv
     from arena.text.prompts import read_templates
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.board import Board

@@ -121,9 +121,9 @@ def _check_store(path: Path, as_json: bool) -> None:
 
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
-    from arena.data.names import alike
     from arena.data.schema import QUESTION_KEY
-    from arena.diagnostics.same_answers import same_answer_findings
+    from arena.data.tables.names import alike
+    from arena.diagnostics.contents import same_answer_findings
 
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
@@ -156,12 +156,12 @@ def unanswered(arena: Arena) -> int:
     """Count judgments of an answer that the arena does not have."""
     import pandas as pd
 
-    from arena.data.schema import ANSWER_KEY
+    from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 
     there = pd.MultiIndex.from_frame(arena.answers[ANSWER_KEY])
     absent = pd.Series(False, index=arena.judgments.index)
     for side in ("system_a", "system_b"):
-        keys = arena.judgments[["language", "query_id", side]]
+        keys = arena.judgments[[*QUESTION_KEY, side]]
         absent |= ~pd.MultiIndex.from_frame(keys).isin(there)
     return int(absent.sum())
 

@@ -13,8 +13,8 @@ import pytest
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data import files
 from arena.data.files import BOUNDS_VARIABLE, Bounds, atomic_path
-from arena.data.names import alike, name_problems
 from arena.data.rows import read_rows
+from arena.data.tables.names import alike, name_problems
 from arena.judging.prompt import PAIRWISE_PROMPTS
 from surrogate import Board
 
