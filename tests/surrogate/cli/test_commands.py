@@ -55,7 +55,6 @@ def test_board_writes_its_files_and_prints_the_board(
         "overall.csv",
         "importances.csv",
         "surrogate.zip",
-        "integrity.zip",
         "manifest.json",
         "summary.json",
         "site",
@@ -218,7 +217,7 @@ def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
         )
         boards.append(contents_of(folder / "board"))
     assert boards[0] == boards[1]
-    assert {"surrogate.zip", "integrity.zip", "manifest.json", "site/index.html"} <= set(boards[0])
+    assert {"surrogate.zip", "manifest.json", "site/index.html"} <= set(boards[0])
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
