@@ -82,7 +82,6 @@ def synthetic_board(systems: int, languages: int) -> Board:
         judge_report=_judge_report(codes, systems),
         summary=_summary(codes, systems),
         surrogate_or_file=Path("none"),
-        integrity_or_file=Path("none"),
     )
 
 

@@ -24,7 +24,6 @@ from features.models.scorer import ModelOptions
 from surrogate.board import tables
 from surrogate.board.judge.report import JudgeReport
 from surrogate.board.summary import BoardSummary
-from surrogate.integrity.check import IntegrityCheck
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
 
@@ -66,7 +65,6 @@ class Board:
         judge_report: What is known of the judge whose judgments it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.
         surrogate_or_file: The surrogate, or the file it is loaded from on first use.
-        integrity_or_file: The integrity check, or its file likewise.
         folder: Folder it was loaded from; None for a board that was just built.
     """
 
@@ -83,7 +81,6 @@ class Board:
     judge_report: JudgeReport
     summary: BoardSummary
     surrogate_or_file: Surrogate | Path
-    integrity_or_file: IntegrityCheck | Path
     folder: Path | None = None
 
     def __post_init__(self) -> None:
@@ -97,12 +94,6 @@ class Board:
         """The surrogate, for new systems."""
         source = self.surrogate_or_file
         return load_surrogate(source) if isinstance(source, Path) else source
-
-    @cached_property
-    def integrity(self) -> IntegrityCheck:
-        """What answers of new systems are held against."""
-        source = self.integrity_or_file
-        return IntegrityCheck.load(source) if isinstance(source, Path) else source
 
     @property
     def systems(self) -> Sequence[str]:
@@ -228,15 +219,13 @@ class Board:
             arena = self.folder / self.summary.arena_folder
         noted = None if arena is None else os.path.relpath(arena, folder)
         summary = self.summary.model_copy(update={"arena_folder": noted})
-        # Loaded before anything is written: they may be in the folder.
-        surrogate, integrity = self.surrogate, self.integrity
+        surrogate = self.surrogate  # loaded before anything is written: it may be in the folder
         with replaced_folder(folder) as target:
             for name, table in tables.TABLES.items():
                 table.write(getattr(self, name), target)
             write_rows(self.examples, target / tables.EXAMPLES_FILE)
             write_rows(self.features, target / tables.FEATURES_FILE)
             save_surrogate(surrogate, target / tables.SURROGATE_FILE)
-            integrity.save(target / tables.INTEGRITY_FILE)
             tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
             tables.write_json(summary, target / tables.SUMMARY_FILE)
             digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}
@@ -263,7 +252,6 @@ class Board:
             judge_report=tables.read_json(JudgeReport, folder / tables.JUDGE_REPORT_FILE),
             summary=tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE),
             surrogate_or_file=folder / tables.SURROGATE_FILE,
-            integrity_or_file=folder / tables.INTEGRITY_FILE,
             folder=folder,
         )
 

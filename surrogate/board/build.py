@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,10 +55,11 @@ from surrogate.board.summarize import (
     summarize_board,
     summarize_first_board,
 )
-from surrogate.board.summary import UNPROVEN, IntegritySummary
-from surrogate.integrity.anomalies import Anomaly
-from surrogate.integrity.check import IntegrityCheck, Standing, learn_integrity, standings
-from surrogate.integrity.coverage import Key, variances_of_coverage
+from surrogate.board.summary import UNPROVEN
+from surrogate.integrity.copies import near_copies
+from surrogate.integrity.coverage import variances_of_coverage
+from surrogate.integrity.notes import look_at
+from surrogate.integrity.standing import Looks, Standing
 from surrogate.learning.cross_fitting import Progress
 from surrogate.learning.languages import TournamentSettings, language_data, with_answers
 from surrogate.learning.names import find_surrogate
@@ -256,7 +257,6 @@ def _first_board(
         judge_report=no_judge(),
         summary=summarize_first_board(arena, table, found, record),
         surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
-        integrity_or_file=IntegrityCheck({}),
     )
 
 
@@ -315,8 +315,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
     fits, surrogate = parts.fits, parts.surrogate
     intervals = language_intervals(fits)
     predicted = surrogate.predict(parts.X)
-    check, anomalies = _integrity(parts)
-    variances = _variances(parts)
+    looks = _looks(parts)
     by: RatedBy = "surrogate" if parts.record.ratings == "surrogate" else "posterior"
     agreed = agreements_of(fits, predicted, parts.judged, surrogate.seed)
     unproven = () if agreed.macro.ranks_unseen or by == "surrogate" else _never_judged(parts)
@@ -324,7 +323,7 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         board_ratings(
             *(fit, predicted, parts.arena.info.systems, intervals[fit.language]),
             by,
-            _standing(fit, predicted, anomalies, variances, unproven),
+            _standing(fit, predicted, looks, unproven),
         )
         for fit in fits
     ]
@@ -359,7 +358,6 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
         first_verdicts=tables.FIRST_VERDICTS.empty(),
         examples=examples,
         surrogate_or_file=surrogate,
-        integrity_or_file=check,
         judge_report=report_judge(
             parts.arena, parts.record.judge, diagnoses, records, parts.record.seed
         ),
@@ -374,31 +372,20 @@ def _assemble(parts: _Parts, records: JudgingRecords, examples: pd.DataFrame) ->
             intervals,
             diagnoses,
             parts.record,
-            {fit.language: _integrity_summary(fit, check, anomalies) for fit in fits},
         ),
     )
 
 
-def _integrity(parts: _Parts) -> tuple[IntegrityCheck, dict[Key, list[Anomaly]]]:
-    """Learn from the judged systems how answers look, and look at everybody's."""
-    answers, queries = parts.arena.answers, parts.arena.queries
-    judged = {fit.language: fit.data.systems for fit in parts.fits}
-    check, anomalies = learn_integrity(answers, queries, judged, parts.record.seed)
-    return check, anomalies | check.anomalies(_unjudged(answers, parts.fits), queries)
-
-
-def _integrity_summary(
-    fit: LanguageFit, check: IntegrityCheck, anomalies: Mapping[Key, Sequence[Anomaly]]
-) -> IntegritySummary:
-    own, systems = check.languages.get(fit.language), fit.data.systems
-    if own is None:
-        return IntegritySummary()
-    found = [anomalies.get((fit.language, system), ()) for system in systems]
-    return IntegritySummary(
-        told=own.damages(are_told=True),
-        not_told=own.damages(are_told=False),
-        judged=len(systems),
-        alarms=sum(any(item.is_grave for item in items) for items in found),
+def _looks(parts: _Parts) -> Looks:
+    """Look at everybody's answers, beside the judged systems'."""
+    answers, fits = parts.arena.answers, parts.fits
+    unjudged = _unjudged(answers, fits)
+    questions = {fit.language: len(fit.data.questions) for fit in fits}
+    judged = {fit.language: fit.data.systems for fit in fits}
+    return Looks(
+        look_at(answers, judged, parts.arena.queries),
+        near_copies(unjudged, answers.drop(unjudged.index)),
+        variances_of_coverage(parts.surrogate, _unjudged(parts.X, fits), questions),
     )
 
 
@@ -409,23 +396,13 @@ def _unjudged(rows: pd.DataFrame, fits: Sequence[LanguageFit]) -> pd.DataFrame:
     return rows[np.array([key not in judged for key in keys], np.bool_)]
 
 
-def _variances(parts: _Parts) -> dict[Key, float]:
-    """How uncertain unjudged systems' ratings are for want of answers."""
-    questions = {fit.language: len(fit.data.questions) for fit in parts.fits}
-    return variances_of_coverage(parts.surrogate, _unjudged(parts.X, parts.fits), questions)
-
-
 def _standing(
-    fit: LanguageFit,
-    predicted: pd.DataFrame,
-    anomalies: Mapping[Key, Sequence[Anomaly]],
-    variances: Mapping[Key, float],
-    unproven: Sequence[str],
+    fit: LanguageFit, predicted: pd.DataFrame, looks: Looks, unproven: Sequence[str]
 ) -> Standing:
     own = predicted[predicted["language"] == fit.language]
     answers = dict(zip(own["system"], own["answers"].astype(int), strict=True))
-    found = standings(fit.language, anomalies, answers, len(fit.data.questions), variances)
-    return replace(found, unranked={**dict.fromkeys(unproven, UNPROVEN), **found.unranked})
+    found = looks.standing(fit.language, answers, len(fit.data.questions))
+    return found.without_proof(unproven, UNPROVEN)
 
 
 def _never_judged(parts: _Parts) -> list[str]:

@@ -30,7 +30,6 @@ from surrogate.board.settings import BoardRecord
 from surrogate.board.summary import (
     Agreements,
     BoardSummary,
-    IntegritySummary,
     LanguageSummary,
     MacroSummary,
     RatingInterval,
@@ -63,8 +62,6 @@ BORROWING = (
 )
 FEW_TO_LEAVE_OUT = "too few judged systems in this language to leave any out"
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
-NOT_TOLD = "in systems without verdicts, damage that real systems look like is not found: {}"
-NOT_CHECKED = "answers of systems without verdicts are not checked: too few systems are judged"
 NO_IMPORTANCES = "no importances of features: forests and linear surrogates have them, not {}"
 
 
@@ -134,7 +131,6 @@ def summarize_board(
     intervals: Mapping[str, RatingInterval],
     diagnoses: Mapping[str, Diagnosis],
     settings: BoardRecord,
-    integrity: Mapping[str, IntegritySummary],
 ) -> BoardSummary:
     """Sum up a board.
 
@@ -149,7 +145,6 @@ def summarize_board(
         intervals: How wide a rating's interval is, by judged language.
         diagnoses: What is wrong with the judgments, by judged language.
         settings: What reproduces the board.
-        integrity: What the check of answers can do, by judged language.
     """
     missing = missing_counts(table)
     suspect = _suspect_answers(arena)
@@ -166,12 +161,10 @@ def summarize_board(
             questions_judged=len(data.tournaments.battles.questions),
             questions_per_tournament=data.tournaments.questions_per_tournament,
             judgments=len(data.judgments),
-            integrity=integrity[code],
             skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
             notes=(
                 *suspect.get(code, ()),
                 *_training_notes(fit, surrogate),
-                *_integrity_notes(integrity[code]),
                 *(
                     _limits(diagnoses[code])
                     if code in diagnoses
@@ -281,13 +274,6 @@ def _training_notes(fit: LanguageFit, surrogate: Surrogate) -> Iterator[str]:
     shares = surrogate.importances()
     if shares.loc[shares["language"] == fit.language, "importance"].isna().all():
         yield NO_IMPORTANCES.format(surrogate.name)
-
-
-def _integrity_notes(integrity: IntegritySummary) -> Iterator[str]:
-    if integrity.not_told:
-        yield NOT_TOLD.format(", ".join(integrity.not_told))
-    elif not integrity.told:
-        yield NOT_CHECKED
 
 
 def _skipped(

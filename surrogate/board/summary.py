@@ -140,24 +140,6 @@ class Skipped(BaseModel):
     dropped_ties: int = 0
 
 
-class IntegritySummary(BaseModel):
-    """What the integrity check of a language can do; see ``surrogate.integrity``.
-
-    Attributes:
-        told: Kinds of damage to all answers of a system that it tells from real systems.
-        not_told: Kinds that it does not, for real systems differ as much.
-        judged: Judged systems, each looked at by a check learned from the others.
-        alarms: Those of them whose answers look tampered with: its false alarms, if none were.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    told: tuple[str, ...] = ()
-    not_told: tuple[str, ...] = ()
-    judged: int = 0
-    alarms: int = 0
-
-
 class Conclusion(BaseModel):
     """What scores of a board mean, in plain words.
 
@@ -315,7 +297,6 @@ class LanguageSummary(Agreements):
         questions_per_tournament: Questions drawn for each tournament.
         judgments: Judgments that entered; none where ratings are published.
         skipped: What did not enter.
-        integrity: What the check of answers of systems without verdicts can do.
         notes: Anything else that limits how far the numbers can be trusted.
     """
 
@@ -329,7 +310,6 @@ class LanguageSummary(Agreements):
     questions_per_tournament: int = 0
     judgments: int
     skipped: Skipped
-    integrity: IntegritySummary = IntegritySummary()
     notes: tuple[str, ...] = ()
 
 

@@ -31,7 +31,6 @@ JUDGE_REPORT_FILE = "judge_report.json"
 EXAMPLES_FILE = "examples.jsonl"
 FEATURES_FILE = "features.parquet"
 SURROGATE_FILE = "surrogate.zip"
-INTEGRITY_FILE = "integrity.zip"
 MANIFEST_FILE = "manifest.json"
 
 Kind = Literal["text", "number", "bound", "count"]
@@ -222,7 +221,6 @@ BOARD_FILES: Mapping[str, str] = {
     FEATURES_FILE: "every feature of every answer",
     JUDGE_REPORT_FILE: "what is known of the judge",
     SURROGATE_FILE: "the surrogate",
-    INTEGRITY_FILE: "how answers look that nobody tampered with: what new ones are held against",
     SUMMARY_FILE: "settings, agreement, counts of what was skipped and why",
 }
 """Files of a board folder and what they hold."""

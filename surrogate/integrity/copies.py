@@ -2,62 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from arena.data.schema import QUESTION_KEY
+from surrogate.integrity.coverage import Key
 from surrogate.learning.gaussian_process.ngrams import hashed
 
-NEARLY_THE_SAME = 0.9
-"""Cosine of character n-grams from which two answers are one: a word in a sentence may differ."""
+NEARLY_THE_SAME = 0.97
+"""Cosine of character n-grams from which two answers are one: other numbers or words are not."""
 SHORTEST = 40
 """Characters of an answer that can be copied: shorter ones ("I do not know.") are alike anyway."""
-SHARE = 0.5
+SHARE = 0.9
 """Of a system's answers that make it a copy, when they are one other system's."""
-
-
 DIGITS = 9
 """Of cosines, so that rounding errors do not say who was copied."""
+PART = 5000
+"""Pairs of answers that are compared at a time."""
 
 
-@dataclass(frozen=True)
-class Copy:
-    """A system whose answers are those of others.
-
-    Attributes:
-        original: The other system it shares most answers with.
-        share: Share of its answers that are nearly that one's, of those long enough to tell.
-        share_of_any: Share that is nearly some other system's.
-    """
-
-    original: str
-    share: float
-    share_of_any: float
-
-    def __str__(self) -> str:
-        if self.share >= SHARE:
-            return f"near-copy of {self.original}: {self.share:.0%} of its answers"
-        return (
-            f"{self.share_of_any:.0%} of its answers are near-copies of judged ones, "
-            f"{self.share:.0%} of {self.original}'s"
-        )
-
-
-def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[tuple[str, str], Copy]:
-    """Find the new systems that copy a known one, language by language.
+def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[Key, str]:
+    """Find the new systems that are copies of a known one, language by language.
 
     Args:
         new: Columns ``language, system, query_id, answer``.
         known: Likewise, of the known systems.
 
     Returns:
-        Language and new system to the known system it shares most answers with, if half of its own
-        or more are nearly those of known systems.
+        Language and new system to the known system of which it has nearly all answers.
     """
     columns = ["language", "system", "query_id", "answer"]
     written, old = (rows.loc[rows["answer"].map(len) >= SHORTEST, columns] for rows in (new, known))
@@ -66,35 +40,19 @@ def near_copies(new: pd.DataFrame, known: pd.DataFrame) -> dict[tuple[str, str],
     )
     if pairs.empty:
         return {}
-    vectors, others = _unit(written["answer"]), _unit(old["answer"])
-    cosines = _cosines(vectors, others, pairs["place"].to_numpy(), pairs["other"].to_numpy())
-    pairs = pairs.assign(cosine=cosines.round(DIGITS))
-    same = pairs[cosines >= NEARLY_THE_SAME].drop_duplicates(["place", "system_known"])
+    one, other = (sparse.csr_array(normalize(hashed(list(rows["answer"])))) for rows in
+                  (written, old))  # fmt: skip
+    places, others = pairs["place"].to_numpy(), pairs["other"].to_numpy()
+    parts = np.array_split(np.arange(len(pairs)), max(len(pairs) // PART, 1))  # memory stays small
+    cosines = np.concatenate(
+        [one[places[part]].multiply(other[others[part]]).sum(axis=1) for part in parts]
+    )
+    same = pairs.assign(cosine=cosines.round(DIGITS))[cosines >= NEARLY_THE_SAME]
     sizes = written.groupby(["language", "system"]).size()
-    copied = same.drop_duplicates("place").groupby(["language", "system"]).size() / sizes
     shared = same.groupby(["language", "system", "system_known"])["cosine"].agg(["size", "sum"])
     counts = shared.sort_values(["size", "sum"], kind="stable")["size"]
-    copies: dict[tuple[str, str], Copy] = {}
-    for (language, system, original), count in counts.items():
-        share, of_any = count / sizes[language, system], copied[language, system]
-        if of_any >= SHARE:
-            copies[language, system] = Copy(original, float(share), float(of_any))
-    return copies
-
-
-def _unit(texts: pd.Series) -> sparse.csr_array:
-    return sparse.csr_array(normalize(hashed(list(texts))))
-
-
-def _cosines(
-    one: sparse.csr_array,
-    other: sparse.csr_array,
-    places: npt.NDArray[np.intp],
-    others: npt.NDArray[np.intp],
-) -> npt.NDArray[np.float64]:
-    """Cosine of each pair of rows, shape (P,); in parts, so that memory stays small."""
-    parts = [
-        np.asarray(one[places[part]].multiply(other[others[part]]).sum(axis=1)).ravel()
-        for part in np.array_split(np.arange(len(places)), max(len(places) // 5000, 1))
-    ]
-    return np.concatenate(parts)
+    return {
+        (language, system): original
+        for (language, system, original), count in counts.items()
+        if count >= SHARE * sizes[language, system]
+    }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,10 +29,10 @@ from surrogate.board.ratings.table import BEYOND, absence
 from surrogate.board.summarize import fingerprint
 from surrogate.board.summary import NO_RATINGS, POOLED, UNPROVEN, RatingInterval
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.integrity.anomalies import Anomaly
-from surrogate.integrity.check import Standing, standings
-from surrogate.integrity.copies import Copy, near_copies
+from surrogate.integrity.copies import near_copies
 from surrogate.integrity.coverage import Key, variances_of_coverage, widened
+from surrogate.integrity.notes import Note, look_at
+from surrogate.integrity.standing import Looks, Standing
 from surrogate.learning.languages import with_answers
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.explanations import Explanation, explain_systems
@@ -41,10 +40,9 @@ from surrogate.ranking.judged import JUDGED_COLUMNS, judged_ratings
 
 NEW = "new"
 NOT_JUDGED = pd.DataFrame(columns=JUDGED_COLUMNS)
-WHOLE_COPY = 0.9
-"""Share of a system's answers from which it is a copy that is rated no higher than its original."""
 SUBSTANTIAL_SHARE = 0.5
 """Of a rating's information from verdicts on the system, from which they bound it from above."""
+NOTHING_SEEN = Looks()
 NO_VERDICTS = (
     "this is a first board: nobody has judged, so that no surrogate can place new systems. Add "
     "their answers to the arena and build the board again, or have its first_verdicts.csv judged"
@@ -62,7 +60,7 @@ NEW_COLUMNS = [
     *("language", "system", "rank", "rank_low", "rank_high", "rating", "low", "high"),
     *("surrogate_rating", "worth", "judgments", "verdict_share", "coverage", "answers", "note"),
 ]
-LISTS = ("neighbors", "answer_neighbors", "attributions", "anomalies")
+LISTS = ("neighbors", "answer_neighbors", "attributions", "seen")
 EXPLANATION_COLUMNS = ["language", "system", *LISTS, "outside_training"]
 DTYPES = {
     **dict.fromkeys(("language", "system", "split", "note"), "str"),
@@ -87,9 +85,9 @@ class RankedSystems:
             answers, note``: where there are judgments, the rating is by these and the surrogate
             together; ``worth`` is how many verdicts would rate it as well as the surrogate.
         explanations: Row by row what explains them: ``language, system, neighbors,
-            answer_neighbors, attributions, anomalies`` (lists of entries), ``outside_training``
-            (the features in which a system is unlike the training systems; None where it is not);
-            see ``Explanation`` and ``Anomaly``.
+            answer_neighbors, attributions, seen`` (lists of entries), ``outside_training`` (the
+            features in which a system is unlike the training systems; None where it is not); see
+            ``Explanation`` and ``Note``.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -128,11 +126,12 @@ def rank_systems(
     """Rank new systems by their answers, and by verdicts where there are some.
 
     A new system's rank is the place it would take: one more than the number of the board's
-    systems with a higher rating. The board's own ranks and ratings do not change. A system without
-    verdicts has no rank where the board's surrogate is not shown to rank unseen systems better
-    than chance, its answers look tampered with (``IntegrityCheck``), or are too few
-    (``needed_answers``); ``note`` says so. Of one that answered a part of the questions the
-    interval is wider. A near-copy of a system on the board is rated no higher than that.
+    systems with a higher rating. The board's own ranks and ratings do not change. With verdicts or
+    without, a system has no rank where its answers are too few (``needed_answers``), one text
+    whatever was asked, or fit other questions as well as their own (``look_at``); without verdicts,
+    it has none where the board's surrogate is not shown to rank unseen systems better than chance.
+    ``note`` says so. Of one that answered a part of the questions the interval is wider. A
+    near-copy of a judged system stands beside that.
 
     Args:
         board: The board, or the path of its folder.
@@ -177,11 +176,20 @@ def rank_systems(
         table = extract(arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
         table = _rows_of(answers, feature_table)
-    copies = near_copies(answers, arena.answers)
-    anomalies = board.integrity.anomalies(answers, arena.queries)
-    return place_systems(
-        *(board, with_answers(table, answers), arena.queries, copies, judgments, anomalies)
+    known_answers = _judged_answers(board, arena.answers)
+    judged = known_answers.groupby("language")["system"].unique()
+    both = pd.concat([known_answers, answers], ignore_index=True)
+    looks = Looks(
+        look_at(both, judged.map(set).to_dict(), arena.queries),
+        near_copies(answers, known_answers),
     )
+    return place_systems(board, with_answers(table, answers), arena.queries, looks, judgments)
+
+
+def _judged_answers(board: Board, answers: pd.DataFrame) -> pd.DataFrame:
+    """Keep the answers of systems in the languages in which they are judged."""
+    judged = board.ratings.loc[board.ratings["arena_rating"].notna(), ["language", "system"]]
+    return answers.merge(judged, on=["language", "system"])
 
 
 def _declared(names: Sequence[str]) -> tuple[Feature, ...]:
@@ -221,9 +229,8 @@ def place_systems(
     board: Board,
     table: pd.DataFrame,
     queries: pd.DataFrame,
-    copies: Mapping[tuple[str, str], Copy] = MappingProxyType({}),
+    looks: Looks = NOTHING_SEEN,
     judgments: pd.DataFrame | None = None,
-    anomalies: Mapping[Key, Sequence[Anomaly]] = MappingProxyType({}),
 ) -> RankedSystems:
     """Rank new systems by a feature table already at hand, and by verdicts where there are some.
 
@@ -232,9 +239,8 @@ def place_systems(
         table: Feature table of the new systems' answers, with the board's features; with a column
             ``answer`` where the surrogate reads them.
         queries: The arena's questions, for coverage.
-        copies: What ``near_copies`` found.
+        looks: What is seen in their answers.
         judgments: Verdicts on the new systems; see ``judged_ratings``.
-        anomalies: What ``IntegrityCheck.anomalies`` found.
     """
     rated = board.surrogate.predict(table).set_index(["language", "system"])
     systems = sorted(table["system"].unique())
@@ -247,15 +253,14 @@ def place_systems(
     judged = judged.set_index(["language", "system"])
     explanations = explain_systems(board.surrogate, table, board.features)
     asked = queries["language"].value_counts().to_dict()
-    variances = variances_of_coverage(board.surrogate, table, asked)
+    looks = replace(looks, variances=variances_of_coverage(board.surrogate, table, asked))
     found = []
     for language in languages:
         own = rated.loc[rated.index.get_level_values("language") == language, "answers"]
         answers = own.droplevel("language").astype(int).to_dict()
-        standing = standings(language, anomalies, answers, asked[language], variances)
+        standing = looks.standing(language, answers, asked[language])
         if not board.summary.macro.ranks_unseen and board.summary.settings.ratings == "posterior":
-            unproven = dict.fromkeys(systems, UNPROVEN)
-            standing = replace(standing, unranked={**unproven, **standing.unranked})
+            standing = standing.without_proof(systems, UNPROVEN)
         found += [
             _row(
                 board,
@@ -263,10 +268,9 @@ def place_systems(
                 asked[language],
                 (language, system),
                 explanations.by_system.get((language, system), Explanation()),
-                copies.get((language, system)),
                 judged,
                 standing,
-                anomalies.get((language, system), ()),
+                looks.notes.get((language, system), ()),
             )
             for system in systems
         ]
@@ -315,10 +319,9 @@ def _row(
     questions: int,
     key: Key,
     explanation: Explanation,
-    copy: Copy | None,
     judged: pd.DataFrame,
     standing: Standing,
-    anomalies: Sequence[Anomaly],
+    seen: Sequence[Note],
 ) -> dict[str, object]:
     language, system = key
     known = rated.loc[key] if key in rated.index else pd.Series()
@@ -333,12 +336,12 @@ def _row(
         rating, low, high = expected, expected_low, expected_high
     else:
         rating, low, high = _judged(interval, verdicts, known, variance)
-    if not is_judged and copy is not None and copy.share >= WHOLE_COPY:
-        above = max(rating - _rating_of(board, language, copy.original), 0.0)
-        rating, low, high = (round(bound - above, DECIMALS) for bound in (rating, low, high))
+    original = standing.originals.get(system)
+    if original is not None:
+        rating, low, high = _bounds_of(board, language, original)
     why = NO_SURROGATE if np.isnan(rating) and not is_learned else absence(rating, answers)
     why_not = standing.unranked.get(system)
-    is_barred = not is_judged and why_not not in (None, UNPROVEN if verdicts is not None else None)
+    is_barred = why_not not in (None, UNPROVEN if verdicts is not None else None)
     if is_barred:
         rating = low = high = float("nan")
     notes = [
@@ -346,7 +349,6 @@ def _row(
         BEYOND if np.isinf(high) else "",
         ELSEWHERE if verdicts is not None and not is_judged and not is_barred else "",
         _unlike(explanation.outside_training),
-        str(copy or ""),
     ]
     outside = explanation.outside_training
     return {
@@ -372,7 +374,7 @@ def _row(
         "answer_neighbors": explanation.answer_neighbors,
         "attributions": explanation.attributions,
         "outside_training": None if outside is None else list(outside),
-        "anomalies": [asdict(anomaly) for anomaly in anomalies],
+        "seen": [asdict(note) for note in seen],
     }
 
 
@@ -418,11 +420,11 @@ def _interval(board: Board, language: str) -> RatingInterval:
     return summary.interval if summary else NO_RATINGS
 
 
-def _rating_of(board: Board, language: str, system: str) -> float:
-    """The rating of a system on the board; infinite where it has none."""
-    own = board.ratings[board.ratings["language"] == language].set_index("system")["rating"]
-    rating = float(own.get(system, np.nan))
-    return float("inf") if np.isnan(rating) else rating
+def _bounds_of(board: Board, language: str, system: str) -> tuple[float, float, float]:
+    """The rating of a system on the board with its bounds."""
+    own = board.ratings[board.ratings["language"] == language].set_index("system")
+    rating, low, high = own.loc[system, ["rating", "low", "high"]].astype(float)
+    return float(rating), float(low), float(high)
 
 
 def _place(ratings: pd.Series, rating: float) -> int | None:

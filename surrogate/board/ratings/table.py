@@ -16,15 +16,15 @@ from surrogate.board.language import LanguageFit
 from surrogate.board.ratings.intervals import NO_SURROGATE
 from surrogate.board.summary import NO_RATINGS, RatingInterval
 from surrogate.board.tables import RATINGS
-from surrogate.integrity.check import Standing
 from surrogate.integrity.coverage import widened
+from surrogate.integrity.standing import Standing
 from surrogate.learning.posterior.ratings import expected_ratings
 
 Floats = npt.NDArray[np.float64]
 RatedBy = Literal["posterior", "surrogate"]
 """Whether verdicts correct what the surrogate expects."""
 
-NOTHING_WRONG = Standing({}, {}, {})
+NOTHING_WRONG = Standing()
 
 VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
 NO_ANSWER = "no answer in this language"
@@ -57,7 +57,8 @@ def board_ratings(
         systems: Every system of the arena.
         interval: How wide the conformal interval is of what a surrogate expects.
         by: Whether verdicts correct what the surrogate expects.
-        standing: Which unjudged systems are not ranked, and what to remark of any.
+        standing: Which unjudged systems are not ranked or stand beside what they copy, and what
+            to remark of any.
 
     Returns:
         ``tables.RATINGS``, best first, unranked systems last. ``low, high`` is the 90% interval of
@@ -80,9 +81,12 @@ def board_ratings(
         width = NORMAL_90 * table["error"]
         table["low"] = (table["rating"] - width).where(~unjudged, table["surrogate_low"])
         table["high"] = (table["rating"] + width).where(~unjudged, table["surrogate_high"])
+    bounds = ["rating", "low", "high"]
+    for name, original in standing.originals.items():
+        table.loc[name, bounds] = table.loc[original, bounds]
     vanished = (table["split"] != "unjudged") & (table["answers"] == 0)
     barred = (table["split"] == "unjudged") & table.index.isin(list(standing.unranked)) | vanished
-    table.loc[barred, ["rating", "low", "high"]] = np.nan
+    table.loc[barred, bounds] = np.nan
     table["verdict_share"] = table["verdict_share"].where(
         ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
     )

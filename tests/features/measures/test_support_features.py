@@ -7,7 +7,6 @@ from features.declare.sample import (
     EMPTY_PASSAGES,
     NO_CITED_PASSAGES,
     NO_PASSAGES,
-    NO_REASON,
     NO_REFERENCE_SYSTEM,
     NO_STATEMENTS,
 )
@@ -54,21 +53,6 @@ def test_probabilities_are_averaged_over_statements_and_citations():
     assert FEATURES["nli_entailment"].measure_scored(answer, scores) == 0.5
     assert FEATURES["nli_neutral"].measure_scored(answer, scores) == 0.25
     assert FEATURES["nli_contradiction"].measure_scored(answer, scores) == 0.25
-
-
-def test_statements_of_the_answer_part_alone():
-    answer = sample("##Reason: Oslo is in Norway [1]. ##Answer: Whales are mammals [3].")
-    part = FEATURES["nli_entailment"].with_settings({"part": "answer"})
-    assert part.items(answer) == ((TEXTS["3"], "Whales are mammals."),)
-    assert (TEXTS["1"], "Oslo is in Norway.") in FEATURES["nli_entailment"].items(answer)
-
-
-@pytest.mark.parametrize("feature", SUPPORT_FEATURES, ids=str)
-def test_statements_of_the_reason_alone(feature):
-    reason = feature.with_settings({"part": "reason"})
-    answer = sample("##Reason: Oslo is in Norway [1]. ##Answer: Whales are mammals [3].")
-    assert {statement for _, statement in reason.items(answer)} == {"Oslo is in Norway."}
-    assert reason.items(sample("Whales are mammals [3].")) == NO_REASON
 
 
 @pytest.mark.parametrize("feature", SUPPORT_FEATURES, ids=str)
@@ -119,13 +103,6 @@ def test_precision_leaves_irrelevant_citations_out(alone, rest, expected):
     }
     assert len(FEATURES["support_precision"].items(answer)) == 7
     assert measured(FEATURES["support_precision"], answer, verdicts) == pytest.approx(expected)
-
-
-def test_citations_of_a_statement_without_support_are_not_precise():
-    answer = sample("Oslo is a port [1][2]. Whales breathe air [3].")
-    verdicts = {("1", "2"): PERHAPS, ("1",): YES, ("2",): YES, ("3",): YES}
-    assert len(FEATURES["support_precision"].items(answer)) == 4
-    assert measured(FEATURES["support_precision"], answer, verdicts) == pytest.approx(1 / 3)
 
 
 def test_support_without_citations_takes_the_best_passage_of_each_statement():

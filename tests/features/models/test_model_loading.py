@@ -9,7 +9,7 @@ from small_models import change_config
 from arena import MissingDependencyError, UsageError
 from features.measures.support import NLI_MODEL
 from features.models import KINDS, ModelOptions, load_scorer, model_folder
-from features.models.model_folder import find_model, require_model
+from features.models.model_folder import require_model
 
 CPU = ModelOptions(device="cpu")
 LOCAL_KINDS = [kind for kind in KINDS if kind not in ("llm", "ragas", "ragas-questions")]
@@ -29,18 +29,6 @@ def test_a_model_that_is_not_here_is_refused_without_the_network(kind, name, mon
         load_scorer(kind, name, CPU)
     assert repr(name) in str(caught.value)
     assert "`download`" in str(caught.value)
-
-
-def test_a_model_in_the_cache_of_the_hub_is_found(tmp_path, monkeypatch):
-    constants = pytest.importorskip("huggingface_hub").constants
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    repository = tmp_path / "models--some--model"
-    snapshot = repository / "snapshots" / "abc"
-    snapshot.mkdir(parents=True)
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("abc")
-    (snapshot / "config.json").write_text("{}")
-    assert find_model("some/model", download=False) == snapshot
 
 
 def test_a_model_that_cannot_be_fetched_is_refused(monkeypatch):
@@ -65,13 +53,6 @@ def test_weights_that_would_be_unpickled_are_refused(tiny_reranker, tmp_path):
     assert "save the model again as safetensors" in str(caught.value)
 
 
-def test_pickled_weights_of_a_module_are_refused(minilm, tmp_path):
-    shutil.copytree(minilm, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "1_Pooling" / "pytorch_model.bin").write_bytes(b"")
-    with pytest.raises(UsageError, match=r"pytorch_model\.bin only"):
-        load_scorer("embedder", str(tmp_path), CPU)
-
-
 def test_code_that_a_model_brings_is_refused(minilm, tmp_path):
     shutil.copytree(minilm, tmp_path, dirs_exist_ok=True)
     modules = json.loads((tmp_path / "modules.json").read_text())
@@ -94,24 +75,10 @@ def test_a_model_without_a_trained_head_is_refused(tiny_reranker, tmp_path):
         load_scorer("reranker", str(tmp_path), CPU)
 
 
-def test_a_broken_config_is_refused(tiny_reranker, tmp_path):
-    shutil.copytree(tiny_reranker, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(UsageError, match="is no JSON"):
-        load_scorer("reranker", str(tmp_path), CPU)
-
-
 @pytest.mark.parametrize("device", ["cuda:99", "tpu", "cpu:1"])
 def test_a_device_that_is_not_there_is_refused(tiny_reranker, device):
     with pytest.raises(UsageError, match="has no device"):
         load_scorer("reranker", str(tiny_reranker), ModelOptions(device=device))
-
-
-def test_unknown_kinds_and_batch_sizes_are_refused():
-    with pytest.raises(UsageError, match="known: nli, reranker, embedder"):
-        load_scorer("judge", "x", CPU)
-    with pytest.raises(UsageError, match="at least one"):
-        load_scorer("nli", "x", ModelOptions(batch_size=0))
 
 
 def test_the_extra_that_is_wanting_is_named(monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.rows import write_rows
+from surrogate.board.judge.metaevaluations import MetaEvaluation
 from surrogate.board.ratings.table import BEYOND
 
 
@@ -54,7 +55,6 @@ def test_board_writes_its_files_and_prints_the_board(
         "overall.csv",
         "importances.csv",
         "surrogate.zip",
-        "integrity.zip",
         "manifest.json",
         "summary.json",
         "site",
@@ -127,8 +127,9 @@ def test_board_says_how_good_its_judge_is(run, tiny_arena, quick_options, tmp_pa
     noted = report["metaevaluations"]
     assert [item["dataset"] for item in noted] == ["grouse", "memerag"]
     for item in noted:
-        assert f"against labels (llm:simulated-teacher): {item['text']}" in printed
-        assert f"metaevaluation:{item['text']}" in "".join(printed.split("\n"))
+        text = str(MetaEvaluation.model_validate(item))
+        assert f"against labels (llm:simulated-teacher): {text}" in printed
+        assert f"metaevaluation:{text}" in "".join(printed.split("\n"))
     lines = (tmp_path / "out" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(tiny_arena.info.systems)
     assert run("board", folder, "--out", tmp_path / "out", "--metaevaluation", tmp_path) == 2
@@ -216,7 +217,7 @@ def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
         )
         boards.append(contents_of(folder / "board"))
     assert boards[0] == boards[1]
-    assert {"surrogate.zip", "integrity.zip", "manifest.json", "site/index.html"} <= set(boards[0])
+    assert {"surrogate.zip", "manifest.json", "site/index.html"} <= set(boards[0])
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -11,8 +11,8 @@ from arena.statistics.significance import NORMAL_90
 from features import extract
 from surrogate import build_board
 from surrogate.board.ratings.table import BEYOND
-from surrogate.integrity.anomalies import Anomaly
-from surrogate.integrity.copies import Copy
+from surrogate.integrity.notes import Note
+from surrogate.integrity.standing import Looks
 from surrogate.learning.languages import with_answers
 from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import judged_ratings
@@ -197,17 +197,17 @@ def test_checks_of_systems_without_verdicts_hold_there(board, placed, table, win
     assert few["note"].startswith("not ranked: it answered 4 of 12 questions")
     assert few[["rank", "rating", "low", "high"]].isna().all()
     assert ELSEWHERE not in few["note"]
-    grave = Anomaly("shuffled", 1.0, 0.5, True, "its answers are shuffled")
-    tampered = placed(wins, anomalies={key: [grave]})
-    assert "its answers are shuffled" in tampered.loc[key, "note"]
-    assert pd.isna(tampered.loc[key, "rank"])
-    assert tampered.loc[("en", names[0]), "rank"] >= 1
+    same = Note("same", 1.0, 0.0, True, "its answers are one text")
+    barred = placed(wins, looks=Looks({key: [same]}))
+    assert "its answers are one text" in barred.loc[key, "note"]
+    assert pd.isna(barred.loc[key, "rank"])
+    assert barred.loc[("en", names[0]), "rank"] >= 1
     part = table.drop(own.index[8:])
     rated = judged_ratings(board, part, wins).set_index(["language", "system"]).loc[key]
     some = placed(wins, table=part).loc[key]
     assert some["rating"] - some["low"] > 1.001 * NORMAL_90 * rated["standard_error"]
     rows = board.ratings[board.ratings["language"] == "sw"].set_index("system")["rating"]
-    copied = placed(wins, copies={key: Copy(rows.idxmin(), 1.0, 1.0)}).loc[key]
+    copied = placed(wins, looks=Looks(originals={key: rows.idxmin()})).loc[key]
     assert copied["rating"] == pytest.approx(rows.min(), abs=1e-6)
     assert "near-copy" in copied["note"]
 

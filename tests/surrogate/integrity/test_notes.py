@@ -1,0 +1,110 @@
+"""What is seen in answers: facts that keep a system from a rank, and notes that do not."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena import read_arena
+from surrogate.integrity.notes import look_at
+
+SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
+
+
+def sentences(text):
+    return [part for part in text.replace("\n", " ").split(". ") if part]
+
+
+HABITS = {
+    "as it is": lambda text: text,
+    "a link": lambda text: f"{text}\n\nhttps://example.org/{len(text)}",
+    "no full stop": lambda text: text.strip().rstrip("."),
+    "tags": lambda text: f"<answer>{text}</answer>",
+    "one sentence": lambda text: sentences(text)[0],
+    "six words": lambda text: " ".join(text.split()[:6]),
+    "twelve words": lambda text: " ".join(text.split()[:12]),
+    "cut": lambda text: text[:200],
+    "three in ten left": lambda text: "I cannot say." if len(text) % 10 < 3 else text,
+    "bullets": lambda text: "\n".join(f"- {part}" for part in sentences(text)),
+    "summary": lambda text: f"{text}\n\nIn short: {sentences(text)[0]}",
+    "json": lambda text: json.dumps({"answer": text}),
+    "greeting": lambda text: f"Hello! Thank you for your question. {text}",
+    "disclaimer": lambda text: f"{text}\n\nI am an AI model; please verify what matters to you.",
+}
+
+
+@pytest.fixture(scope="module")
+def chatbots():
+    """Nine chatbots' answers to 80 questions."""
+    if not SHARED.is_dir():
+        pytest.skip("the shared data are not here")
+    return read_arena(SHARED / "vicuna80")
+
+
+def seen(arena, made):
+    """Look at systems made from the first one, beside the eight others."""
+    first, *others = arena.info.systems
+    own = arena.answers[arena.answers["system"] == first]
+    forms = [own.assign(system=name, answer=make(own["answer"])) for name, make in made.items()]
+    known = arena.answers[arena.answers["system"] != first]
+    found = look_at(pd.concat([known, *forms]), {"en": others}, arena.queries)
+    return {name: found.get(("en", name), ()) for name in [*made, *others]}
+
+
+def test_honest_habits_keep_no_system_from_a_rank(chatbots):
+    made = {name: lambda texts, change=change: texts.map(change) for name, change in HABITS.items()}
+    found = seen(chatbots, made)
+    assert {name for name, notes in found.items() if any(note.is_bar for note in notes)} == set()
+
+
+def test_answers_that_are_none_do(chatbots):
+    random = np.random.default_rng(0)
+    made = {
+        "empty": lambda texts: texts.map(lambda _: ""),
+        "refusing": lambda texts: texts.map(lambda _: "I am sorry, but I cannot answer this."),
+        "one for all": lambda texts: texts.map(lambda _: texts.iloc[0]),
+        "dealt": lambda texts: random.permutation(texts.to_numpy()),
+        "numbered": lambda texts: [f"No answer to number {place}." for place in range(len(texts))],
+    }
+    found = seen(chatbots, made)
+    assert {name for name in made if any(note.is_bar for note in found[name])} == set(made)
+    assert not any(found[name] for name in chatbots.info.systems[1:])
+
+
+def test_what_is_unusual_is_noted_in_numbers(chatbots):
+    answers = chatbots.answers.pivot(index="query_id", columns="system", values="answer")
+    one, other = (answers[name] for name in chatbots.info.systems[1:3])
+
+    def joined(texts):
+        rows = chatbots.answers[chatbots.answers["system"] == chatbots.info.systems[0]]
+        return [
+            one[name][: len(one[name]) // 2] + other[name][len(other[name]) // 2 :]
+            for name in rows["query_id"]
+        ]
+
+    made = {
+        "joined": joined,
+        "padded": lambda texts: texts + " There are many aspects of this to consider here." * 6,
+        "twice": lambda texts: texts + " " + texts,
+        "shuffled": lambda texts: texts.map(
+            lambda text: " ".join(np.random.default_rng(0).permutation(text.split()))
+        ),
+    }
+    found = {name: {note.measure: note for note in seen(chatbots, made)[name]} for name in made}
+    assert found["joined"]["shared"].value > 0.9 > found["joined"]["shared"].usual
+    assert found["padded"]["repeated"].value > 0.15
+    assert found["twice"]["looped"].value == pytest.approx(0.5, abs=0.05)
+    assert found["shuffled"]["new_pairs"].value > 0.6
+    assert not any(note.is_bar for notes in found.values() for note in notes.values())
+
+
+def test_with_nobody_to_compare_only_one_text_for_all_is_a_fact():
+    rows = pd.DataFrame(
+        {"system": "a", "language": "en", "query_id": list("uvwxyz"), "answer": "The same."}
+    )
+    queries = rows[["language", "query_id"]].assign(query="What?", passages=[[]] * 6)
+    [note] = look_at(rows, {"en": []}, queries)["en", "a"]
+    assert note.is_bar
+    assert look_at(rows.assign(answer=rows["query_id"]), {"en": []}, queries) == {}
