@@ -150,8 +150,13 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=36)
     parser.add_argument("--store", type=Path, default=None)
     given = parser.parse_args()
-    how = {"api_key_env": None, "concurrency": 1, "timeout_s": 600}
-    settings = LlmSettings(model=given.model, base_url=given.base_url, **how)
+    settings = LlmSettings(
+        model=given.model,
+        base_url=given.base_url,
+        api_key_env=None,
+        concurrency=1,
+        timeout_s=600,
+    )
     arenas = paired(given.pairs)
     with tempfile.TemporaryDirectory() as folder:
         where = given.store or Path(folder) / "replies.sqlite"

@@ -47,8 +47,14 @@ SUFFIXES = (
 
 _DELIMITERS = (",", ";", "\t")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-_JSON_NAMES = {list: "array", str: "string", int: "number", float: "number", bool: "boolean"}
-_SAVE_AS_UTF8 = "save the file as UTF-8"
+_JSON_NAMES = {
+    list: "array",
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
 _ONE_OBJECT_A_LINE = "write one JSON object a line"
 _ONE_ARRAY = "write one JSON array of objects"
 
@@ -341,11 +347,7 @@ def read_json_value(
 
 
 def read_json_array(path: Path, source: str | None = None) -> Rows:
-    """Read a JSON file that holds one array of objects, as some data sets are published.
-
-    Args:
-        path: File of at most ``MOST_JSON_BYTES``.
-        source: What problems call the file; its name, if left out.
+    """Read a JSON file that holds one array of objects; arguments as of ``read_json_value``.
 
     Returns:
         A row an object; its line is its place in the array, from 1.
@@ -389,7 +391,7 @@ def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON ho
 
 
 def _json_name(value: object) -> str:
-    return "object" if isinstance(value, dict) else _JSON_NAMES.get(type(value), "null")
+    return "object" if isinstance(value, dict) else _JSON_NAMES[type(value)]
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -410,7 +412,7 @@ def _check_encoding(text: str) -> None:
     if wrong:
         byte = ord(wrong.group()) - 0xDC00
         fault = f"is not UTF-8 text (byte 0x{byte:02x} at character {wrong.start() + 1})"
-        raise _BadRowError(fault, _SAVE_AS_UTF8)
+        raise _BadRowError(fault, "save the file as UTF-8")
 
 
 def _object_table(records: list[dict[str, Any]], source: str) -> pd.DataFrame:

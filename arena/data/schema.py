@@ -35,10 +35,8 @@ LanguageCode = Annotated[str, StringConstraints(pattern=f"^{LANGUAGE_CODE}$")]
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
-        names_listed = ", ".join(repr(name) for name in repeated)
-        raise PydanticCustomError(
-            "repeated", "names {names} several times", {"names": names_listed}
-        )
+        listed = ", ".join(map(repr, repeated))
+        raise PydanticCustomError("repeated", "names {names} several times", {"names": listed})
     return names
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
-from arena.data.schema import ADAPTIVE, CHOSEN, SOFT, SOFT_COLUMNS, WINNERS
+from arena.data.schema import ADAPTIVE, CHOSEN, QUESTION_KEY, SOFT, SOFT_COLUMNS, WINNERS
 from arena.rating.pairs import (
     OUTCOMES,
     POINTS_OF_A,
@@ -302,7 +302,7 @@ def copies_of_others(judgments: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """
     if "query_id" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
-    asked = ["language", "query_id", "system_a", "system_b", "judge"]
+    asked = [*QUESTION_KEY, "system_a", "system_b", "judge"]
     asked = [name for name in asked if name in judgments]
     said = [name for name in ("winner", *SOFT_COLUMNS) if name in judgments]
     same = judgments.duplicated([*asked, *said]).to_numpy()

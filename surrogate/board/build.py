@@ -219,7 +219,7 @@ def _first_board(
     arena: Arena, table: pd.DataFrame, names: tuple[str, ...], settings: BoardSettings
 ) -> Board:
     """Build a board without any verdict."""
-    from surrogate.board.first_verdicts import first_verdicts  # loads what plans judging
+    from surrogate.board.judge.first_verdicts import first_verdicts  # loads what plans judging
 
     X = with_answers(table, arena.answers)
     counts = arena.queries["language"].value_counts().sort_index()

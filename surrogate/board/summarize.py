@@ -16,8 +16,8 @@ from arena.data.arena import Arena
 from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
+from arena.diagnostics.contents import same_answer_findings
 from arena.diagnostics.coverage import published_findings
-from arena.diagnostics.same_answers import same_answer_findings
 from arena.diagnostics.self_check import self_check
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval

@@ -20,7 +20,7 @@ from arena.data.errors import HALF_SURROGATE, DataError, Problem, UsageError, to
 from arena.data.files import small_file
 from arena.data.rows import read_rows
 from arena.data.schema import is_unstorable, validation_problems
-from arena.data.tables.guarded import guarded_csv, unguarded
+from arena.data.wording import guarded_csv, unguarded
 from features.engine.columns import feature_columns
 
 DECIMALS = 6

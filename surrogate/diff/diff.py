@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.rows import plain_records
-from arena.data.tables.guarded import guarded_csv
+from arena.data.wording import guarded_csv
 from features.declare.feature import offer
 from surrogate.board.board import Board
 from surrogate.board.tables import DECIMALS

@@ -60,7 +60,7 @@ def rank(
     from arena.data.files import write_text
     from arena.data.folder import read_answers, read_arena
     from arena.data.rows import write_rows
-    from arena.data.tables.guarded import guarded_csv
+    from arena.data.wording import guarded_csv
     from arena.text.prompts import read_templates
     from features.models import FEATURE_PROMPTS, ModelOptions
     from surrogate.board.board import Board

@@ -123,7 +123,7 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
     from arena.data.schema import QUESTION_KEY
     from arena.data.tables.names import alike
-    from arena.diagnostics.same_answers import same_answer_findings
+    from arena.diagnostics.contents import same_answer_findings
 
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"

@@ -58,7 +58,7 @@ def agreement_command(
     from arena.adapters.judgments import read_judgments
     from arena.data.errors import UsageError
     from arena.data.folder import read_arena
-    from arena.diagnostics.judge_comparison import agreement_with_reference, comparison_sentences
+    from arena.diagnostics.judge_agreement import agreement_with_reference, comparison_sentences
     from surrogate.board.judge.metaevaluations import add_metaevaluations, agreements
     from surrogate.cli import printing
 

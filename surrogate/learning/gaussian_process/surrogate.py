@@ -375,7 +375,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         everybody = _items({name: own.training for name, own in self.profiles_.items()})
         seen = Observations(observe({name: self.ratings_[name] for name in self.profiles_}))
         self.items_ = everybody.at(seen.keys)
-        distances = _squared_distances(self.items_, self.items_)
+        distances = cdist(self.items_.features, self.items_.features, "sqeuclidean")
         apart = distances[np.triu_indices(len(distances), 1)]
         self.bandwidth_ = max(float(np.median(apart)), SMALLEST_DIAGONAL)
         self.scales_ = np.ones(1)
@@ -432,7 +432,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         places = np.ix_(one.system, other.system)
         found = [
             one.features @ other.features.T,
-            np.exp(-_squared_distances(one, other) / self.bandwidth_),
+            np.exp(-cdist(one.features, other.features, "sqeuclidean") / self.bandwidth_),
         ]
         if self._is_multilingual:
             found.append((one.mean_features @ other.mean_features.T)[places])
@@ -473,23 +473,15 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         if self.process_ is None:
             return np.zeros(len(self.features_)), np.zeros(len(self.features_))
         dual = self.process_.dual / self.scales_[:, None]
-        own = self.items_.features.T @ dual[0]
-        if not self._is_multilingual:
-            return own, np.zeros_like(own)
-        return own, self.items_.mean_features[self.items_.system].T @ dual[2]
-
-
-def _squared_distances(one: _Items, other: _Items) -> Floats:
-    return np.asarray(cdist(one.features, other.features, "sqeuclidean"))
+        own, mean = self.items_.features.T @ dual[0], self.items_.mean_features
+        on_average = mean[self.items_.system].T @ dual[2] if self._is_multilingual else 0.0 * own
+        return own, on_average
 
 
 def _rated_systems(rows: pd.DataFrame, rated: TrainingRatings) -> list[str]:
     """Systems that have both answers and a rating."""
-    answering = set(rows["system"])
-    known = np.isfinite(rated.means)
-    return [
-        name for name, has in zip(rated.systems, known, strict=True) if has and name in answering
-    ]
+    answering = pd.Series(rated.means, list(rated.systems)).dropna()
+    return [name for name in answering.index if name in set(rows["system"])]
 
 
 def _some_questions(
@@ -502,10 +494,9 @@ def _some_questions(
         if len(questions) > MOST_QUESTIONS:
             rated = ratings.get(str(language))
             judged = set(rated.questions) if rated is not None else set()
-            order = generator(seed, "questions learned from", str(language)).permutation(
-                len(questions)
-            )
-            first = sorted(order, key=lambda place: questions[place] not in judged)
-            questions = [questions[place] for place in first[:MOST_QUESTIONS]]
+            drawn = generator(seed, "questions learned from", str(language))
+            order = drawn.permutation(len(questions))
+            order = sorted(order, key=lambda place: questions[place] not in judged)
+            questions = [questions[place] for place in order[:MOST_QUESTIONS]]
         kept.append(rows[rows["query_id"].isin(set(questions))])
     return pd.concat(kept, ignore_index=True) if kept else X

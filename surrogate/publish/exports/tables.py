@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from arena.data.errors import UsageError, checked_choice
 from arena.data.files import atomic_path, write_text
 from arena.data.rows import plain_records
-from arena.data.tables.guarded import guarded_csv
+from arena.data.wording import guarded_csv
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.publish.formats import decimal, percent, whole

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from arena.diagnostics.judge_comparison import agreement_with_reference, comparison_sentences
+from arena.diagnostics.judge_agreement import agreement_with_reference, comparison_sentences
 
 
 def judged(outcomes, judge, turned=False):

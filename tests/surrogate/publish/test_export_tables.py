@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from arena import UsageError
-from arena.data.tables.guarded import guarded, unguarded
+from arena.data.wording import guarded, unguarded
 from surrogate.board.tables import RATINGS
 from surrogate.publish.exports.tables import (
     ALL,
