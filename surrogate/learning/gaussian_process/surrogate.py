@@ -24,11 +24,7 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.rating.posterior import RatingPosterior
 from features.engine.columns import feature_columns
-from surrogate.learning.gaussian_process.borrowing import (
-    about_all,
-    borrowing_languages,
-    with_unjudged,
-)
+from surrogate.learning.gaussian_process import borrowing
 from surrogate.learning.gaussian_process.profiles import (
     ANSWER,
     ANSWER_MARK,
@@ -143,8 +139,8 @@ def _items(profiles: Mapping[str, SystemProfiles]) -> _Items:
 class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
     """A Gaussian process over systems and languages.
 
-    It learns from features, and from the answers themselves where the table has a column
-    ``answer``. It has no training rows of tournaments: their spread gives the noise of ratings.
+    It learns from features, and from the answers where the table has a column ``answer``. It has
+    no training rows of tournaments: their spread gives the noise of ratings.
 
     Attributes:
         name: Name it is found by.
@@ -193,7 +189,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         self.ratings_, self.failures_, self.profiles_ = {}, {}, {}
         answers = {name: rows[rows["language"] == name] for name in known}
         rated = {name: _rated_systems(answers[name], item) for name, item in known.items()}
-        self.borrowing_ = borrowing_languages(answers, rated)
+        self.borrowing_ = borrowing.borrowing_languages(answers, rated)
         read = {(name, system) for name, systems in rated.items() for system in systems}
         for language, systems in rated.items():
             own, seen = answers[language], systems
@@ -282,7 +278,7 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         others = self.borrowing_ if X is None else set(among)
         seen = Observations(
             {
-                name: with_unjudged(item, known[name].systems) if name in others else item
+                name: borrowing.with_unjudged(item, known[name].systems) if name in others else item
                 for name, item in among.items()
             }
         )
@@ -290,7 +286,9 @@ class GaussianProcessSurrogate(BaseEstimator):  # type: ignore[misc]
         kernels = self._kernels(rated, rated)
         found = seen.posteriors(self.process_.on(kernels, seen, seen.groups))
         return {
-            name: about_all(item, len(among[name].systems)) if name in self.borrowing_ else item
+            name: borrowing.about_all(item, len(among[name].systems))
+            if name in self.borrowing_
+            else item
             for name, item in found.items()
         }
 
@@ -493,10 +491,10 @@ def _some_questions(
         questions = sorted(rows["query_id"].unique())
         if len(questions) > MOST_QUESTIONS:
             rated = ratings.get(str(language))
-            judged = set(rated.questions) if rated is not None else set()
+            judged = set() if rated is None else set(rated.questions)
             drawn = generator(seed, "questions learned from", str(language))
             order = drawn.permutation(len(questions))
-            order = sorted(order, key=lambda place: questions[place] not in judged)
-            questions = [questions[place] for place in order[:MOST_QUESTIONS]]
+            first = sorted(order, key=lambda place: questions[place] not in judged)
+            questions = [questions[place] for place in first[:MOST_QUESTIONS]]
         kept.append(rows[rows["query_id"].isin(set(questions))])
     return pd.concat(kept, ignore_index=True) if kept else X
