@@ -1,1 +1,1 @@
-"""Whether a rank can rest on answers: none does on those that look tampered with."""
+"""Whether a rank can rest on answers: what is known of them as facts, and what is noted."""
