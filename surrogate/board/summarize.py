@@ -17,6 +17,7 @@ from arena.data.rows import plain_records
 from arena.data.schema import REFERENCE
 from arena.diagnostics import Diagnosis
 from arena.diagnostics.coverage import published_findings
+from arena.diagnostics.same_answers import same_answer_findings
 from arena.diagnostics.self_check import self_check
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
@@ -146,6 +147,7 @@ def summarize_board(
         settings: What reproduces the board.
     """
     missing = missing_counts(table)
+    suspect = _suspect_answers(arena)
     languages = {}
     for fit in fits:
         code, rated, data = fit.language, ratings[fit.language], fit.data
@@ -161,6 +163,7 @@ def summarize_board(
             judgments=len(data.judgments),
             skipped=_skipped(fit, surrogate, rated, missing[missing["language"] == code]),
             notes=(
+                *suspect.get(code, ()),
                 *_training_notes(fit, surrogate),
                 *(
                     _limits(diagnoses[code])
@@ -195,6 +198,7 @@ def summarize_first_board(
         settings: What reproduces the board.
     """
     missing = missing_counts(table)
+    suspect = _suspect_answers(arena)
     languages = {}
     for code, first in found.items():
         rows = first.table
@@ -216,7 +220,10 @@ def summarize_first_board(
                 systems_unranked=dict(zip(unranked["system"], unranked["note"], strict=True)),
                 systems_unrated=dict.fromkeys(rows["system"], NOBODY_JUDGED),
             ),
-            notes=(RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,),
+            notes=(
+                *suspect.get(code, ()),
+                RATED_WITHOUT.format(", ".join(first.used)) if first.used else NOTHING_AGREES,
+            ),
         )
     macro = MacroSummary(is_first=True, languages=0, holdout_r2_mean=None, holdout_r2_median=None)
     return BoardSummary(
@@ -318,6 +325,16 @@ def _published_notes(fit: LanguageFit, arena: Arena, judge: str) -> Iterator[str
     own = published[(published["judge"] == judge) & (published["language"] == fit.language)]
     findings = published_findings(own, arena.answers)
     yield from (item.sentence for item in findings if item.severity != "info")
+
+
+def _suspect_answers(arena: Arena) -> dict[str, list[str]]:
+    """Say, by language, whose answers repeat the question, each other or another system's."""
+    said: dict[str, list[str]] = {}
+    for finding in same_answer_findings(arena):
+        language, _, system = finding.subject.partition(", ")
+        sentence = f"{system}: {finding.sentence}" if system else finding.sentence
+        said.setdefault(language, []).append(sentence)
+    return said
 
 
 def _unjudged_language(arena: Arena, language: str, predicted: pd.DataFrame) -> LanguageSummary:

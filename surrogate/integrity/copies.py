@@ -11,8 +11,8 @@ from arena.data.schema import QUESTION_KEY
 from surrogate.integrity.coverage import Key
 from surrogate.learning.gaussian_process.ngrams import hashed
 
-NEARLY_THE_SAME = 0.9
-"""Cosine of character n-grams from which two answers are one: a word in a sentence may differ."""
+NEARLY_THE_SAME = 0.97
+"""Cosine of character n-grams from which two answers are one: other numbers or words are not."""
 SHORTEST = 40
 """Characters of an answer that can be copied: shorter ones ("I do not know.") are alike anyway."""
 SHARE = 0.9

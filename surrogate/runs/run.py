@@ -45,6 +45,7 @@ class StepOutcome:
             failed), or ``would run`` in a check.
         reasons: Why it ran, was skipped, or would run.
         error: What went wrong, in words.
+        cautions: What a reader of what it made should know, in words.
         seconds: How long it took.
     """
 
@@ -53,12 +54,14 @@ class StepOutcome:
     state: State
     reasons: tuple[str, ...] = ()
     error: str = ""
+    cautions: tuple[str, ...] = ()
     seconds: float = 0.0
 
     def __str__(self) -> str:
         took = f" in {self.seconds:.1f} s" if self.state == "made" else ""
         why = self.error or "; ".join(self.reasons)
-        return f"{self.stage} {self.board}: {self.state}{took}{f' ({why})' if why else ''}"
+        said = f"{self.stage} {self.board}: {self.state}{took}{f' ({why})' if why else ''}"
+        return "\n  caution: ".join([said, *self.cautions])
 
 
 @dataclass(frozen=True)
@@ -202,14 +205,17 @@ class _BoardRun:
             reasons = reasons_to_make(step, manifest, self._folder / step.stage)
             reasons = reasons or ([FORCED] if forced else [])
             if not reasons:
-                return StepOutcome(step.board, step.stage, "current")
-            self._make(step, manifest, started)
+                known = manifest.steps[step.name].cautions
+                return StepOutcome(step.board, step.stage, "current", cautions=known)
+            cautions = self._make(step, manifest, started)
         except Exception as error:  # one board must not take the others with it
             return StepOutcome(step.board, step.stage, "failed", error=_in_words(error))
         took = time.perf_counter() - started
-        return StepOutcome(step.board, step.stage, "made", tuple(reasons), seconds=took)
+        return StepOutcome(
+            step.board, step.stage, "made", tuple(reasons), cautions=cautions, seconds=took
+        )
 
-    def _make(self, step: Step, manifest: RunManifest, started: float) -> None:
+    def _make(self, step: Step, manifest: RunManifest, started: float) -> tuple[str, ...]:
         inputs = inputs_of(step, manifest)  # before it is made: a later change is noticed
         for left_over in self._folder.glob(f"{WRITING}*"):  # by a run that was killed
             shutil.rmtree(left_over, ignore_errors=True)
@@ -222,11 +228,13 @@ class _BoardRun:
             options=dict(step.options),
             versions=dict(step.versions),
             outputs=outputs,
+            cautions=tuple(place.cautions),
             unfinished=unfinished or "",
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
         )
         write_manifest(manifest, self._out)
+        return tuple(place.cautions)
 
     def _shown(self, step: Step) -> Progress:
         def show(stage: str, done: int, total: int) -> None:

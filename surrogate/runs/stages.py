@@ -35,6 +35,7 @@ from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.judge.metaevaluations import FILE_NAME as METAEVALUATION_FILE
 from surrogate.board.judge.report import STORE_FILE, JudgingRecords, read_judging_records
+from surrogate.board.ratings.table import VANISHED
 from surrogate.board.settings import board_judge
 from surrogate.board.tables import (
     FEATURES_FILE,
@@ -332,6 +333,9 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         progress=place.progress,
     )
     built.save(place.target, board.arena)
+    lost = built.ratings[built.ratings["note"] == VANISHED]
+    for system, rows in lost.groupby("system"):
+        place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")
 
 
 def _validate(board: ConfiguredBoard, options: ValidationOptions, place: Workplace) -> None:

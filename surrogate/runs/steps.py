@@ -35,6 +35,7 @@ class StepRecord(BaseModel):
         options: Option to its value, seeds among them.
         versions: Package to its version.
         outputs: File in the step's folder to the digest of its bytes.
+        cautions: What a reader of what it made should know, in words.
         unfinished: Why it is to be run again though nothing changed; empty if it is whole.
         finished: When it ended, in UTC (ISO 8601).
         seconds: How long it took.
@@ -46,6 +47,7 @@ class StepRecord(BaseModel):
     options: dict[str, Any]
     versions: dict[str, str]
     outputs: Digests
+    cautions: tuple[str, ...] = ()
     unfinished: str = ""
     finished: str = ""
     seconds: float = 0.0
@@ -113,6 +115,7 @@ class Workplace:
         target: Empty folder for the step's files; it takes its place once they are whole.
         n_jobs: Processes to use.
         progress: Called as the step advances.
+        cautions: What is to be said of the step whenever it is asked for, added as it is made.
     """
 
     out: Path
@@ -120,6 +123,7 @@ class Workplace:
     target: Path
     n_jobs: int = 1
     progress: Progress | None = None
+    cautions: list[str] = field(default_factory=list)
 
     def of(self, stage: str) -> Path:
         """Return the folder of another stage of the board."""

@@ -32,6 +32,7 @@ BOARD_COLUMNS = [
 ]
 NOTHING_WRONG = Standing()
 
+VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
 NO_ANSWER = "no answer in this language"
 BEYOND = "may be better than every judged system, so that there is no upper bound: have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
@@ -89,7 +90,8 @@ def board_ratings(
     bounds = ["rating", "low", "high"]
     for name, original in standing.originals.items():
         table.loc[name, bounds] = table.loc[original, bounds]
-    barred = (table["split"] == "unjudged") & table.index.isin(list(standing.unranked))
+    vanished = (table["split"] != "unjudged") & (table["answers"] == 0)
+    barred = (table["split"] == "unjudged") & table.index.isin(list(standing.unranked)) | vanished
     table.loc[barred, bounds] = np.nan
     table["verdict_share"] = table["verdict_share"].where(
         ~unjudged, table["rating"].where(table["rating"].isna(), 0.0)
@@ -100,7 +102,9 @@ def board_ratings(
     arena = fit.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
     table = table.join(arena.add_prefix("arena_"))
     table["note"] = [
-        standing.note(str(name), _note(fit, row), is_barred=bool(barred[name]))
+        VANISHED
+        if vanished[name]
+        else standing.note(str(name), _note(fit, row), is_barred=bool(barred[name]))
         for name, row in table.to_dict("index").items()
     ]
     whole = ["rank", "rank_low", "rank_high", "tier"]

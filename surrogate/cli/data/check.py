@@ -47,11 +47,16 @@ def check(arena: ArenaArgument, as_json: JsonOption = False) -> None:
 def gaps_of(arena: Arena) -> Iterator[str]:
     """Say what an arena lacks that it need not have: answers, judgments, passages."""
     from arena.data.schema import QUESTION_KEY
+    from arena.diagnostics.same_answers import same_answer_findings
 
+    yield from map(str, same_answer_findings(arena))
+    rated = set(arena.rated_systems)
     questions = len(arena.queries)
     for system in arena.info.systems:
         answers = int((arena.answers["system"] == system).sum())
-        if answers < questions:
+        if not answers and system in rated:
+            yield f"{system} is judged and has no answer: were its answers lost?"
+        elif answers < questions:
             yield f"{system} has answers to {answers} of {count_of(questions, 'question')}"
     without = sum(not passages for passages in arena.queries["passages"])
     if without:
@@ -59,7 +64,6 @@ def gaps_of(arena: Arena) -> Iterator[str]:
     if not arena.judges:
         yield "nobody has judged:  surrogate-arena judge ARENA --model MODEL --dry-run"
         return
-    rated = set(arena.rated_systems)
     for system in arena.info.systems:
         if system not in rated:
             yield f"{system} has no judgment"

@@ -136,6 +136,25 @@ def test_a_feature_table_of_further_answers_makes_no_system_its_own_neighbor(
         assert apart not in {entry["neighbor"] for entry in near}
 
 
+def test_systems_with_the_same_answers_are_named_on_the_board(whole, features):
+    one, other, *_ = whole.info.systems
+    texts = whole.answers[whole.answers["system"] == one].set_index(["language", "query_id"])
+    said = [
+        texts.loc[key, "answer"] if system == other else answer
+        for *key, system, answer in whole.answers[[*KEYS, "answer"]].itertuples(index=False)
+        for key in [tuple(key)]
+    ]
+    board = build_board(
+        replace(whole, answers=whole.answers.assign(answer=said)),
+        feature_table=features,
+        tournaments=2,
+        surrogate="ridge",
+    )
+    assert all(
+        f"{one}, {other} gave the same" in x.notes[0] for x in board.summary.languages.values()
+    )
+
+
 def used_parts(data, whole, features, folder):
     systems = data.draw(st.sets(st.sampled_from(whole.info.systems), min_size=1), "systems")
     languages = data.draw(st.sampled_from([("en",), LANGUAGES]), "languages")

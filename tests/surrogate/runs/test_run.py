@@ -8,7 +8,7 @@ import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
 from arena.data.rows import read_rows, write_rows
-from surrogate import build_board
+from surrogate import Board, build_board
 from surrogate.runs import steps as versions_module
 from surrogate.runs.run import bring_up_to_date, check_boards
 from surrogate.runs.stages import steps_of
@@ -311,3 +311,19 @@ def test_a_model_in_a_folder_is_known_by_its_files_not_its_place(configure, plac
     assert "model model/weights.bin" in before
     (place / "model" / "weights.bin").write_bytes(b"2")
     assert step.files() != before
+
+
+def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
+    made, make, place, capsys, run
+):
+    lost = read_arena(place / "arena").info.systems[0]
+    rewritten(place / "arena" / "answers.jsonl", lambda table: table[table["system"] != lost])
+    for _ in range(2):  # it is said again where nothing is to be made
+        (caution,) = make(made)["a/board"].cautions
+        assert lost in caution
+    rows = Board.load(made.out / "a" / "board").ratings.set_index("system")
+    assert pd.isna(rows.loc[lost, "rank"])
+    assert rows["rank"].notna().sum() == len(rows) - 1
+    assert rows["rank"].min() == 1
+    run("check", place / "arena")
+    assert f"{lost} is judged and has no answer" in capsys.readouterr().out
